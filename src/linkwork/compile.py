@@ -1,0 +1,336 @@
+"""Model => System: dofs, islands, rigidly merged inertias, loads, names. No physics.
+
+Everything is written in the assembled pose, where all joint coordinates are zero: the frame of a dof in
+its parent is just the quotient of their two frames there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .errors import LinkworkError, ModelError, Problem
+from .item import GROUND, Vector
+from .joints import Joint
+from .joints.base import Motion
+from .kernels.jit import COMPILED
+from .loads import KIND_CODES
+from .model import Flat, Model
+from .rotation import Array, frame_from_axis, matrix
+from .shapes import MassProperties, combine
+from .spanning import Edge, spanning_tree
+from .system import Column, PlacedJoint, System
+from .tables import BALL, BALL_NEXT, BODY, DOF, ISLAND, LOAD, SCREW, SIGNAL, Tables
+
+# Rotations that take z to the x, y, z axis of the joint frame: every dof moves along its own z.
+_AXIS_FRAMES = (
+    np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
+    np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),
+    np.eye(3),
+)
+# A dof whose share of inertia is this much below what the bodies behind it weigh has none.
+_NO_INERTIA = 1e-13
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """A frame in the world of the assembled pose."""
+
+    p: Array
+    R: Array
+
+    def of(self, other: _Frame) -> _Frame:
+        """`other` as seen from this frame."""
+        return _Frame(self.R.T @ (other.p - self.p), self.R.T @ other.R)
+
+
+_WORLD = _Frame(np.zeros(3), np.eye(3))
+
+
+def compile_model(model: Model) -> System:
+    """Compile a model, or raise a ModelError with everything that is wrong with it."""
+    flat = model.flatten()
+    problems = list(flat.problems())
+    if not flat.bodies:
+        problems.append(Problem(f"Model '{model.name}'", "has no bodies"))
+    if problems:
+        raise ModelError(problems)
+    system = _Compiler(model, flat).system()
+    _refuse_zero_inertia(system)
+    return system
+
+
+class _Compiler:
+    """Holds what is known so far while the tables are filled."""
+
+    def __init__(self, model: Model, flat: Flat):
+        self.flat = flat
+        self.edges, self.cuts, self.notes = spanning_tree(flat)
+        self.gravity = np.array(model.gravity)
+        self.name = model.name
+        self.frames = [_WORLD]  # of every dof in the assembled pose
+        self.dofs = np.zeros(1, DOF)
+        self.link_of = {GROUND: 0}
+        self.signals: list[tuple[int, int, int, int]] = []
+        self.number_list: list[float] = []
+        self.owners: list[Any] = []
+
+    def system(self) -> System:
+        cut = {joint.name for joint in self.cuts}
+        joints = {name: joint for name, joint in self.flat.joints.items() if name not in cut}
+        joints.update((edge.joint.name, edge.joint) for edge in self.edges)
+        coordinates, rates = self._number(joints)
+
+        self.dofs["R"][0] = np.eye(3).ravel()
+        self.dofs["A0"][0, 3:] = -self.gravity
+        dofs_of = {edge.joint.name: self._attach(edge) for edge in self.edges}
+        self._weigh()
+        islands = self._islands(dofs_of)
+        tables = Tables(
+            self.dofs,
+            self._bodies(),
+            islands,
+            self._loads(),
+            np.array(self.signals, SIGNAL),
+            np.array(self.number_list, float),
+        )
+        backwards = {edge.joint.name for edge in self.edges if edge.reversed}
+        placed = {
+            name: PlacedJoint(joint, True, name in backwards, dofs_of[name], *self.spans[name])
+            for name, joint in joints.items()
+        }
+        placed.update(
+            (joint.name, PlacedJoint(joint, False, False, (), slice(0, 0), slice(0, 0))) for joint in self.cuts
+        )
+        return System(
+            self.name,
+            tables if COMPILED else Tables(*(table.view(np.recarray) for table in tables)),
+            placed,
+            tuple(self.flat.bodies),
+            tuple(coordinates),
+            tuple(rates),
+            *self._start(joints, len(coordinates), len(rates)),
+            tuple(self.notes),
+            self.owners,
+        )
+
+    def _number(self, joints: dict[str, Joint]) -> tuple[list[Column], list[Column]]:
+        """Give every joint of the tree its stretch of q and v, in the order of declaration."""
+        coordinates: list[Column] = []
+        rates: list[Column] = []
+        self.spans: dict[str, tuple[slice, slice]] = {}
+        for name, joint in joints.items():
+            q, v = len(coordinates), len(rates)
+            for motion in joint.motions():
+                coordinates += [Column(f"{name}.{c}", motion.unit) for c in motion.coordinates]
+                rates += [Column(f"{name}.{c}", motion.rate_unit) for c in motion.rates]
+            self.spans[name] = slice(q, len(coordinates)), slice(v, len(rates))
+        return coordinates, rates
+
+    def _attach(self, edge: Edge) -> tuple[int, ...]:
+        """Append the dofs of a tree joint and put its child body on the last of them."""
+        joint, backwards = edge.joint, edge.reversed
+        frame = self._joint_frame(joint)
+        q, v = self.spans[joint.name][0].start, self.spans[joint.name][1].start
+        numbered: list[tuple[Motion, int, int]] = []
+        for motion in joint.motions():
+            numbered.append((motion, q, v))
+            q, v = q + len(motion.coordinates), v + len(motion.rates)
+        sign = -1.0 if backwards else 1.0
+        hand = -sign if joint.mirrored else sign
+        link = self.link_of[edge.parent]
+        made: list[int] = []
+        for motion, i, k in reversed(numbered) if backwards else numbered:
+            if motion.ball:
+                first = len(self.dofs)
+                for column in range(3):
+                    kind = BALL if column == 0 else BALL_NEXT
+                    link = self._add_dof(link, frame, joint, i, k + column, kind, sign, 0.0)
+                    self.dofs["column"][link] = column
+                    self.dofs["first"][link] = first
+                    self.dofs["before"][link] = self.dofs["parent"][first]
+                    made.append(link)
+            else:
+                turned = _Frame(frame.p, frame.R @ _AXIS_FRAMES[motion.axis])
+                link = self._add_dof(
+                    link, turned, joint, i, k, SCREW, sign * motion.rot, hand * motion.trans
+                )
+                made.append(link)
+        self.link_of[edge.child] = link
+        return tuple(made)
+
+    def _add_dof(
+        self, parent: int, frame: _Frame, joint: Joint, q: int, v: int, motion: int, rot: float, trans: float
+    ) -> int:
+        local = self.frames[parent].of(frame)
+        row = np.zeros(1, DOF)
+        row["parent"] = row["before"] = parent
+        row["first"] = len(self.dofs)
+        row["q"], row["v"], row["motion"] = q, v, motion
+        row["rot"], row["trans"], row["shift"] = rot, trans, trans
+        row["X_R"], row["X_p"] = local.R.ravel(), local.p
+        k = v - self.spans[joint.name][1].start
+        for column, name in (("armature",) * 2, ("stiffness", "spring"), ("rest",) * 2, ("damping",) * 2):
+            row[column] = joint.per_rate(name)[k]
+        self.dofs = np.concatenate([self.dofs, row])
+        self.frames.append(frame)
+        return len(self.dofs) - 1
+
+    def _joint_frame(self, joint: Joint) -> _Frame:
+        if isinstance(joint.at, str):
+            p, R = self.flat.markers[joint.at].frame
+            if joint.axis is None:
+                return _Frame(p, R)
+            return _Frame(p, frame_from_axis(joint.axis, joint.reference))
+        return _Frame(np.array(joint.at), frame_from_axis(joint.axis or (0.0, 0.0, 1.0), joint.reference))
+
+    def _body_frame(self, body: str) -> _Frame:
+        if body == GROUND:
+            return _WORLD
+        described = self.flat.bodies[body]
+        return _Frame(np.array(described.at), matrix(described.rotation))
+
+    def _weigh(self) -> None:
+        """Merge what rides rigidly on each dof into one inertia."""
+        riding: dict[int, list[MassProperties]] = defaultdict(list)
+        for name, body in self.flat.bodies.items():
+            link = self.link_of[name]
+            local = self.frames[link].of(self._body_frame(name))
+            riding[link].append(body.mass_properties.placed(local.p, local.R))
+        for link, parts in riding.items():
+            mass, com, inertia = combine(parts)
+            self.dofs["mass"][link] = mass
+            self.dofs["com"][link] = com
+            self.dofs["inertia"][link] = inertia[np.triu_indices(3)]
+            self.dofs["solid"][link] = int(mass > 0.0 or inertia.any())
+
+    def _islands(self, dofs_of: dict[str, tuple[int, ...]]) -> np.ndarray:
+        """Bodies that touch each other, the ground left out, share a reference point: their first root's base."""
+        leader = {body: body for body in self.flat.bodies}
+
+        def find(body: str) -> str:
+            while leader[body] != body:
+                body = leader[body]
+            return body
+
+        for joint in [*(edge.joint for edge in self.edges), *self.cuts]:
+            if GROUND not in (joint.a, joint.b):
+                leader[find(joint.a)] = find(joint.b)
+        number: dict[str, int] = {}
+        bases: list[Array] = []
+        for edge in self.edges:
+            made = list(dofs_of[edge.joint.name])
+            if not made:
+                continue
+            island = number.setdefault(find(edge.child), len(number))
+            self.dofs["island"][made] = island
+            if island == len(bases):
+                bases.append(self.dofs["X_p"][made[0]])
+                self._anchor(made)
+        table = np.zeros(len(bases) + 1, ISLAND)
+        if bases:
+            table["p0"][:-1] = bases
+        self.dofs["island"][0] = len(bases)  # the world's own reference point is its origin
+        return table
+
+    def _anchor(self, made: list[int]) -> None:
+        """Leading translations of an island's root carry its reference point along."""
+        for d in made:
+            if self.dofs["motion"][d] != SCREW or self.dofs["rot"][d] != 0.0:
+                break
+            self.dofs["shift"][d] = 0.0
+
+    def _bodies(self) -> np.ndarray:
+        table = np.zeros(len(self.flat.bodies), BODY)
+        for row, name in zip(table, self.flat.bodies, strict=True):
+            link = self.link_of[name]
+            local = self.frames[link].of(self._body_frame(name))
+            row["link"], row["X_R"], row["X_p"] = link, local.R.ravel(), local.p
+        return table
+
+    def _loads(self) -> np.ndarray:
+        table = np.zeros(len(self.flat.loads), LOAD)
+        for row, load in zip(table, self.flat.loads.values(), strict=True):
+            row["kind"] = KIND_CODES[type(load)]
+            row["signal"] = -1
+            load.fill(row, self)
+        return table
+
+    def _start(self, joints: dict[str, Joint], nq: int, nv: int) -> tuple[Array, Array]:
+        q0, v0 = np.zeros(nq), np.zeros(nv)
+        for name, joint in joints.items():
+            q, v = self.spans[name]
+            v0[v] = joint.per_rate("velocity")
+            q0[q] = joint.start()
+        return q0, v0
+
+    # --- what loads ask for (loads.base.Site) ---
+
+    def point(self, at: Vector | str) -> Vector:
+        return self.flat.markers[at].at if isinstance(at, str) else at
+
+    def end(self, row: np.void, side: str, body: str, at: Vector | str | None) -> None:
+        frame = self._body_frame(body)
+        if at is not None:
+            frame = _Frame(np.array(self.point(at)), frame.R)
+        link = self.link_of[body]
+        local = self.frames[link].of(frame)
+        row[side] = link
+        row[f"X_{side.upper()}"] = np.r_[local.R.ravel(), local.p]
+
+    def world_vector(self, body: str, vector: Vector) -> Vector:
+        x, y, z = self.frames[self.link_of[body]].R.T @ np.array(vector)
+        return float(x), float(y), float(z)
+
+    def signal(self, signal: Any) -> int:
+        if signal is None:
+            return -1
+        first, count = self.numbers(signal.numbers())
+        self.signals.append((signal.code, first, count, 0))
+        return len(self.signals) - 1
+
+    def numbers(self, values: Iterable[float], scratch: int = 0) -> tuple[int, int]:
+        first = len(self.number_list)
+        self.number_list += map(float, values)
+        count = len(self.number_list) - first
+        self.number_list += [0.0] * scratch
+        return first, count
+
+    def joint_span(self, joint: str) -> tuple[int, int, int, int]:
+        if joint not in self.spans:
+            raise LinkworkError(f"joint '{joint}' closes a loop; a load cannot act on its coordinates yet")
+        q, v = self.spans[joint]
+        return q.start, q.stop - q.start, v.start, v.stop - v.start
+
+    def keep(self, owner: Any) -> None:
+        self.owners.append(owner)
+
+
+def _refuse_zero_inertia(system: System) -> None:
+    """Raise for dofs that nothing resists: the articulated inertia at the start, against what rides on them."""
+    from .coordinates.tree import accelerate, mass_matrix_diagonal, place
+
+    tables = system.fresh_tables()
+    place(tables.dofs, tables.islands, system.q0, np.zeros(system.nv))
+    whole = np.zeros(system.nv)
+    mass_matrix_diagonal(tables.dofs, whole)
+    place(tables.dofs, tables.islands, system.q0, np.zeros(system.nv))
+    accelerate(tables.dofs, np.zeros(system.nv))
+    problems = []
+    for d in range(1, len(tables.dofs)):
+        v = int(tables.dofs["v"][d])
+        share = 1.0 / tables.dofs["d"][d]
+        if not share > _NO_INERTIA * max(whole[v], np.finfo(float).tiny):
+            problems.append(
+                Problem(
+                    f"joint coordinate '{system.dof_name(d)}'",
+                    "has no inertia to accelerate: the bodies behind it have no mass, or none about this axis "
+                    "in the starting pose; give them mass and inertia, or the joint an armature",
+                )
+            )
+    if problems:
+        raise ModelError(problems)

@@ -1,0 +1,83 @@
+"""What goes wrong, said so that the user can act: where, what, the offending value, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class LinkworkError(Exception):
+    """Base of every error that Linkwork raises on purpose."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a model, and where it was written."""
+
+    where: str
+    """Path to it: `bodies.arm.mass`, `joint 'pivot'` ..."""
+    what: str
+    """What is wrong, with the offending value and what to do."""
+    file: Path | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        place = ""
+        if self.file is not None:
+            place = f"{self.file}:"
+            if self.line is not None:
+                place += f"{self.line}:"
+                if self.column is not None:
+                    place += f"{self.column}:"
+            place += " "
+        return f"{place}{self.where}: {self.what}" if self.where else f"{place}{self.what}"
+
+
+class ModelError(LinkworkError):
+    """A model that cannot be simulated. Holds *all* problems found, not the first."""
+
+    def __init__(self, problems: Iterable[Problem]):
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        head = "" if count == 1 else f"{count} problems in the model:\n  "
+        super().__init__(head + "\n  ".join(str(problem) for problem in self.problems))
+
+
+class UnsupportedError(LinkworkError):
+    """A feature that the chosen method does not have, refused by name."""
+
+
+class SimulationError(LinkworkError):
+    """A run that could not go on. What was recorded until then is kept in `record`."""
+
+    def __init__(self, message: str, time: float, record: object = None):
+        super().__init__(message)
+        self.time = time
+        """Simulated time at which the run stopped [s]."""
+        self.record = record
+        """The Record up to that time, or None."""
+
+
+class MissingExtraError(LinkworkError):
+    """An optional package is needed and not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str):
+        super().__init__(
+            f"{purpose} needs the package '{package}'; install it with: pip install 'linkwork[{extra}]'"
+        )
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint such as ` (did you mean 'arm'?)`, or the known names if few, or nothing."""
+    names = sorted(set(known))
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if close:
+        return f" (did you mean '{close[0]}'?)"
+    return f" (known: {_listed(names)})" if 0 < len(names) <= 12 else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,312 @@
+"""What every piece of a model is made of: checked, immutable, placed in the world, named.
+
+`@item` makes a dataclass whose fields are validated when it is built, from Python and from model files
+alike. The field types below also say how a value moves when a component is placed somewhere else, and
+which strings are names of bodies, joints or markers: one description serves checks, files, the JSON
+schema and instancing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable, Iterator
+from enum import Enum, auto
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
+
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+
+from .errors import ModelError, Problem, nearest
+from .rotation import Placement, Vector
+from .rotation import Quaternion as QuaternionTuple
+
+GROUND = "ground"
+"""Name of the world as a body."""
+
+
+class Moves(Enum):
+    """How a field's value changes when its component is placed."""
+
+    POINT = auto()
+    POLAR = auto()
+    AXIAL = auto()
+    ORIENTATION = auto()
+    LOCAL_POLAR = auto()
+
+
+class Refers(Enum):
+    """What a string names."""
+
+    BODY = auto()
+    JOINT = auto()
+    MARKER = auto()
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars and arrays as Python numbers and lists; everything else as it is."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(x) for x in value]
+    return value
+
+
+def _nonzero(value: tuple[float, ...]) -> tuple[float, ...]:
+    if not any(value):
+        raise ValueError("must not be the zero vector")
+    return value
+
+
+def _unit(value: tuple[float, ...]) -> tuple[float, ...]:
+    """Normalise only what is not already a unit quaternion, so that files round-trip to the bit."""
+    norm = float(np.linalg.norm(value))
+    if norm < 1e-6:
+        raise ValueError("a quaternion must not be zero")
+    return value if abs(norm - 1.0) < 4e-16 else tuple(x / norm for x in value)
+
+
+def _named(value: str) -> str:
+    if not value or any(c.isspace() or c in "/:\\\"'" for c in value):
+        raise ValueError("a name is one word without spaces, colons, slashes or quotes")
+    if value == GROUND:
+        raise ValueError(f"'{GROUND}' is the name of the world")
+    return value
+
+
+def _turn(value: Any) -> Any:
+    """Allow {axis: [x, y, z], angle: rad} for an orientation."""
+    if isinstance(value, dict) and set(value) == {"axis", "angle"}:
+        from .rotation import about
+
+        axis, angle = _plain(value["axis"]), value["angle"]
+        numeric = isinstance(axis, list) and len(axis) == 3 and any(axis)
+        if not numeric or not all(_is_number(x) for x in [*axis, angle]):
+            raise ValueError("needs axis: [x, y, z] (not zero) and angle: number [rad]")
+        return list(about(axis, angle))
+    return _plain(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+Number = Annotated[float, BeforeValidator(_plain), Field(strict=True, allow_inf_nan=False)]
+Positive = Annotated[Number, Field(gt=0)]
+NonNegative = Annotated[Number, Field(ge=0)]
+_Triple = Annotated[tuple[Number, Number, Number], BeforeValidator(_plain)]
+Size3 = Annotated[tuple[Positive, Positive, Positive], BeforeValidator(_plain)]
+Name = Annotated[str, Field(strict=True, max_length=200), AfterValidator(_named)]
+
+Point = Annotated[_Triple, Moves.POINT]
+"""A position in the world of the assembled pose [m]."""
+Polar = Annotated[_Triple, Moves.POLAR]
+"""A force or direction in world axes."""
+Axial = Annotated[_Triple, Moves.AXIAL]
+"""A torque or turning axis in world axes."""
+Axis = Annotated[_Triple, Moves.AXIAL, AfterValidator(_nonzero)]
+"""A joint's axis in world axes, any length but zero."""
+LocalOffset = Annotated[_Triple, Moves.LOCAL_POLAR]
+"""A position written in a body's own frame [m]."""
+Orientation = Annotated[
+    tuple[Number, Number, Number, Number], BeforeValidator(_turn), AfterValidator(_unit), Moves.ORIENTATION
+]
+"""A unit quaternion [w, x, y, z], or {axis: [x, y, z], angle: rad}."""
+LocalOrientation = Annotated[
+    tuple[Number, Number, Number, Number], BeforeValidator(_turn), AfterValidator(_unit)
+]
+"""The same, written in a body's own frame."""
+BodyName = Annotated[str, Field(strict=True, min_length=1), Refers.BODY]
+JointName = Annotated[str, Field(strict=True, min_length=1), Refers.JOINT]
+MarkerName = Annotated[str, Field(strict=True, min_length=1), Refers.MARKER]
+
+
+def either(*options: tuple[str, Any], by: Callable[[Any], str]) -> Any:
+    """A union whose branch is chosen by looking at the value, so that errors speak of that branch only."""
+    tagged = tuple(Annotated[hint, Tag(f"{_TAG}{name}")] for name, hint in options)
+    return Annotated[typing.Union[tagged], Discriminator(lambda value: f"{_TAG}{by(value)}")]  # noqa: UP007
+
+
+_TAG = "one:"
+
+
+def _one_or_each(one: Any) -> Any:
+    return either(
+        ("one", one),
+        ("each", tuple[one, ...]),
+        by=lambda value: "each" if isinstance(value, list | tuple | np.ndarray) else "one",
+    )
+
+
+if typing.TYPE_CHECKING:
+    Place = Vector | str
+    PerCoordinate = float | tuple[float, ...]
+    PerCoordinateNonNegative = float | tuple[float, ...]
+else:
+    Place = either(
+        ("point", Point), ("marker", MarkerName), by=lambda v: "marker" if isinstance(v, str) else "point"
+    )
+    PerCoordinate = Annotated[_one_or_each(Number), BeforeValidator(_plain)]
+    PerCoordinateNonNegative = Annotated[_one_or_each(NonNegative), BeforeValidator(_plain)]
+# Place: a position in the world of the assembled pose [m], or the name of a marker.
+# PerCoordinate: one number for all coordinates of a joint, or one for each.
+
+C = TypeVar("C")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(Field, dataclasses.field))
+def item(cls: type[C]) -> type[C]:
+    """Make a class an immutable dataclass whose constructor explains every wrong value at once."""
+    made = pydantic_dataclass(
+        frozen=True, config=ConfigDict(extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True)
+    )(cls)
+    build = made.__init__
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            build(self, *args, **kwargs)
+        except ValidationError as error:
+            name = args[0] if args and isinstance(args[0], str) else kwargs.get("name", "")
+            label = f"{cls.__name__} '{name}'" if name else cls.__name__
+            raise ModelError(
+                Problem(".".join([label, *map(str, where)]), what) for where, what in explain(error, made)
+            ) from None
+
+    __init__.__wrapped__ = build  # type: ignore[attr-defined]
+    made.__init__ = __init__  # type: ignore[method-assign,assignment]
+    return made  # type: ignore[return-value]
+
+
+def explain(error: ValidationError, cls: type) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """(path, message) of every mistake that pydantic found, in our words."""
+    seen = set()
+    for entry in error.errors():
+        kind, value = entry["type"], entry.get("input")
+        path = tuple(part for part in entry["loc"] if not _is_tag(part))
+        if kind == "missing" and path and isinstance(path[-1], int):
+            path, what = path[:-1], f"is too short: entry {path[-1] + 1} is missing"
+            yield path, what
+            continue
+        what = _MESSAGES.get(kind, lambda e: str(e["msg"]).removeprefix("Value error, "))(entry)
+        if kind in ("unexpected_keyword_argument", "extra_forbidden"):
+            what += nearest(str(path[-1]), field_names(cls))
+        elif path and kind not in ("missing", "missing_argument"):
+            what += f" (got {_shown(value)})"
+        if (path, what) not in seen:
+            seen.add((path, what))
+            yield path, what
+
+
+_MESSAGES: dict[str, Callable[[Any], str]] = {
+    "missing": lambda e: "is required",
+    "missing_argument": lambda e: "is required",
+    "unexpected_keyword_argument": lambda e: "is not known here",
+    "extra_forbidden": lambda e: "is not known here",
+    "float_type": lambda e: "must be a number",
+    "finite_number": lambda e: "must be a finite number",
+    "string_type": lambda e: "must be a text",
+    "greater_than": lambda e: f"must be greater than {e['ctx']['gt']:g}",
+    "greater_than_equal": lambda e: f"must not be less than {e['ctx']['ge']:g}",
+    "tuple_type": lambda e: "must be a list",
+    "too_long": lambda e: f"must have at most {e['ctx']['max_length']} entries",
+    "dict_type": lambda e: "must be a mapping of names to values",
+    "literal_error": lambda e: f"must be one of {e['ctx']['expected']}",
+    "union_tag_invalid": lambda e: f"must be one of {e['ctx']['expected_tags']}",
+    "union_tag_not_found": lambda e: f"needs the key {e['ctx']['discriminator']}",
+}
+
+
+def _is_tag(part: str | int) -> bool:
+    """Whether a part of pydantic's path is its own bookkeeping and not the user's."""
+    return isinstance(part, str) and (
+        part.startswith(_TAG) or part in _DISCRIMINATORS
+    )
+
+
+_DISCRIMINATORS = {"box", "sphere", "cylinder", "capsule", "mesh", "sine", "table"}
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+@item
+class Item:
+    """Base of bodies, joints, loads and markers: a checked dataclass with a name."""
+
+    kind: ClassVar[str] = ""
+    """What model files call it."""
+
+    name: Name
+
+    def moved(self, placement: Placement) -> Self:
+        """The same item in a component that stands at `placement`."""
+        return dataclasses.replace(self, **_moved_fields(self, placement))
+
+    def renamed(self, rename: Callable[[str], str]) -> Self:
+        """The same item with its own name and every reference passed through `rename`."""
+        changes = {field: rename(value) for field, _, value in self.references()}
+        return dataclasses.replace(self, name=rename(self.name), **changes)
+
+    def references(self) -> Iterator[tuple[str, Refers, str]]:
+        """(field, what it refers to, name) of every reference to another item."""
+        for name, marks in field_marks(type(self)).items():
+            value = getattr(self, name)
+            if isinstance(value, str):
+                for mark in marks:
+                    if isinstance(mark, Refers):
+                        yield name, mark, value
+
+
+def _moved_fields(thing: Any, placement: Placement) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    for name, marks in field_marks(type(thing)).items():
+        value = getattr(thing, name)
+        if value is None or isinstance(value, str):
+            continue
+        for mark in marks:
+            if isinstance(mark, Moves):
+                changes[name] = _MOVE[mark](placement, value)
+    return changes
+
+
+_MOVE: dict[Moves, Callable[[Placement, Any], Any]] = {
+    Moves.POINT: Placement.point,
+    Moves.POLAR: Placement.polar,
+    Moves.AXIAL: Placement.axial,
+    Moves.ORIENTATION: Placement.turn,
+    Moves.LOCAL_POLAR: Placement.local_polar,
+}
+
+
+@cache
+def field_marks(cls: type) -> dict[str, tuple[Any, ...]]:
+    """The marks (Moves, Refers) in the annotations of a dataclass's fields."""
+    hints = typing.get_type_hints(cls, include_extras=True)
+    names = {f.name for f in dataclasses.fields(cls)}
+    return {name: tuple(_marks(hint)) for name, hint in hints.items() if name in names}
+
+
+def _marks(hint: Any) -> Iterator[Any]:
+    if typing.get_origin(hint) is Annotated:
+        yield from (mark for mark in hint.__metadata__ if isinstance(mark, Moves | Refers))
+        yield from _marks(hint.__origin__)
+    elif typing.get_origin(hint) in (typing.Union, types.UnionType):
+        for option in typing.get_args(hint):
+            yield from _marks(option)
+
+
+def field_names(cls: type) -> list[str]:
+    """Names of a dataclass's fields, for hints."""
+    return [f.name for f in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
+
+
+__all__ = [
+    "GROUND", "Axial", "Axis", "BodyName", "Item", "JointName", "Literal", "LocalOffset", "LocalOrientation",
+    "MarkerName", "Name", "NonNegative", "Number", "Orientation", "PerCoordinate", "PerCoordinateNonNegative",
+    "Place", "Point", "Polar", "Positive", "QuaternionTuple", "Refers", "Size3", "Vector", "explain", "item",
+]  # fmt: skip

@@ -1,0 +1,184 @@
+"""What a joint is: a frame on two bodies and a short list of elementary motions between them.
+
+To add a joint, write one file with a subclass of `Joint` that says `kind` and `motions`, and name it in
+`joints/__init__.py`. Kinematics, dynamics, springs, damping, files, schema and tests follow from that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import KW_ONLY
+from typing import NamedTuple, Self
+
+from pydantic import model_validator
+
+from ..item import (
+    Axis,
+    BodyName,
+    Item,
+    Number,
+    PerCoordinate,
+    PerCoordinateNonNegative,
+    Place,
+    _plain,
+    item,
+)
+from ..rotation import Placement, frame_from_axis
+
+X, Y, Z = 0, 1, 2
+
+
+class Motion(NamedTuple):
+    """One elementary motion of frame B against frame A; a joint is a product of them, first one nearest A."""
+
+    axis: int
+    """Axis of the joint frame: X, Y or Z."""
+    rot: float
+    """Rotation per unit of the coordinate [rad/rad], 0 for a pure translation."""
+    trans: float
+    """Translation per unit of the coordinate [m/m or m/rad], 0 for a pure rotation."""
+    name: str
+    """Name of the coordinate."""
+    ball: bool = False
+    """Three rotations at once by a quaternion; axis, rot and trans do not matter then."""
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of its coordinates."""
+        return ("qw", "qx", "qy", "qz") if self.ball else (self.name,)
+
+    @property
+    def rates(self) -> tuple[str, ...]:
+        """Names of its rates; of a ball, the angular velocity of B against A in the axes of B."""
+        return ("wx", "wy", "wz") if self.ball else (f"{self.name}_rate",)
+
+    @property
+    def unit(self) -> str:
+        """Unit of its coordinate."""
+        return "1" if self.ball else ("rad" if self.rot else "m")
+
+    @property
+    def rate_unit(self) -> str:
+        """Unit of its rates."""
+        return "rad/s" if self.ball or self.rot else "m/s"
+
+
+def turn(axis: int, name: str) -> Motion:
+    """Rotation about an axis of the joint frame."""
+    return Motion(axis, 1.0, 0.0, name)
+
+
+def slide(axis: int, name: str) -> Motion:
+    """Translation along an axis of the joint frame."""
+    return Motion(axis, 0.0, 1.0, name)
+
+
+def ball() -> Motion:
+    """Rotation about every axis, by a unit quaternion: no gimbal lock."""
+    return Motion(Z, 1.0, 0.0, "q", ball=True)
+
+
+@item
+class Joint(Item):
+    """A joint between body `a` and body `b`, placed in the world of the assembled pose.
+
+    The joint frame stands at `at` with its z axis along `axis` and its x axis towards `reference`. All
+    coordinates describe the motion of b against a and are zero in the pose as written; `position` and
+    `velocity` start the mechanism elsewhere.
+    """
+
+    a: BodyName
+    """The body that carries it ('ground' is the world)."""
+    b: BodyName
+    """The body that moves."""
+    _: KW_ONLY
+    at: Place = (0.0, 0.0, 0.0)
+    """Position [m], or the name of a marker whose frame the joint takes."""
+    axis: Axis | None = None
+    """z axis of the joint frame, in world axes; default z, or the marker's z."""
+    reference: Axis | None = None
+    """Direction of its x axis; default: chosen perpendicular to `axis`."""
+    position: PerCoordinate | None = None
+    """Coordinates at the start [rad, m]; of a quaternion, four numbers."""
+    velocity: PerCoordinate | None = None
+    """Rates at the start [rad/s, m/s]."""
+    damping: PerCoordinateNonNegative = 0.0
+    """Viscous, per rate [N m s/rad, N s/m]."""
+    spring: PerCoordinateNonNegative = 0.0
+    """Stiffness per rate [N m/rad, N/m]; a quaternion joint's acts on its rotation vector."""
+    rest: PerCoordinate = 0.0
+    """Coordinates at which the spring is slack [rad, m]."""
+    armature: PerCoordinateNonNegative = 0.0
+    """Inertia of a rotor geared to the joint, felt by each rate [kg m², kg]."""
+    mirrored: bool = False
+    """Translations run against the axes, as in the mirror image of a component."""
+
+    def motions(self) -> tuple[Motion, ...]:
+        """The elementary motions that take frame A to frame B."""
+        raise NotImplementedError
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the coordinates, in order."""
+        return tuple(name for motion in self.motions() for name in motion.coordinates)
+
+    @property
+    def rates(self) -> tuple[str, ...]:
+        """Names of the rates, in order."""
+        return tuple(name for motion in self.motions() for name in motion.rates)
+
+    def moved(self, placement: Placement) -> Self:
+        # The default x axis depends on the axis: fix it before the frame is turned.
+        made = self
+        if not isinstance(self.at, str) and self.reference is None:
+            axis = self.axis or (0.0, 0.0, 1.0)
+            x = frame_from_axis(axis)[:, 0]
+            made = dataclasses.replace(self, axis=axis, reference=(float(x[0]), float(x[1]), float(x[2])))
+        moved = super(Joint, made).moved(placement)
+        return dataclasses.replace(moved, mirrored=self.mirrored ^ (placement.mirror is not None))
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.a == self.b:
+            raise ValueError(f"joins '{self.a}' with itself")
+        if self.reference is not None:
+            z, x = self.axis or (0.0, 0.0, 1.0), self.reference
+            c = (z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0])
+            if max(map(abs, c)) <= 1e-9 * max(map(abs, z)) * max(map(abs, x)):
+                raise ValueError(f"reference {x} is parallel to the axis {z}")
+        counts = {"position": len(self.coordinates)}
+        counts.update(dict.fromkeys(("velocity", "damping", "spring", "rest", "armature"), len(self.rates)))
+        if "qw" in self.coordinates and self.position is not None:
+            start = self.position
+            if not isinstance(start, tuple) or len(start) != counts["position"]:
+                names = ", ".join(self.coordinates)
+                raise ValueError(f"position of {self.kind} needs {counts['position']} numbers: {names}")
+            if math.hypot(*start[-4:]) < 1e-6:
+                raise ValueError("position has a zero quaternion; no rotation is 1, 0, 0, 0")
+        for field, count in counts.items():
+            value = getattr(self, field)
+            if isinstance(value, tuple) and len(value) != count:
+                raise ValueError(f"{field} needs {count} numbers for {self.kind}, not {len(value)}")
+        return self
+
+    def start(self) -> tuple[float, ...]:
+        """Coordinates at the start: as written, or `position`."""
+        if self.position is None:
+            return tuple(1.0 if name == "qw" else 0.0 for name in self.coordinates)
+        if not isinstance(self.position, tuple):
+            return (self.position,) * len(self.coordinates)
+        values = list(self.position)
+        if "qw" in self.coordinates:
+            i = self.coordinates.index("qw")
+            norm = math.hypot(*values[i : i + 4])
+            values[i : i + 4] = [value / norm for value in values[i : i + 4]]
+        return tuple(values)
+
+    def per_rate(self, field: str) -> tuple[float, ...]:
+        """A per-coordinate field, spelled out for every rate."""
+        value = getattr(self, field)
+        return value if isinstance(value, tuple) else (value or 0.0,) * len(self.rates)
+
+
+__all__ = ["Joint", "Motion", "Number", "X", "Y", "Z", "_plain", "ball", "item", "slide", "turn"]

@@ -1,0 +1,19 @@
+"""The screw joint."""
+
+from math import tau
+
+from ..item import Number
+from .base import Joint, Motion, Z, item
+
+
+@item
+class Screw(Joint):
+    """Rotation about the axis that advances along it by `pitch` a turn."""
+
+    kind = "screw"
+
+    pitch: Number
+    """Advance along the axis per turn [m]; negative for a left-hand thread."""
+
+    def motions(self) -> tuple[Motion, ...]:
+        return (Motion(Z, 1.0, self.pitch / tau, "angle"),)

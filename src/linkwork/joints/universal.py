@@ -1,0 +1,13 @@
+"""The universal joint."""
+
+from .base import Joint, Motion, X, Y, item, turn
+
+
+@item
+class Universal(Joint):
+    """Rotation about the x axis carried by a, then about the y axis carried by b (a Cardan joint)."""
+
+    kind = "universal"
+
+    def motions(self) -> tuple[Motion, ...]:
+        return (turn(X, "angle_x"), turn(Y, "angle_y"))

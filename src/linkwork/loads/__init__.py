@@ -1,0 +1,47 @@
+"""The registry of loads: one file each."""
+
+from ..kernels.jit import kernel
+from .base import Load
+from .force import Force, apply_force
+from .function import BodyFunction, JointFunction, apply_body_function, apply_joint_function
+from .spring import Spring, apply_spring
+from .torque import Torque, apply_torque
+
+_ORDER = (Force, Torque, Spring, BodyFunction, JointFunction)
+
+LOADS: dict[str, type[Load]] = {load.kind: load for load in _ORDER}
+"""Every load by the name that model files call it."""
+
+KIND_CODES: dict[type[Load], int] = {load: code for code, load in enumerate(_ORDER)}
+"""Number of each kind in the load table: its place in `_ORDER`, and in `_apply` below."""
+
+
+@kernel
+def _apply(load, tables, q, v, t):
+    """The kernel of one load. A plain chain of comparisons: as fast as any dispatch, and cached."""
+    if load.kind == 0:
+        return apply_force(load, tables, q, v, t)
+    if load.kind == 1:
+        return apply_torque(load, tables, q, v, t)
+    if load.kind == 2:
+        return apply_spring(load, tables, q, v, t)
+    if load.kind == 3:
+        return apply_body_function(load, tables, q, v, t)
+    return apply_joint_function(load, tables, q, v, t)
+
+
+@kernel
+def apply_loads(tables, q, v, t):
+    """(placed tables, t) => forces added to p and tau of the dofs; returns (supplied, dissipated) power [W]."""
+    loads = tables.loads
+    supplied, dissipated = 0.0, 0.0
+    for i in range(loads.shape[0]):
+        gain, loss = _apply(loads[i], tables, q, v, t)
+        supplied += gain
+        dissipated += loss
+    return supplied, dissipated
+
+
+__all__ = [
+    "KIND_CODES", "LOADS", "BodyFunction", "Force", "JointFunction", "Load", "Spring", "Torque", "apply_loads",
+]  # fmt: skip

@@ -1,0 +1,196 @@
+"""Components and models: named bodies, joints, loads and markers, nested as the user likes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from ..errors import ModelError, Problem, nearest
+from ..item import GROUND, Axis, Item, Orientation, Point, Polar, Refers, Vector, explain, item
+from ..joints.base import Joint
+from ..rotation import IDENTITY, Placement
+from .body import Body, Marker
+
+if TYPE_CHECKING:
+    from ..loads.base import Load
+
+I = TypeVar("I", bound=Item)
+_VECTOR: TypeAdapter[Vector] = TypeAdapter(Polar)
+
+
+@dataclass
+class Flat:
+    """A model without hierarchy: every item in world coordinates under its dotted name."""
+
+    bodies: dict[str, Body] = field(default_factory=dict)
+    joints: dict[str, Joint] = field(default_factory=dict)
+    loads: dict[str, Load] = field(default_factory=dict)
+    markers: dict[str, Marker] = field(default_factory=dict)
+
+    def of(self, what: Refers) -> dict[str, Any]:
+        """The items that a reference of this kind may name."""
+        return {Refers.BODY: self.bodies, Refers.JOINT: self.joints, Refers.MARKER: self.markers}[what]
+
+    def items(self) -> Iterator[Item]:
+        """All items."""
+        yield from self.bodies.values()
+        yield from self.markers.values()
+        yield from self.joints.values()
+        yield from self.loads.values()
+
+    def problems(self) -> Iterator[Problem]:
+        """Every reference that leads nowhere."""
+        for thing in self.items():
+            for name, what, target in thing.references():
+                if target == GROUND and what is Refers.BODY:
+                    continue
+                known = self.of(what)
+                if target not in known:
+                    hint = nearest(target, [*known, GROUND] if what is Refers.BODY else known)
+                    label = what.name.lower()
+                    yield Problem(
+                        f"{thing.kind} '{thing.name}'.{name}", f"there is no {label} '{target}'{hint}"
+                    )
+
+
+class Component:
+    """A part that can be used many times: bodies, joints, loads, markers and other components.
+
+    Everything stands where it is in the assembled pose, in the component's own axes. Inside, names are
+    local; from outside they are reached with dots: `front.left.arm`.
+    """
+
+    def __init__(self, name: str):
+        self.name = name
+        self.bodies: dict[str, Body] = {}
+        self.joints: dict[str, Joint] = {}
+        self.loads: dict[str, Load] = {}
+        self.markers: dict[str, Marker] = {}
+        self.instances: dict[str, Instance] = {}
+
+    def add(self, thing: I) -> I:
+        """Add a body, joint, load, marker or instance of a component; returns it.
+
+        The order does not matter: a joint may name a body that is added later.
+        """
+        shelf = self._shelf(thing)
+        problem = None
+        if "." in thing.name:
+            problem = "a name may not contain a dot; dots lead into components"
+        elif thing.name in shelf:
+            problem = "there is already one of that name"
+        elif thing.name in self.instances or (isinstance(thing, Instance) and thing.name in self.bodies):
+            problem = "a body and a component may not share a name"
+        if problem:
+            raise ModelError([Problem(f"{thing.kind} '{thing.name}'", problem)])
+        shelf[thing.name] = thing
+        return thing
+
+    def _shelf(self, thing: Item) -> dict[str, Any]:
+        from ..loads.base import Load  # loads bring Numba along: only when something else than a joint comes
+
+        for kind, shelf in (
+            (Body, self.bodies),
+            (Joint, self.joints),
+            (Marker, self.markers),
+            (Instance, self.instances),
+            (Load, self.loads),
+        ):
+            if isinstance(thing, kind):
+                return shelf
+        raise ModelError(
+            [Problem(repr(thing)[:60], "is not a body, joint, load, marker or instance of a component")]
+        )
+
+    def instance(
+        self,
+        name: str,
+        *,
+        at: Any = (0.0, 0.0, 0.0),
+        rotation: Any = IDENTITY,
+        mirror: Any = None,
+    ) -> Instance:
+        """This component, standing somewhere: mirrored about a plane with normal `mirror`, turned, moved [m]."""
+        return Instance(name, self, at=at, rotation=rotation, mirror=mirror)
+
+    def flatten(self) -> Flat:
+        """Every item of this component and of all inside it, under dotted names."""
+        flat = Flat(dict(self.bodies), dict(self.joints), dict(self.loads), dict(self.markers))
+        for instance in self.instances.values():
+            inner = instance.component.flatten()
+            placement = Placement(instance.at, instance.rotation, instance.mirror)
+
+            def rename(name: str, prefix: str = instance.name) -> str:
+                return name if name == GROUND else f"{prefix}.{name}"
+
+            for source, target in (
+                (inner.bodies, flat.bodies),
+                (inner.joints, flat.joints),
+                (inner.loads, flat.loads),
+                (inner.markers, flat.markers),
+            ):
+                for thing in source.values():
+                    moved = thing.moved(placement).renamed(rename)  # type: ignore[attr-defined]
+                    target[moved.name] = moved  # type: ignore[index]
+        return flat
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._contents() == other._contents()  # type: ignore[attr-defined]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _contents(self) -> tuple[Any, ...]:
+        return self.name, self.bodies, self.joints, self.loads, self.markers, self.instances
+
+    def __repr__(self) -> str:
+        flat = self.flatten()
+        return (
+            f"{type(self).__name__}({self.name!r}: {len(flat.bodies)} bodies, "
+            f"{len(flat.joints)} joints, {len(flat.loads)} loads)"
+        )
+
+
+@item
+class Instance(Item):
+    """A component placed in another one."""
+
+    kind = "instance"
+
+    component: Component
+    _: KW_ONLY
+    at: Point = (0.0, 0.0, 0.0)
+    """[m]"""
+    rotation: Orientation = IDENTITY
+    mirror: Axis | None = None
+    """Normal of the mirror plane through the component's origin; mirrored first, then turned and moved."""
+
+
+class Model(Component):
+    """A mechanism as it stands: bodies and joints in world coordinates of the assembled pose, any order.
+
+    Which joints form a tree and which close loops is Linkwork's business.
+    """
+
+    def __init__(self, name: str = "model", *, gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)):
+        super().__init__(name)
+        self.gravity = gravity
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """Gravitational acceleration in world axes [m/s²]."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: Any) -> None:
+        try:
+            self._gravity = _VECTOR.validate_python(value)
+        except ValidationError as error:
+            raise ModelError(Problem(f"Model '{self.name}'.gravity", what) for _, what in explain(error, Model)) from None
+
+    def _contents(self) -> tuple[Any, ...]:
+        return *super()._contents(), self.gravity

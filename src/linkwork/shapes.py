@@ -1,0 +1,204 @@
+"""Shapes of bodies: geometry for pictures and contact, and mass properties from a density.
+
+A shape stands in its body's own frame. Cylinders and capsules lie along their z axis.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import KW_ONLY
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from .errors import MissingExtraError, ModelError, Problem
+from .item import LocalOffset, LocalOrientation, Positive, Size3, _moved_fields, item
+from .rotation import IDENTITY, Array, Placement, matrix
+
+
+class MassProperties(NamedTuple):
+    """Mass [kg], centre of mass [m] and inertia about it [kg m²] (3x3), in one frame."""
+
+    mass: float
+    com: Array
+    inertia: Array
+
+    def scaled(self, factor: float) -> MassProperties:
+        """The same distribution, `factor` times as heavy."""
+        return MassProperties(self.mass * factor, self.com, self.inertia * factor)
+
+    def placed(self, at: Any, R: Array) -> MassProperties:
+        """Seen from a frame in which the old one stands at `at` with orientation R."""
+        return MassProperties(self.mass, np.asarray(at) + R @ self.com, R @ self.inertia @ R.T)
+
+
+def combine(parts: list[MassProperties]) -> MassProperties:
+    """Mass properties of several rigidly joined parts (Steiner)."""
+    mass = math.fsum(part.mass for part in parts)
+    if mass > 0.0:
+        com = sum((part.mass * part.com for part in parts), np.zeros(3)) / mass
+    else:
+        com = parts[0].com.copy() if parts else np.zeros(3)
+    inertia = np.zeros((3, 3))
+    for part in parts:
+        d = part.com - com
+        inertia += part.inertia + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return MassProperties(mass, com, inertia)
+
+
+@item
+class _Shape:
+    """Base: where a shape stands in its body's frame."""
+
+    _: KW_ONLY
+    at: LocalOffset = (0.0, 0.0, 0.0)
+    """Centre in the body's frame [m]."""
+    rotation: LocalOrientation = IDENTITY
+    """Orientation in the body's frame."""
+
+    def mass_properties(self, density: float) -> MassProperties:
+        """In the body's frame, for a density [kg/m³]."""
+        return self._solid().scaled(density).placed(self.at, matrix(self.rotation))
+
+    def _solid(self) -> MassProperties:
+        """About its own centre and axes, for a density of one."""
+        raise NotImplementedError
+
+    def moved(self, placement: Placement) -> Any:
+        """The same shape on a body whose component is placed (mirrored) elsewhere."""
+        return dataclasses.replace(self, **_moved_fields(self, placement))
+
+
+@item
+class Box(_Shape):
+    """A box with edges `size` along its axes."""
+
+    size: Size3
+    """Edge lengths [m]."""
+    _: KW_ONLY
+    shape: Literal["box"] = "box"
+
+    def _solid(self) -> MassProperties:
+        x, y, z = self.size
+        m = x * y * z
+        return MassProperties(
+            m, np.zeros(3), m / 12 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y])
+        )
+
+
+@item
+class Sphere(_Shape):
+    """A solid ball."""
+
+    radius: Positive
+    """[m]"""
+    _: KW_ONLY
+    shape: Literal["sphere"] = "sphere"
+
+    def _solid(self) -> MassProperties:
+        m = 4 / 3 * math.pi * self.radius**3
+        return MassProperties(m, np.zeros(3), 0.4 * m * self.radius**2 * np.eye(3))
+
+
+@item
+class Cylinder(_Shape):
+    """A solid cylinder along its z axis."""
+
+    radius: Positive
+    """[m]"""
+    length: Positive
+    """[m]"""
+    _: KW_ONLY
+    shape: Literal["cylinder"] = "cylinder"
+
+    def _solid(self) -> MassProperties:
+        r2, l2 = self.radius**2, self.length**2
+        m = math.pi * r2 * self.length
+        return MassProperties(m, np.zeros(3), m * np.diag([r2 / 4 + l2 / 12, r2 / 4 + l2 / 12, r2 / 2]))
+
+
+@item
+class Capsule(_Shape):
+    """A cylinder along its z axis with half balls on both ends."""
+
+    radius: Positive
+    """[m]"""
+    length: Positive
+    """Of the cylindrical part [m]."""
+    _: KW_ONLY
+    shape: Literal["capsule"] = "capsule"
+
+    def _solid(self) -> MassProperties:
+        r, length = self.radius, self.length
+        tube = math.pi * r * r * length
+        balls = 4 / 3 * math.pi * r**3
+        side = tube * (r * r / 4 + length**2 / 12) + balls * (
+            0.4 * r * r + length**2 / 4 + 3 / 8 * length * r
+        )
+        axial = tube * r * r / 2 + balls * 0.4 * r * r
+        return MassProperties(tube + balls, np.zeros(3), np.diag([side, side, axial]))
+
+
+@item
+class Mesh(_Shape):
+    """The convex hull of a mesh file (STL, OBJ, PLY, GLB ... whatever trimesh reads)."""
+
+    file: str
+    """Path of the mesh file; in a model file, relative to its folder and inside it."""
+    _: KW_ONLY
+    scale: Positive = 1.0
+    """Metres per unit of the file: 0.001 for a mesh in millimetres."""
+    inverted: bool = False
+    """Reflected through its origin, as in a mirrored component."""
+    shape: Literal["mesh"] = "mesh"
+
+    def _solid(self) -> MassProperties:
+        volume, com, inertia = _hull_properties(str(Path(self.file).resolve()))
+        s = self.scale
+        sign = -1.0 if self.inverted else 1.0
+        return MassProperties(volume * s**3, sign * s * np.array(com), np.array(inertia) * s**5)
+
+    def moved(self, placement: Placement) -> Any:
+        moved = super().moved(placement)
+        return dataclasses.replace(moved, inverted=self.inverted ^ (placement.mirror is not None))
+
+
+Shape = Annotated[Box | Sphere | Cylinder | Capsule | Mesh, Field(discriminator="shape")]
+"""Any shape; in model files the key `shape` tells which."""
+
+
+@lru_cache(maxsize=256)
+def _hull_properties(file: str) -> tuple[float, tuple[float, ...], tuple[tuple[float, ...], ...]]:
+    """Volume, centroid and inertia about it of the convex hull of a mesh file, for a density of one."""
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingExtraError("trimesh", "mesh", f"reading the mesh '{file}'") from None
+    problem = None
+    try:
+        mesh = trimesh.load(file, force="mesh")
+        hull = mesh.convex_hull
+        if not (np.isfinite(hull.volume) and hull.volume > 0):
+            problem = "its convex hull has no volume"
+    except Exception as error:  # trimesh raises whatever the format's reader raises
+        problem = str(error) or type(error).__name__
+    if problem is not None:
+        raise ModelError([Problem(f"mesh '{file}'", f"cannot be used: {problem}")])
+    return (
+        float(hull.volume),
+        tuple(map(float, hull.center_mass)),
+        tuple(tuple(map(float, row)) for row in hull.moment_inertia),
+    )
+
+
+SHAPES: dict[str, type] = {
+    "box": Box,
+    "sphere": Sphere,
+    "cylinder": Cylinder,
+    "capsule": Capsule,
+    "mesh": Mesh,
+}

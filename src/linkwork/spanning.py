@@ -1,0 +1,79 @@
+"""The spanning tree of a mechanism and the joints where its loops are cut."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from dataclasses import dataclass
+
+from .item import GROUND
+from .joints import Free, Joint
+from .model import Flat
+
+
+@dataclass
+class Edge:
+    """A joint as the tree passes it."""
+
+    joint: Joint
+    parent: str
+    child: str
+
+    @property
+    def reversed(self) -> bool:
+        return self.child != self.joint.b
+
+
+def spanning_tree(flat: Flat) -> tuple[list[Edge], list[Joint], list[str]]:
+    """Tree edges from the ground outward (depth first), cut joints, notes.
+
+    Prim's method from the ground, joints with the fewest dofs first: those that stay in the tree remove
+    the most equations, and the loops are cut where the fewest are needed. Ties go to the shallower
+    joint, then to the one declared first. A part that hangs on nothing gets a free joint.
+    """
+    touching: dict[str, list[tuple[int, Joint]]] = defaultdict(list)
+    for order, joint in enumerate(flat.joints.values()):
+        touching[joint.a].append((order, joint))
+        touching[joint.b].append((order, joint))
+    depth = {GROUND: 0}
+    heap: list[tuple[int, int, int, str, Joint]] = []
+    children: dict[str, list[tuple[int, Edge]]] = defaultdict(list)
+    used: set[str] = set()
+    notes: list[str] = []
+
+    def reach(body: str) -> None:
+        for order, joint in touching[body]:
+            other = joint.b if body == joint.a else joint.a
+            if other not in depth:
+                heapq.heappush(heap, (len(joint.rates), depth[body], order, body, joint))
+
+    def grow() -> None:
+        while heap:
+            _, _, order, body, joint = heapq.heappop(heap)
+            other = joint.b if body == joint.a else joint.a
+            if other in depth:
+                continue
+            depth[other] = depth[body] + 1
+            used.add(joint.name)
+            children[body].append((order, Edge(joint, body, other)))
+            reach(other)
+
+    reach(GROUND)
+    grow()
+    for body in flat.bodies:
+        if body not in depth:
+            joint = Free(f"{body}_free", GROUND, body, at=flat.bodies[body].at)
+            notes.append(f"body '{body}' hangs on nothing: it got the free joint '{joint.name}'")
+            depth[body] = 1
+            children[GROUND].append((len(flat.joints) + len(notes), Edge(joint, GROUND, body)))
+            reach(body)
+            grow()
+
+    edges: list[Edge] = []
+    stack = [edge for _, edge in sorted(children[GROUND], key=lambda pair: -pair[0])]
+    while stack:
+        edge = stack.pop()
+        edges.append(edge)
+        stack.extend(e for _, e in sorted(children[edge.child], key=lambda pair: -pair[0]))
+    cuts = [joint for joint in flat.joints.values() if joint.name not in used]
+    return edges, cuts, notes

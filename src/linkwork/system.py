@@ -1,0 +1,102 @@
+"""The compiled model with its names: what a simulation runs and a record labels its columns with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .errors import LinkworkError, nearest
+from .joints.base import Joint
+from .rotation import Array
+from .tables import Tables
+
+
+class Column(NamedTuple):
+    """Name and unit of one number of the state."""
+
+    name: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class PlacedJoint:
+    """A joint of the model and where the compiled tables hold it."""
+
+    joint: Joint
+    in_tree: bool
+    """False if it closes a loop."""
+    reversed: bool
+    """True if the tree passes it from b to a."""
+    dofs: tuple[int, ...]
+    """Its dofs in the table, from the root outward."""
+    q: slice
+    """Its coordinates; empty for a cut joint."""
+    v: slice
+    """Its rates."""
+
+    @property
+    def name(self) -> str:
+        return self.joint.name
+
+
+@dataclass(frozen=True)
+class System:
+    """Tables, names and start of a model. Made by `compile_model`; never changed afterwards."""
+
+    name: str
+    tables: Tables
+    joints: dict[str, PlacedJoint]
+    bodies: tuple[str, ...]
+    """Names in the order of tables.bodies."""
+    coordinates: tuple[Column, ...]
+    rates: tuple[Column, ...]
+    q0: Array
+    v0: Array
+    notes: tuple[str, ...] = ()
+    """What the compiler did that the user may want to know."""
+    owners: list[Any] = field(default_factory=list, repr=False)
+    """Objects that must live as long as the tables (compiled user functions)."""
+
+    @property
+    def cuts(self) -> tuple[str, ...]:
+        """Names of the joints that close loops."""
+        return tuple(name for name, placed in self.joints.items() if not placed.in_tree)
+
+    @property
+    def nq(self) -> int:
+        return len(self.coordinates)
+
+    @property
+    def nv(self) -> int:
+        return len(self.rates)
+
+    def body(self, name: str) -> int:
+        """Index of a body."""
+        return _find(self.bodies, name, "body")
+
+    def coordinate(self, name: str) -> int:
+        """Index of a coordinate such as `pivot.angle`."""
+        return _find([column.name for column in self.coordinates], name, "coordinate")
+
+    def rate(self, name: str) -> int:
+        """Index of a rate such as `pivot.angle_rate`."""
+        return _find([column.name for column in self.rates], name, "rate")
+
+    def dof_name(self, dof: int) -> str:
+        """Name of the rate of a dof, for messages."""
+        return self.rates[int(self.tables.dofs["v"][dof])].name
+
+    def fresh_tables(self) -> Tables:
+        """A copy of the tables with scratch of its own, so that simulations do not share it."""
+        return Tables(*(np.copy(table).view(type(table)) for table in self.tables))
+
+
+def _find(names: Iterable[str], name: str, what: str) -> int:
+    listed = list(names)
+    try:
+        return listed.index(name)
+    except ValueError:
+        raise LinkworkError(f"there is no {what} '{name}'{nearest(name, listed)}") from None
