@@ -1,0 +1,56 @@
+"""Linkwork: a multibody dynamics simulator for mechanisms, robots and vehicles.
+
+Names are loaded on first use, so that `import linkwork` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "linkwork.errors": ("LinkworkError", "ModelError", "Problem", "SimulationError", "UnsupportedError"),
+    "linkwork.io": ("load_model", "save_model"),
+    "linkwork.joints": (
+        "Cylindrical", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld",
+    ),
+    "linkwork.loads": ("BodyFunction", "Force", "JointFunction", "Spring", "Torque"),
+    "linkwork.model": ("Body", "Component", "Marker", "Model"),
+    "linkwork.record": ("Record",),
+    "linkwork.rotation": ("about",),
+    "linkwork.scenes": ("scene",),
+    "linkwork.shapes": ("Box", "Capsule", "Cylinder", "Mesh", "Sphere"),
+    "linkwork.signals": ("Sine", "Table"),
+    "linkwork.simulate": ("Simulation",),
+    "linkwork.study.check": ("check",),
+}  # fmt: skip
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'linkwork' has no attribute '{name}'")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME_OF])
+
+
+if TYPE_CHECKING:
+    from .errors import LinkworkError, ModelError, Problem, SimulationError, UnsupportedError
+    from .io import load_model, save_model
+    from .joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
+    from .loads import BodyFunction, Force, JointFunction, Spring, Torque
+    from .model import Body, Component, Marker, Model
+    from .record import Record
+    from .rotation import about
+    from .scenes import scene
+    from .shapes import Box, Capsule, Cylinder, Mesh, Sphere
+    from .signals import Sine, Table
+    from .simulate import Simulation
+    from .study.check import check

@@ -114,6 +114,7 @@ class _Compiler:
             tuple(coordinates),
             tuple(rates),
             *self._start(joints, len(coordinates), len(rates)),
+            tuple(self.flat.loads),
             tuple(self.notes),
             self.owners,
         )

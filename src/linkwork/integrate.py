@@ -63,6 +63,11 @@ def new_state(q: np.ndarray, v: np.ndarray) -> State:
     )  # fmt: skip
 
 
+def euler() -> Tableau:
+    """No stages: the sign for semi-implicit Euler."""
+    return Tableau(np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.zeros(0))
+
+
 def rk4() -> Tableau:
     """The classical method of order four."""
     a = np.zeros((4, 4))
@@ -87,12 +92,17 @@ def dormand_prince() -> Tableau:
 
 @kernel
 def _finite(v, counts, h):
-    """OK if the new rates are sane; else the reason, with the guilty rate in counts[3]."""
+    """OK if the new rates are sane; else the reason, with the fastest (or first NaN) rate in counts[3]."""
+    fastest, guilty = 0.0, 0
     for i in range(v.shape[0]):
-        if not abs(v[i]) * h <= _RUNAWAY:
-            counts[3] = i
-            return NOT_FINITE if not abs(v[i]) < np.inf else RUNAWAY
-    return OK
+        if not abs(v[i]) <= fastest:
+            fastest, guilty = abs(v[i]), i
+            if not fastest < np.inf:
+                break
+    if fastest * h <= _RUNAWAY:
+        return OK
+    counts[3] = guilty
+    return RUNAWAY if fastest < np.inf else NOT_FINITE
 
 
 @kernel
@@ -157,28 +167,28 @@ def _sample(state, out_t, out_q, out_v, out_work, row, t):
 
 
 @kernel
-def run_fixed(tables, tableau, state, h, stride, out_t, out_q, out_v, out_work):
-    """Steps of size h, a sample every `stride` of them until the outputs are full; returns (samples, status).
+def run_fixed(tables, tableau, state, h, targets, out_t, out_q, out_v, out_work):
+    """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
 
     An empty tableau means semi-implicit Euler. Time is counted in steps, so that it does not drift.
     """
-    t0 = state.clock[0]
-    for row in range(out_t.shape[0]):
-        for _ in range(stride):
-            t = t0 + state.counts[0] * h
+    t0, clock, counts = state.clock[0], state.clock, state.counts
+    for row in range(targets.shape[0]):
+        while counts[0] < targets[row]:
+            t = t0 + counts[0] * h
             if tableau.b.shape[0] == 0:
                 _euler_step(tables, state.q, state.v, state.work, state.y, state.k[0], t, h)
             else:
                 _stages(tables, tableau, state, t, h)
                 _accept(tables, state)
-            state.counts[0] += 1
-            state.counts[1] += 1
-            state.clock[2] = t0 + state.counts[0] * h
-            status = _finite(state.v, state.counts, h)
+            counts[0] += 1
+            counts[1] += 1
+            clock[2] = t0 + counts[0] * h
+            status = _finite(state.v, counts, h)
             if status != OK:
                 return row, status
-        _sample(state, out_t, out_q, out_v, out_work, row, state.clock[2])
-    return out_t.shape[0], OK
+        _sample(state, out_t, out_q, out_v, out_work, row, clock[2])
+    return targets.shape[0], OK
 
 
 @kernel
@@ -197,16 +207,16 @@ def _error_norm(state, tableau, h, tolerance):
 
 
 @kernel
-def run_adaptive(tables, tableau, state, tolerance, h_max, out_t, out_q, out_v, out_work):
-    """Steps sized to keep the local error at `tolerance`, ending at each time in out_t; (samples, status).
+def run_adaptive(tables, tableau, state, tolerance, targets, out_t, out_q, out_v, out_work):
+    """Steps sized to keep the local error at `tolerance`, ending at each time in `targets`; (samples, status).
 
     Standard controller (Hairer, Nørsett, Wanner I, II.4): h ← h min(5, max(0.2, 0.9 err^(-1/5))).
     """
     t = state.clock[2]
-    for row in range(out_t.shape[0]):
-        end = out_t[row]
+    for row in range(targets.shape[0]):
+        end = targets[row]
         while t < end:
-            h = min(state.clock[1], h_max)
+            h = state.clock[1]
             last = t + h >= end - 1e-9 * h
             if last:
                 h = end - t
@@ -229,4 +239,4 @@ def run_adaptive(tables, tableau, state, tolerance, h_max, out_t, out_q, out_v, 
                 state.counts[2] += 1
                 state.clock[1] = h * (max(0.2, 0.9 * error**-0.2) if error < np.inf else 0.1)
         _sample(state, out_t, out_q, out_v, out_work, row, t)
-    return out_t.shape[0], OK
+    return targets.shape[0], OK

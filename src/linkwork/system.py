@@ -55,6 +55,8 @@ class System:
     rates: tuple[Column, ...]
     q0: Array
     v0: Array
+    loads: tuple[str, ...] = ()
+    """Names in the order of tables.loads."""
     notes: tuple[str, ...] = ()
     """What the compiler did that the user may want to know."""
     owners: list[Any] = field(default_factory=list, repr=False)

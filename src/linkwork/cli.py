@@ -1,0 +1,320 @@
+"""The command line. Importing this loads neither Numba nor the model layer: help is instant."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table as Grid
+
+from . import __version__
+from .errors import LinkworkError
+
+if TYPE_CHECKING:
+    from .model import Model
+    from .record import Record
+    from .scenes import Scene
+
+app = typer.Typer(
+    help="Simulate mechanisms: bodies and joints as they stand, in Python at compiled speed.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+console = Console()
+errors = Console(stderr=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Subject = Annotated[str, typer.Argument(metavar="SCENE_OR_FILE", help="A scene's name or a model file (.yaml).")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter of the scene or file; repeatable."),
+]
+
+
+def main() -> None:
+    """Entry point: errors of ours become one readable message and exit code 1."""
+    try:
+        app(standalone_mode=True)
+    except LinkworkError as error:
+        errors.print(f"[bold red]error:[/] {_escape(str(error))}", highlight=False, soft_wrap=True)
+        sys.exit(1)
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def scenes(as_json: AsJson = False) -> None:
+    """List the scenes that come with Linkwork."""
+    from .scenes import find_scene, scene_names
+
+    found = [find_scene(name) for name in scene_names()]
+    if as_json:
+        _print_json(
+            [
+                {
+                    "scene": s.name,
+                    "description": s.description,
+                    "source": s.source,
+                    "duration": s.duration,
+                    "dt": s.dt,
+                    "parameters": s.parameters,
+                }
+                for s in found
+            ]
+        )
+        return
+    grid = Grid("scene", "what it is", "parameters")
+    for s in found:
+        grid.add_row(s.name, s.description, ", ".join(s.parameters))
+    console.print(grid)
+
+
+@app.command()
+def run(
+    subject: Subject,
+    duration: Annotated[float | None, typer.Option("--time", help="Simulated time [s].")] = None,
+    dt: Annotated[float | None, typer.Option(help="Step [s].")] = None,
+    integrator: Annotated[str, typer.Option(help="rk4, euler or adaptive.")] = "rk4",
+    tolerance: Annotated[float, typer.Option(help="Local error of the adaptive integrator.")] = 1e-8,
+    every: Annotated[float | None, typer.Option(help="Time between samples [s].")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the record to this HDF5 file while running.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a plot to this file (.png, .svg, .pdf).")] = None,
+    signals: Annotated[
+        list[str] | None, typer.Option("--signal", help="Signal to plot, e.g. 'pivot.*'; repeatable.")
+    ] = None,
+    settings: Settings = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a scene or a model file and report how far energy strayed."""
+    model, found = _subject(subject, settings)
+    if plot is not None:
+        _need_folder(plot)
+    if save is not None:
+        _need_folder(save)
+    with _compiling(quiet=as_json):
+        from .simulate import Simulation
+
+        simulation = Simulation(
+            model,
+            integrator=integrator,  # type: ignore[arg-type]
+            dt=dt if dt is not None else (found.dt if found else 1e-3),
+            tolerance=tolerance,
+        )
+        _warm(simulation)
+    length = duration if duration is not None else (found.duration if found else 10.0)
+    with _progress(f"simulating {model.name}", quiet=as_json) as advance:
+        record = simulation.run(length, every=every, save=save, progress=advance)
+    if plot is not None:
+        record.plot(*(signals or (found.plot if found else ())), path=plot)
+    report = _report(subject, record)
+    if as_json:
+        _print_json(report)
+        return
+    _print_report(report, save, plot)
+
+
+@app.command()
+def check(subject: Subject, settings: Settings = None, as_json: AsJson = False) -> None:
+    """Look a mechanism over: degrees of freedom, tree and cuts, suspicious masses; all problems at once."""
+    from .study.check import check as examine
+
+    model, _ = _subject(subject, settings)
+    with _compiling(quiet=as_json):
+        checkup = examine(model)
+    if as_json:
+        _print_json(checkup.to_dict())
+    else:
+        console.print(
+            f"[bold]{_escape(checkup.model)}[/]: {checkup.bodies} bodies, {checkup.joints} joints, "
+            f"{checkup.dof} degrees of freedom"
+        )
+        for line in checkup.tree:
+            console.print(f"  {_escape(line)}", highlight=False)
+        for name in checkup.cuts:
+            console.print(f"  cut: {_escape(name)} closes a loop", highlight=False)
+        colours = {"error": "red", "warning": "yellow", "note": "cyan"}
+        for finding in checkup.findings:
+            label = f"[{colours[finding.level]}]{finding.level}[/]"
+            console.print(f"{label} {_escape(finding.where)}: {_escape(finding.what)}", highlight=False)
+        if not checkup.findings:
+            console.print("[green]nothing suspicious[/]")
+    if not checkup.ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+def warmup(as_json: AsJson = False) -> None:
+    """Compile all kernels ahead of time, so that the first run starts at once."""
+    began = time.perf_counter()
+    with _compiling(quiet=as_json, always=True):
+        from .kernels.jit import cache_directory
+        from .scenes import scene
+        from .simulate import TABLEAUS, Simulation
+
+        for integrator in TABLEAUS:
+            _warm(Simulation(scene("chain5"), integrator=integrator))  # type: ignore[arg-type]
+    seconds = time.perf_counter() - began
+    where = cache_directory()
+    if as_json:
+        _print_json({"seconds": seconds, "cache": None if where is None else str(where)})
+    elif where is None:
+        console.print(f"compiled in {seconds:.1f} s, but no folder could be written to keep the result")
+    else:
+        console.print(f"ready in {seconds:.1f} s; kept in {where}", highlight=False)
+
+
+@app.command()
+def bench(
+    suite: Annotated[str, typer.Argument(help="What to measure: tree.")] = "tree",
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure speed as ratios against other engines, interleaved in this process."""
+    from .bench import SUITES
+
+    if suite not in SUITES:
+        raise LinkworkError(f"there is no benchmark '{suite}' (known: {', '.join(SUITES)})")
+    with _progress(f"benchmark {suite}", quiet=as_json) as advance:
+        result = SUITES[suite](quick=quick, progress=advance)
+    if as_json:
+        _print_json(result.to_dict())
+    else:
+        for grid in result.tables():
+            console.print(grid)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of model files, for editors."""
+    from .io import model_schema
+
+    _print_json(model_schema())
+
+
+def _subject(subject: str, settings: list[str] | None) -> tuple[Model, Scene | None]:
+    """The model that a scene's name or a file's path stands for."""
+    parameters = dict(_setting(text) for text in settings or [])
+    path = Path(subject)
+    if path.suffix in (".yaml", ".yml") or path.exists():
+        from .io import load_model
+
+        return load_model(path, parameters), None
+    from .scenes import find_scene, scene
+
+    return scene(subject, **parameters), find_scene(subject)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, mark, value = text.partition("=")
+    if not mark:
+        raise LinkworkError(f"--set {text}: write NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        raise LinkworkError(f"--set {text}: '{value}' is not a number, true, false or [list]") from None
+
+
+def _warm(simulation: Any) -> None:
+    """Compile what a run needs, on a twin that is thrown away."""
+    twin = type(simulation)(simulation.system, integrator=simulation.integrator, dt=simulation.dt)
+    twin.run(twin.dt)
+
+
+def _report(subject: str, record: Record) -> dict[str, Any]:
+    info = record.info
+    return {
+        "scene": subject,
+        "integrator": info["integrator"],
+        "dt": info["dt"],
+        "time": float(record.time[-1]),
+        "steps": info["steps"],
+        "wall_s": info["wall_s"],
+        "us_per_step": info["us_per_step"],
+        "energy_drift_J": record.energy_drift,
+        "warnings": info["warnings"],
+    }
+
+
+def _print_report(report: dict[str, Any], save: Path | None, plot: Path | None) -> None:
+    grid = Grid(show_header=False, box=None)
+    factor = report["time"] / report["wall_s"] if report["wall_s"] > 0 else float("inf")
+    rows = {
+        "simulated": f"{report['time']:g} s in {report['wall_s']:.3g} s, {factor:.3g} times real time",
+        "steps": f"{report['steps']} of {report['integrator']}, {report['us_per_step']:.3g} µs each, "
+        "recording included",
+        "energy drift": f"{report['energy_drift_J']:.3g} J at most",
+    }
+    if save is not None:
+        rows["record"] = str(save)
+    if plot is not None:
+        rows["plot"] = str(plot)
+    for name, value in rows.items():
+        grid.add_row(f"[bold]{name}[/]", _escape(value))
+    console.print(grid)
+    for warning in report["warnings"]:
+        console.print(f"[yellow]warning:[/] {_escape(warning)}", highlight=False)
+
+
+def _need_folder(path: Path) -> None:
+    """Fail before a long run, not after it."""
+    if not path.parent.is_dir():
+        raise LinkworkError(f"{path}: there is no folder '{path.parent}' to write into")
+
+
+@contextmanager
+def _compiling(*, quiet: bool, always: bool = False) -> Iterator[None]:
+    """Tell the user about the wait if kernels have to be compiled."""
+    if quiet or not sys.stderr.isatty():
+        if not quiet and (always or _cold()):
+            errors.print("compiling kernels, once per version (about 20 s) ...")
+        yield
+        return
+    text = "compiling kernels, once per version ..." if always or _cold() else "loading ..."
+    with errors.status(text):
+        yield
+
+
+def _cold() -> bool:
+    from .kernels.jit import cache_directory
+
+    where = cache_directory()
+    return where is None or not any(where.glob("*run_*.nbi"))
+
+
+@contextmanager
+def _progress(label: str, *, quiet: bool) -> Iterator[Any]:
+    """A progress bar on the terminal; gives a function that takes the share done."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(), console=errors,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(label, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
+
+
+def _print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

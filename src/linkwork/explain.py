@@ -1,0 +1,67 @@
+"""Why a run stopped, in words a user can act on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .coordinates.tree import accelerate, place
+from .integrate import NOT_FINITE, TOO_SMALL
+from .loads import KIND_CODES, Spring
+
+if TYPE_CHECKING:
+    from .simulate import Simulation
+
+# Beyond these products of step and frequency (or decay) explicit methods are unstable (RK4: 2.8).
+_STABLE = 2.0
+
+
+def likely_reason(simulation: Simulation, status: int) -> str:
+    """One sentence: what happened, when, on which body, and what to do."""
+    system, time = simulation.system, simulation.time
+    rate = system.rates[int(simulation._state.counts[3])].name
+    joint = system.joints[rate.rsplit(".", 1)[0]]
+    body = joint.joint.a if joint.reversed else joint.joint.b
+    if status == TOO_SMALL:
+        return (
+            f"t = {time:.6g} s: the adaptive integrator can find no step small enough for tolerance "
+            f"{simulation.tolerance:g}; look for a jump in a load or an infinite stiffness, or loosen the tolerance"
+        )
+    what = "is not a number" if status == NOT_FINITE else "is running away"
+    head = f"t = {time:.6g} s: the rate '{rate}' of body '{body}' {what}"
+    cause = _stiffest(simulation)
+    if cause:
+        return f"{head}; {cause}"
+    if simulation.integrator == "adaptive":
+        return f"{head}; look for a load that grows with the motion (negative damping, a user function)"
+    return f"{head}; the step dt = {simulation.dt:g} s is probably too long: shorten it, or use 'adaptive'"
+
+
+def _stiffest(simulation: Simulation) -> str:
+    """The spring or damper that is too stiff for the step, judged by the inertia at the start."""
+    if simulation.integrator == "adaptive":
+        return ""
+    system, h = simulation.system, simulation.dt
+    tables = system.fresh_tables()
+    place(tables.dofs, tables.islands, system.q0, np.zeros(system.nv))
+    accelerate(tables.dofs, np.zeros(system.nv))
+    dofs, loads = tables.dofs, tables.loads
+    found = []
+    for d in range(1, len(dofs)):
+        inverse = float(dofs["d"][d])
+        name = system.dof_name(d).rsplit(".", 1)[0]
+        frequency = np.sqrt(dofs["stiffness"][d] * inverse)
+        found.append((h * frequency, f"the spring in joint '{name}'"))
+        found.append((h * dofs["damping"][d] * inverse, f"the damping in joint '{name}'"))
+    names = list(system.loads)
+    for i in np.flatnonzero(loads["kind"] == KIND_CODES[Spring]):
+        masses = [dofs["mass"][link] for link in (loads["a"][i], loads["b"][i]) if link and dofs["mass"][link] > 0]
+        if masses:
+            stiffness, damping = loads["value"][i, :2]
+            found.append((h * np.sqrt(stiffness / min(masses)), f"load '{names[i]}'"))
+            found.append((h * damping / min(masses), f"load '{names[i]}'"))
+    number, what = max(found, default=(0.0, ""))
+    if number <= _STABLE:
+        return ""
+    return f"{what} is too stiff for dt = {h:g} s: take dt below {h * _STABLE / number:.2g} s, or 'adaptive'"

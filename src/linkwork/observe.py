@@ -1,0 +1,126 @@
+"""Turns blocks of states into the labelled columns of a record."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .coordinates.observe import observe_accelerations, observe_energies, observe_poses, observe_reactions
+from .record import Group, RecordBuilder
+from .rotation import Array
+from .system import System
+
+_ENERGIES = ("kinetic", "gravity", "strain", "supplied", "dissipated", "balance")
+BALANCE = len(_ENERGIES) - 1
+
+
+class Observer:
+    """Computes poses, energies and reactions of recorded states with tables of its own."""
+
+    def __init__(self, system: System):
+        self._system = system
+        self._tables = system.fresh_tables()
+        placed = [joint for joint in system.joints.values() if joint.dofs]
+        self._outermost = np.array([joint.dofs[-1] for joint in placed], np.int64)
+        self._sign = np.array([-1.0 if joint.reversed else 1.0 for joint in placed])
+        joints = [joint.name for joint in placed]
+        rates = [column.name for column in system.rates]
+        units = [column.unit for column in system.rates]
+        self.groups = (
+            Group("coordinates", *_columns(system.coordinates)),
+            Group("rates", *_columns(system.rates)),
+            Group(
+                "accelerations",
+                tuple(_acceleration(name) for name in rates),
+                tuple(f"{unit}²" for unit in units),
+            ),
+            _group("positions", "position", system.bodies, "xyz", "m"),
+            _group("rotations", "rotation", system.bodies, "wxyz", "1"),
+            _group("forces", "force", joints, "xyz", "N"),
+            _group("torques", "torque", joints, "xyz", "N m"),
+            Group("energy", tuple(f"energy.{name}" for name in _ENERGIES), ("J",) * len(_ENERGIES)),
+        )
+
+    def restart(self) -> None:
+        """Begin a new record: the energy balance counts from its first sample."""
+        self._start: float | None = None
+        self._last: Array | None = None
+        self._largest = np.zeros(2)  # worst balance (signed), most energy in play
+
+    def append(self, builder: RecordBuilder, block: tuple[Array, Array, Array, Array]) -> None:
+        """Observe a block of (t, q, v, work) and append it to a record."""
+        t, q, v, work = (np.ascontiguousarray(array) for array in block)
+        n = len(t)
+        if n == 0:
+            return
+        bodies, joints, nv = len(self._system.bodies), len(self._outermost), self._system.nv
+        qdd = np.empty((n, nv))
+        observe_accelerations(self._tables, t, q, v, qdd)
+        positions, rotations = np.empty((n, 3 * bodies)), np.empty((n, 4 * bodies))
+        observe_poses(self._tables, q, v, positions, rotations)
+        self._keep_sign(rotations)
+        forces, torques = np.empty((n, 3 * joints)), np.empty((n, 3 * joints))
+        observe_reactions(
+            self._tables, t, q, v, qdd, self._outermost, self._sign, forces, torques, np.empty(nv)
+        )
+        energy = np.empty((n, len(_ENERGIES)))
+        observe_energies(self._tables, t, q, v, work, energy)
+        self._balance(energy)
+        builder.append(
+            t,
+            {
+                "coordinates": q,
+                "rates": v,
+                "accelerations": qdd,
+                "positions": positions,
+                "rotations": rotations,
+                "forces": forces,
+                "torques": torques,
+                "energy": energy,
+            },
+        )
+
+    def _keep_sign(self, rotations: Array) -> None:
+        """Join a block of quaternions to the one before without a jump to the opposite sign."""
+        if self._last is not None:
+            same = np.einsum("bk,bk->b", rotations[0].reshape(-1, 4), self._last.reshape(-1, 4))
+            flips = np.where(same < 0, -1.0, 1.0)
+            rotations *= np.repeat(flips, 4)
+        self._last = rotations[-1].copy()
+
+    def _balance(self, energy: Array) -> None:
+        """Energy that came from nowhere since the first sample: stored - supplied + dissipated."""
+        stored = energy[:, 0] + energy[:, 1] + energy[:, 2] - energy[:, 3] + energy[:, 4]
+        if self._start is None:
+            self._start = float(stored[0])
+            self._rest = energy[0].copy()
+        energy[:, BALANCE] = stored - self._start
+        worst = energy[np.argmax(np.abs(energy[:, BALANCE])), BALANCE]
+        if abs(worst) > abs(self._largest[0]):
+            self._largest[0] = worst
+        in_play = energy[:, 0].max() + np.abs(energy[:, 3:5] - self._rest[3:5]).max()
+        self._largest[1] = max(self._largest[1], in_play)
+
+    def warnings(self, budget: float) -> list[str]:
+        """A warning if the balance strayed by more than `budget` of the energy in play."""
+        worst, in_play = self._largest
+        if abs(worst) <= budget * in_play:
+            return []
+        verb = "gained" if worst > 0 else "lost"
+        return [
+            f"the run {verb} {abs(worst):.3g} J from nowhere, {abs(worst) / in_play:.1%} of the energy in play: "
+            "take smaller steps, or integrator 'adaptive'"
+        ]
+
+
+def _columns(columns: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(name for name, _ in columns), tuple(unit for _, unit in columns)
+
+
+def _acceleration(rate: str) -> str:
+    """`pivot.angle_rate` => `pivot.angle_acceleration`, `ball.wx` => `ball.wx_acceleration`."""
+    return f"{rate.removesuffix('_rate')}_acceleration"
+
+
+def _group(group: str, quantity: str, owners: tuple[str, ...] | list[str], axes: str, unit: str) -> Group:
+    columns = tuple(f"{owner}.{quantity}.{axis}" for owner in owners for axis in axes)
+    return Group(group, columns, (unit,) * len(columns))

@@ -1,0 +1,13 @@
+"""Five-link chain released horizontally: chaotic without friction, a hard test of energy."""
+
+from ..model import Model
+from .chain import SOURCE as SOURCE
+from .chain import build as build_chain
+
+DURATION = 10.0
+PLOT = ("joint*.angle", "energy.kinetic", "energy.gravity", "energy.balance")
+
+
+def build(damping: float = 0.0) -> Model:
+    """Viscous `damping` in every joint [N m s/rad]; the published variant has 1.0."""
+    return build_chain(links=5, damping=damping)

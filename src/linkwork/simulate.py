@@ -1,0 +1,358 @@
+"""Run a model: steps, samples, callbacks, stop conditions, state on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import tempfile
+import time as wall
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from . import __version__
+from .compile import compile_model
+from .coordinates.dynamics import derive, energies
+from .errors import LinkworkError, SimulationError, UnsupportedError
+from .explain import likely_reason
+from .integrate import OK, State, Tableau, dormand_prince, euler, new_state, rk4, run_adaptive, run_fixed
+from .model import Model
+from .observe import Observer
+from .record import Record, RecordBuilder
+from .rotation import Array
+from .system import System
+
+Integrator = Literal["rk4", "euler", "adaptive"]
+TABLEAUS: dict[str, Callable[[], Tableau]] = {"rk4": rk4, "euler": euler, "adaptive": dormand_prince}
+
+DEFAULT_DT = 1e-3
+DEFAULT_TOLERANCE = 1e-8
+DEFAULT_EVERY = 1e-2
+# Samples computed in one compiled call: long enough to hide the call, short enough for a progress bar.
+_BLOCK = 256
+# A balance that strays by more than this share of the energy in play is worth a warning.
+_BALANCE_BUDGET = 0.01
+
+
+class Simulation:
+    """A model in motion.
+
+    `integrator` is "rk4" (fixed steps, order 4, the default), "euler" (semi-implicit, order 1, what impulse
+    methods use) or "adaptive" (order 5, keeps the local error at `tolerance`). `dt` is the step [s], or the
+    first step of the adaptive one.
+    """
+
+    def __init__(
+        self,
+        model: Model | System,
+        *,
+        integrator: Integrator = "rk4",
+        dt: float = DEFAULT_DT,
+        tolerance: float = DEFAULT_TOLERANCE,
+    ):
+        self.system = model if isinstance(model, System) else compile_model(model)
+        if self.system.cuts:
+            names = ", ".join(f"'{name}'" for name in self.system.cuts)
+            raise UnsupportedError(
+                f"the tree integrators cannot close loops, and {names} close one; "
+                "open the mechanism there to simulate its tree"
+            )
+        if integrator not in TABLEAUS:
+            raise LinkworkError(f"integrator must be one of {', '.join(TABLEAUS)}, not '{integrator}'")
+        _positive("dt", dt)
+        _positive("tolerance", tolerance)
+        self.integrator: Integrator = integrator
+        self.dt = float(dt)
+        self.tolerance = float(tolerance)
+        self.tables = self.system.fresh_tables()
+        self._tableau = TABLEAUS[integrator]()
+        self._observer = Observer(self.system)
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the start: time zero, coordinates and rates as written."""
+        self._state: State = new_state(self.system.q0, self.system.v0)
+        self._state.clock[1] = self.dt
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return float(self._state.clock[2])
+
+    @property
+    def q(self) -> Array:
+        """Coordinates now; may be written to between steps."""
+        return self._state.q
+
+    @property
+    def v(self) -> Array:
+        """Rates now; may be written to between steps."""
+        return self._state.v
+
+    @property
+    def work(self) -> tuple[float, float]:
+        """Work supplied by loads and dissipated by dampers so far [J]."""
+        return float(self._state.work[0]), float(self._state.work[1])
+
+    @property
+    def steps(self) -> int:
+        """Steps taken since the start."""
+        return int(self._state.counts[1])
+
+    def __getitem__(self, name: str) -> float:
+        """A coordinate (`pivot.angle`) or rate (`pivot.angle_rate`) now."""
+        array, index = self._find(name)
+        return float(array[index])
+
+    def __setitem__(self, name: str, value: float) -> None:
+        array, index = self._find(name)
+        array[index] = value
+
+    def _find(self, name: str) -> tuple[Array, int]:
+        if name in {column.name for column in self.system.rates}:
+            return self.v, self.system.rate(name)
+        return self.q, self.system.coordinate(name)
+
+    def accelerations(self) -> Array:
+        """Joint accelerations in the present state [rad/s², m/s²]."""
+        qdd = np.zeros(self.system.nv)
+        derive(self.tables, self.q, self.v, self.time, qdd)
+        return qdd
+
+    def energies(self) -> tuple[float, float, float]:
+        """Kinetic energy, potential of gravity and of springs now [J]."""
+        kinetic, gravity, strain = energies(self.tables, self.q, self.v, self.time)
+        return float(kinetic), float(gravity), float(strain)
+
+    def step(self, count: int = 1) -> None:
+        """Take `count` steps of size dt; of the adaptive integrator, as many as reach count dt further."""
+        self._advance([self._later(k) for k in (count,)], None)
+
+    def run(
+        self,
+        duration: float,
+        *,
+        every: float | None = None,
+        until: Callable[[Simulation], bool] | None = None,
+        callbacks: Sequence[tuple[float, Callable[[Simulation], object]]] = (),
+        save: str | Path | None = None,
+        progress: Callable[[float], object] | None = None,
+    ) -> Record:
+        """Simulate `duration` seconds and return what was recorded, the start and the end included.
+
+        `every` is the time between samples [s]; `until(sim)` is asked at each sample and ends the run when it
+        says True; `callbacks` are (period [s], function(sim)) pairs; `save` names an HDF5 file that grows
+        while running; `progress(share)` is told how far the run is. With fixed steps all periods must be
+        multiples of dt. A run that fails raises a SimulationError that holds the record so far.
+        """
+        _positive("duration", duration)
+        if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):
+            raise LinkworkError("the state holds a number that is not finite; set it before running")
+        schedule = _Schedule(self, duration, every, bool(until), callbacks)
+        builder = RecordBuilder(self._observer.groups, self._info(duration, schedule.every), save)
+        began, steps = wall.perf_counter(), self.steps
+        self._observer.restart()
+        self._observer.append(builder, self._now())
+        failure: SimulationError | None = None
+        for targets, samples, calls in schedule.stretches():
+            try:
+                self._advance(targets, (builder, samples))
+            except SimulationError as error:
+                failure = error
+                break
+            for call in calls:
+                call(self)
+            if progress is not None:
+                progress(schedule.share())
+            if until is not None and until(self):
+                break
+        elapsed = wall.perf_counter() - began
+        taken = self.steps - steps
+        info = {
+            "steps": taken,
+            "rejected_steps": int(self._state.counts[2]),
+            "wall_s": elapsed,
+            "us_per_step": 1e6 * elapsed / max(taken, 1),
+            "warnings": [*self.system.notes, *self._observer.warnings(_BALANCE_BUDGET)],
+        }
+        if failure is not None:
+            info["failure"] = str(failure)
+        record = builder.finish(info)
+        if failure is not None:
+            failure.record = record
+            raise failure
+        return record
+
+    def _info(self, duration: float, every: float) -> dict[str, Any]:
+        return {
+            "linkwork": __version__,
+            "model": self.system.name,
+            "integrator": self.integrator,
+            "dt": self.dt,
+            "tolerance": self.tolerance if self.integrator == "adaptive" else None,
+            "duration": duration,
+            "every": every,
+        }
+
+    def _now(self) -> tuple[Array, Array, Array, Array]:
+        state = self._state
+        return np.array([self.time]), state.q[None].copy(), state.v[None].copy(), state.work[None].copy()
+
+    def _later(self, count: int) -> float:
+        """The target `count` steps of dt from now: a step count, or a time for the adaptive integrator."""
+        if self.integrator == "adaptive":
+            return self.time + count * self.dt
+        return int(self._state.counts[0]) + count
+
+    def _advance(self, targets: Sequence[float], into: tuple[RecordBuilder, int] | None) -> None:
+        """Move on through `targets`; hand the first `samples` of them to the record."""
+        n = len(targets)
+        out = (
+            np.empty(n),
+            np.empty((n, self.system.nq)),
+            np.empty((n, self.system.nv)),
+            np.empty((n, 2)),
+        )
+        if self.integrator == "adaptive":
+            goals = np.array(targets, float)
+            done, status = run_adaptive(
+                self.tables, self._tableau, self._state, self.tolerance, goals, *out
+            )
+        else:
+            goals = np.array(targets, np.int64)
+            done, status = run_fixed(self.tables, self._tableau, self._state, self.dt, goals, *out)
+        if into is not None:
+            builder, samples = into
+            rows = min(done, samples)
+            self._observer.append(builder, tuple(array[:rows] for array in out))  # type: ignore[arg-type]
+        if status != OK:
+            raise SimulationError(likely_reason(self, int(status)), self.time)
+
+    def save_state(self, path: str | Path) -> None:
+        """Write everything a run needs to go on bit by bit as if never interrupted."""
+        target = Path(path)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".npz")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                np.savez(stream, **self._snapshot())
+            os.replace(temporary, target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    def _snapshot(self) -> dict[str, Any]:
+        s = self._state
+        return {
+            "q": s.q, "v": s.v, "work": s.work, "clock": s.clock, "counts": s.counts,
+            "model": np.array(fingerprint(self.system)),
+            "method": np.array(f"{self.integrator} dt={self.dt!r} tolerance={self.tolerance!r}"),
+        }  # fmt: skip
+
+    def load_state(self, path: str | Path) -> None:
+        """Go on from a state written by `save_state` of the same model, integrator and step."""
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                data = {key: stored[key] for key in stored.files}
+            wanted = self._snapshot()
+            missing = wanted.keys() - data.keys()
+        except (OSError, ValueError, EOFError) as error:
+            raise LinkworkError(f"{path}: is not a saved state ({error})") from None
+        if missing:
+            raise LinkworkError(f"{path}: is not a saved state (it lacks {', '.join(sorted(missing))})")
+        for key, what in (("model", "another model"), ("method", "another integrator or step")):
+            if str(data[key]) != str(wanted[key]):
+                raise LinkworkError(f"{path}: was saved from {what}: {data[key]} instead of {wanted[key]}")
+        for key in ("q", "v", "work", "clock", "counts"):
+            getattr(self._state, key)[:] = data[key]
+
+
+class _Schedule:
+    """Which targets to reach in one compiled call, which of them are samples, and whom to call then."""
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        duration: float,
+        every: float | None,
+        watched: bool,
+        callbacks: Sequence[tuple[float, Callable[[Simulation], object]]],
+    ):
+        self.simulation = simulation
+        self.begin = simulation.time
+        self.duration = duration
+        self.adaptive = simulation.integrator == "adaptive"
+        if every is None:
+            every = min(DEFAULT_EVERY, duration)
+            if not self.adaptive:
+                every = max(1, round(every / simulation.dt)) * simulation.dt
+        self.every = every
+        self.watched = watched
+        self.ticks = [(self._ticks("callback period", period), call) for period, call in callbacks]
+        self.sample_ticks = self._ticks("every", every)
+        self.total = self._ticks("duration", duration)
+
+    def _ticks(self, what: str, value: float) -> float:
+        """A duration in steps (fixed) or seconds (adaptive)."""
+        _positive(what, value)
+        if self.adaptive:
+            return value
+        dt = self.simulation.dt
+        count = round(value / dt)
+        if count < 1 or abs(value / dt - count) > 1e-6:
+            near = max(count, 1) * dt
+            raise LinkworkError(f"{what} = {value:g} s is not a multiple of dt = {dt:g} s; use {near:g}")
+        return count
+
+    def stretches(self) -> Any:
+        """(targets, how many of them are samples, functions to call) until the end."""
+        offset = self.simulation._later(0)
+        done, sample = 0.0, 1
+        next_call = [1] * len(self.ticks)
+        while done < self.total:
+            limit = self.total
+            for k, (period, _) in enumerate(self.ticks):
+                limit = min(limit, next_call[k] * period)
+            block: list[float] = []
+            size = 1 if self.watched else _BLOCK
+            while len(block) < size and sample * self.sample_ticks <= limit * (1 + 1e-12):
+                block.append(min(sample * self.sample_ticks, self.total))
+                sample += 1
+            samples = len(block)
+            reached = block[-1] if len(block) == size else limit
+            if reached >= self.total and (not block or block[-1] < self.total):
+                samples += 1  # the end is always a sample
+            if not block or block[-1] < reached:
+                block.append(reached)
+            calls = []
+            for k, (period, call) in enumerate(self.ticks):
+                if next_call[k] * period <= reached * (1 + 1e-12):
+                    calls.append(call)
+                    next_call[k] += 1
+            done = reached
+            yield [offset + target for target in block], samples, calls
+
+    def share(self) -> float:
+        """How far the run is, 0 to 1."""
+        return min(1.0, (self.simulation.time - self.begin) / self.duration)
+
+
+def fingerprint(system: System) -> str:
+    """A hash of everything that decides a model's motion."""
+    digest = hashlib.sha256()
+    constants = ("parent", "q", "v", "motion", "rot", "trans", "X_R", "X_p", "mass", "com", "inertia",
+                 "armature", "stiffness", "rest", "damping")  # fmt: skip
+    for name in constants:
+        digest.update(np.ascontiguousarray(system.tables.dofs[name]).tobytes())
+    for name in ("kind", "a", "b", "X_A", "X_B", "value", "signal"):
+        digest.update(np.ascontiguousarray(system.tables.loads[name]).tobytes())
+    digest.update(np.ascontiguousarray(system.tables.dofs["A0"][0]).tobytes())
+    digest.update("\n".join(column.name for column in system.coordinates).encode())
+    return digest.hexdigest()[:16]
+
+
+def _positive(name: str, value: float) -> None:
+    if not (isinstance(value, int | float | np.number) and math.isfinite(value) and value > 0):
+        raise LinkworkError(f"{name} must be a positive number of seconds, not {value!r}")
