@@ -313,25 +313,19 @@ class _Compiler:
 
 def _refuse_zero_inertia(system: System) -> None:
     """Raise for dofs that nothing resists: the articulated inertia at the start, against what rides on them."""
-    from .coordinates.tree import accelerate, mass_matrix_diagonal, place
+    from .coordinates.tree import inertia_shares
 
     tables = system.fresh_tables()
-    place(tables.dofs, tables.islands, system.q0, np.zeros(system.nv))
-    whole = np.zeros(system.nv)
-    mass_matrix_diagonal(tables.dofs, whole)
-    place(tables.dofs, tables.islands, system.q0, np.zeros(system.nv))
-    accelerate(tables.dofs, np.zeros(system.nv))
-    problems = []
-    for d in range(1, len(tables.dofs)):
-        v = int(tables.dofs["v"][d])
-        share = 1.0 / tables.dofs["d"][d]
-        if not share > _NO_INERTIA * max(whole[v], np.finfo(float).tiny):
-            problems.append(
-                Problem(
-                    f"joint coordinate '{system.dof_name(d)}'",
-                    "has no inertia to accelerate: the bodies behind it have no mass, or none about this axis "
-                    "in the starting pose; give them mass and inertia, or the joint an armature",
-                )
-            )
+    share, whole = np.zeros(system.nv), np.zeros(system.nv)
+    inertia_shares(tables.dofs, tables.islands, system.q0, np.zeros(system.nv), share, whole)
+    lacking = ~(share > _NO_INERTIA * np.maximum(whole, np.finfo(float).tiny))
+    problems = [
+        Problem(
+            f"joint coordinate '{system.rates[v].name}'",
+            "has no inertia to accelerate: the bodies behind it have no mass, or none about this axis "
+            "in the starting pose; give them mass and inertia, or the joint an armature",
+        )
+        for v in np.flatnonzero(lacking)
+    ]
     if problems:
         raise ModelError(problems)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .coordinates.tree import accelerate, place
+from .coordinates.tree import inertia_shares
 from .integrate import NOT_FINITE, TOO_SMALL
 from .loads import KIND_CODES, Spring
 
@@ -44,12 +44,12 @@ def _stiffest(simulation: Simulation) -> str:
         return ""
     system, h = simulation.system, simulation.dt
     tables = system.fresh_tables()
-    place(tables.dofs, tables.islands, system.q0, np.zeros(system.nv))
-    accelerate(tables.dofs, np.zeros(system.nv))
     dofs, loads = tables.dofs, tables.loads
+    share, whole = np.zeros(system.nv), np.zeros(system.nv)
+    inertia_shares(dofs, tables.islands, system.q0, np.zeros(system.nv), share, whole)
     found = []
     for d in range(1, len(dofs)):
-        inverse = float(dofs["d"][d])
+        inverse = 1.0 / share[dofs["v"][d]]
         name = system.dof_name(d).rsplit(".", 1)[0]
         frequency = np.sqrt(dofs["stiffness"][d] * inverse)
         found.append((h * frequency, f"the spring in joint '{name}'"))

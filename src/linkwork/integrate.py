@@ -129,7 +129,8 @@ def _stages(tables, tableau, state, t, h):
     y0[2 * n + 1] = state.work[DISSIPATED]
     a = tableau.a
     for s in range(a.shape[0]):
-        y[:] = y0
+        for i in range(2 * n):
+            y[i] = y0[i]
         for j in range(s):
             if a[s, j] != 0.0:
                 w = h * a[s, j]
@@ -140,7 +141,8 @@ def _stages(tables, tableau, state, t, h):
         supplied, dissipated = derive(tables, q_stage, y[n : 2 * n], t + tableau.c[s] * h, k[s, n:])
         k[s, 2 * n] = supplied
         k[s, 2 * n + 1] = dissipated
-    y[:] = y0
+    for i in range(2 * n + 2):
+        y[i] = y0[i]
     for s in range(a.shape[0]):
         w = h * tableau.b[s]
         for i in range(2 * n + 2):
@@ -160,10 +162,14 @@ def _accept(tables, state):
 
 @kernel
 def _sample(state, out_t, out_q, out_v, out_work, row, t):
+    # Loops, not slices: an array assignment costs seconds to compile.
     out_t[row] = t
-    out_q[row] = state.q
-    out_v[row] = state.v
-    out_work[row] = state.work
+    for i in range(state.q.shape[0]):
+        out_q[row, i] = state.q[i]
+    for i in range(state.v.shape[0]):
+        out_v[row, i] = state.v[i]
+    out_work[row, SUPPLIED] = state.work[SUPPLIED]
+    out_work[row, DISSIPATED] = state.work[DISSIPATED]
 
 
 @kernel

@@ -9,6 +9,7 @@ schema and instancing.
 from __future__ import annotations
 
 import dataclasses
+import re
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -182,18 +183,22 @@ def item(cls: type[C]) -> type[C]:
 
 def explain(error: ValidationError, cls: type) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """(path, message) of every mistake that pydantic found, in our words."""
-    seen = set()
-    for entry in error.errors():
+    seen: set[tuple[tuple[str | int, ...], str]] = set()
+    entries = error.errors(include_url=False)
+    for entry in entries:
         kind, value = entry["type"], entry.get("input")
-        path = tuple(part for part in entry["loc"] if not _is_tag(part))
-        if kind == "missing" and path and isinstance(path[-1], int):
-            path, what = path[:-1], f"is too short: entry {path[-1] + 1} is missing"
-            yield path, what
-            continue
-        what = _MESSAGES.get(kind, lambda e: str(e["msg"]).removeprefix("Value error, "))(entry)
+        path, inner = _user_path(cls, entry["loc"])
+        short = kind == "missing" and path and isinstance(path[-1], int)
+        if short:
+            path, what = path[:-1], f"must have {_full_length(entries, entry['loc'])} entries"
+        elif kind == "union_tag_invalid":
+            path, tag = (*path, entry["ctx"]["discriminator"].strip("'")), entry["ctx"]["tag"]
+            what = f"'{tag}' is not known" + nearest(tag, re.findall("'(.*?)'", entry["ctx"]["expected_tags"]))
+        else:
+            what = _MESSAGES.get(kind, lambda e: str(e["msg"]).removeprefix("Value error, "))(entry)
         if kind in ("unexpected_keyword_argument", "extra_forbidden"):
-            what += nearest(str(path[-1]), field_names(cls))
-        elif path and kind not in ("missing", "missing_argument"):
+            what += nearest(str(path[-1]), field_names(inner))
+        elif path and (short or kind not in ("missing", "missing_argument", "union_tag_invalid")):
             what += f" (got {_shown(value)})"
         if (path, what) not in seen:
             seen.add((path, what))
@@ -207,30 +212,59 @@ _MESSAGES: dict[str, Callable[[Any], str]] = {
     "extra_forbidden": lambda e: "is not known here",
     "float_type": lambda e: "must be a number",
     "finite_number": lambda e: "must be a finite number",
+    "bool_type": lambda e: "must be true or false",
+    "bool_parsing": lambda e: "must be true or false",
     "string_type": lambda e: "must be a text",
+    "string_too_short": lambda e: "must not be empty",
+    "string_too_long": lambda e: f"must have at most {e['ctx']['max_length']} characters",
+    "string_unicode": lambda e: "is not valid text",
+    "string_pattern_mismatch": lambda e: f"must match the pattern {e['ctx']['pattern']}",
     "greater_than": lambda e: f"must be greater than {e['ctx']['gt']:g}",
     "greater_than_equal": lambda e: f"must not be less than {e['ctx']['ge']:g}",
     "tuple_type": lambda e: "must be a list",
+    "too_short": lambda e: "must not be empty",
     "too_long": lambda e: f"must have at most {e['ctx']['max_length']} entries",
     "dict_type": lambda e: "must be a mapping of names to values",
+    "dataclass_type": lambda e: "must be a mapping of names to values",
+    "model_attributes_type": lambda e: "must be a mapping of names to values",
     "literal_error": lambda e: f"must be one of {e['ctx']['expected']}",
-    "union_tag_invalid": lambda e: f"must be one of {e['ctx']['expected_tags']}",
     "union_tag_not_found": lambda e: f"needs the key {e['ctx']['discriminator']}",
 }
 
 
-def _is_tag(part: str | int) -> bool:
-    """Whether a part of pydantic's path is its own bookkeeping and not the user's."""
-    return isinstance(part, str) and (
-        part.startswith(_TAG) or part in _DISCRIMINATORS
-    )
+def _user_path(cls: type, loc: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], type]:
+    """A path of pydantic without its names of union branches, and the class that its last key is in."""
+    path: list[str | int] = []
+    options: list[type] = [cls]
+    for part in loc:
+        if isinstance(part, str):
+            if part.startswith(_TAG):
+                continue
+            branch = [option for option in options if part in (f.default for f in dataclasses.fields(option))]
+            if len(options) > 1 and branch:
+                options = branch
+                continue
+            cls = options[0] if options else cls
+            options = list(_classes(_hints(cls).get(part)))
+        path.append(part)
+    return tuple(path), cls
 
 
-_DISCRIMINATORS = {"box", "sphere", "cylinder", "capsule", "mesh", "sine", "table"}
+def _classes(hint: Any) -> Iterator[type]:
+    """The dataclasses that a type hint mentions."""
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        yield hint
+    for option in typing.get_args(hint):
+        yield from _classes(option)
+
+
+def _full_length(entries: Any, loc: tuple[str | int, ...]) -> int:
+    """Length of the list of which the entry at `loc` is missing: pydantic tells every missing one."""
+    return 1 + max(int(e["loc"][-1]) for e in entries if e["type"] == "missing" and e["loc"][:-1] == loc[:-1])
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    text = "nothing" if value is None else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -240,6 +274,8 @@ class Item:
 
     kind: ClassVar[str] = ""
     """What model files call it."""
+    shelf: ClassVar[str] = ""
+    """Where a component keeps it: bodies, joints, loads, markers or instances."""
 
     name: Name
 
@@ -286,9 +322,14 @@ _MOVE: dict[Moves, Callable[[Placement, Any], Any]] = {
 @cache
 def field_marks(cls: type) -> dict[str, tuple[Any, ...]]:
     """The marks (Moves, Refers) in the annotations of a dataclass's fields."""
+    return {name: tuple(_marks(hint)) for name, hint in _hints(cls).items()}
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    """The type hints of a dataclass's fields."""
     hints = typing.get_type_hints(cls, include_extras=True)
-    names = {f.name for f in dataclasses.fields(cls)}
-    return {name: tuple(_marks(hint)) for name, hint in hints.items() if name in names}
+    return {f.name: hints[f.name] for f in dataclasses.fields(cls)}
 
 
 def _marks(hint: Any) -> Iterator[Any]:

@@ -213,7 +213,7 @@ class Record:
     # Files and other tools
 
     def save(self, path: Path | str) -> None:
-        """Write an HDF5 file, which `Record.load` reads back exactly; an old one is replaced at the very end."""
+        """Write an HDF5 file, which `Record.load` reads back exactly. An old file is replaced in the end."""
         groups = tuple(self.groups.values())
         hdf5.save(path, hdf5.Contents(self.time, groups, self._data, plain(self.info), self.complete))
 
@@ -252,9 +252,10 @@ class Record:
 
     def _selected(self, patterns: Sequence[str]) -> list[str]:
         if not patterns:
-            usual = [group for group in self.groups if group in ("coordinates", "energy")]
-            shown = usual or list(self.groups)
-            names = [name for group in shown for name in self.groups[group].columns]
+            usual = [
+                self.groups[group].columns for group in ("coordinates", "energy") if group in self.groups
+            ]
+            names = [name for columns in usual for name in columns] or list(self.names)
             if not names:
                 raise LinkworkError("the record has no signals to plot")
             return names

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 from dataclasses import KW_ONLY
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from .errors import MissingExtraError, ModelError, Problem
 from .item import LocalOffset, LocalOrientation, Positive, Size3, _moved_fields, item
@@ -147,7 +148,7 @@ class Capsule(_Shape):
 class Mesh(_Shape):
     """The convex hull of a mesh file (STL, OBJ, PLY, GLB ... whatever trimesh reads)."""
 
-    file: str
+    file: Annotated[str, Field(min_length=1), AfterValidator(os.path.abspath)]
     """Path of the mesh file; in a model file, relative to its folder and inside it."""
     _: KW_ONLY
     scale: Positive = 1.0

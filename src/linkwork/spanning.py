@@ -62,7 +62,10 @@ def spanning_tree(flat: Flat) -> tuple[list[Edge], list[Joint], list[str]]:
     grow()
     for body in flat.bodies:
         if body not in depth:
-            joint = Free(f"{body}_free", GROUND, body, at=flat.bodies[body].at)
+            name = f"{body}_free"
+            while name in flat.joints:
+                name += "_"
+            joint = Free(name, GROUND, body, at=flat.bodies[body].at)
             notes.append(f"body '{body}' hangs on nothing: it got the free joint '{joint.name}'")
             depth[body] = 1
             children[GROUND].append((len(flat.joints) + len(notes), Edge(joint, GROUND, body)))

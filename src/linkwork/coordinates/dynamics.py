@@ -55,7 +55,8 @@ def momentum(tables, q, v, out):
     """Linear momentum (out[3:6]) [N s] and angular momentum about the world's origin (out[0:3]) [N m s]."""
     place(tables.dofs, tables.islands, q, v)
     dofs, islands = tables.dofs, tables.islands
-    out[:] = 0.0
+    for k in range(6):
+        out[k] = 0.0
     for d in range(1, dofs.shape[0]):
         dof = dofs[d]
         if dof.solid != 0:

@@ -10,6 +10,8 @@ One change saves 36 products a dof: the velocity-product accelerations are accum
 that the bias force of a *rigid* body already holds I A0, and the articulated pass has no c to carry.
 """
 
+import math
+
 from ..kernels.jit import kernel
 from ..kernels.math3 import (
     add3,
@@ -220,7 +222,9 @@ def inverse(dofs, qdd, tau):
 @kernel
 def mass_matrix(dofs, H):
     """(S, I) => joint-space inertia H; dof.I becomes composite.  RBDA table 6.2 on placed tables."""
-    H[:, :] = 0.0
+    for i in range(H.shape[0]):
+        for k in range(H.shape[1]):
+            H[i, k] = 0.0
     for d in range(dofs.shape[0] - 1, 0, -1):
         dof = dofs[d]
         if dof.parent != 0:
@@ -234,20 +238,30 @@ def mass_matrix(dofs, H):
 
 
 @kernel
-def mass_matrix_diagonal(dofs, diagonal):
-    """(S, I) => diagonal of the joint-space inertia; dof.I becomes composite."""
+def inertia_shares(dofs, islands, q, v, share, whole):
+    """How much of the inertia behind each dof resists it alone (articulated), and all of it (composite).
+
+    A share of zero means that a dof can accelerate without any force: the mechanism has no dynamics there.
+    """
+    place(dofs, islands, q, v)
     for d in range(dofs.shape[0] - 1, 0, -1):
         dof = dofs[d]
         if dof.parent != 0:
             add_inertia(dofs[dof.parent].I, dof.I)
         S = get6(dof.S)
-        diagonal[dof.v] = dot6(S, inertia_times(dof.I, S)) + dof.armature
+        whole[dof.v] = dot6(S, inertia_times(dof.I, S)) + dof.armature
+    place(dofs, islands, q, v)
+    accelerate(dofs, share)
+    for d in range(1, dofs.shape[0]):
+        share[dofs[d].v] = 1.0 / dofs[d].d
 
 
 @kernel
 def point_jacobian(dofs, link, point, J):
     """Jacobian (6 x nv) of a point given from the reference point: rows ω then velocity, world axes."""
-    J[:, :] = 0.0
+    for i in range(6):
+        for k in range(J.shape[1]):
+            J[i, k] = 0.0
     d = link
     while d != 0:
         S = get6(dofs[d].S)
@@ -271,7 +285,7 @@ def retract(dofs, q0, delta, q):
             w, x, y, z = quat_mul(
                 (q0[i], q0[i + 1], q0[i + 2], q0[i + 3]), quat_exp((delta[j], delta[j + 1], delta[j + 2]))
             )
-            n = (w * w + x * x + y * y + z * z) ** -0.5
+            n = 1.0 / math.sqrt(w * w + x * x + y * y + z * z)
             q[i], q[i + 1], q[i + 2], q[i + 3] = n * w, n * x, n * y, n * z
 
 

@@ -88,6 +88,8 @@ class Joint(Item):
     `velocity` start the mechanism elsewhere.
     """
 
+    shelf = "joints"
+
     a: BodyName
     """The body that carries it ('ground' is the world)."""
     b: BodyName
@@ -129,11 +131,11 @@ class Joint(Item):
         return tuple(name for motion in self.motions() for name in motion.rates)
 
     def moved(self, placement: Placement) -> Self:
-        # The default x axis depends on the axis: fix it before the frame is turned.
+        # Default axes depend on the world's: spell them out before the frame is turned with the component.
         made = self
-        if not isinstance(self.at, str) and self.reference is None:
+        if self.axis is not None or not isinstance(self.at, str):
             axis = self.axis or (0.0, 0.0, 1.0)
-            x = frame_from_axis(axis)[:, 0]
+            x = frame_from_axis(axis, self.reference)[:, 0]
             made = dataclasses.replace(self, axis=axis, reference=(float(x[0]), float(x[1]), float(x[2])))
         moved = super(Joint, made).moved(placement)
         return dataclasses.replace(moved, mirrored=self.mirrored ^ (placement.mirror is not None))

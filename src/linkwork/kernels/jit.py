@@ -2,7 +2,7 @@
 
 Numba's own cache looks only at the file of the function itself, so an edited callee in another file
 silently leaves stale machine code behind. Here the cache lies in a directory named after a hash of *all*
-sources of the package (and of the file itself, for kernels that users register), outside the
+sources that kernels are made of (and of the file itself, for kernels that users write), outside the
 installation, which may be read-only; where no directory can be written, kernels compile every time.
 
 `LINKWORK_CACHE_DIR` moves the cache, `LINKWORK_CACHE=0` switches it off, and `NUMBA_DISABLE_JIT=1` runs
@@ -29,6 +29,8 @@ COMPILED = not config.DISABLE_JIT
 """False under NUMBA_DISABLE_JIT=1, where kernels are plain Python functions."""
 
 PACKAGE = Path(__file__).resolve().parent.parent
+COMPILED_PARTS = ("kernels/*.py", "coordinates/*.py", "loads/*.py", "tables.py", "integrate.py")
+"""Where kernels and the constants they use may stand; nothing else can make the cache stale."""
 _KEPT_STAMPS = 3  # caches of older sources beyond this many are deleted
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,9 +38,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @cache
 def source_stamp() -> str:
-    """A hash of every Python source of the package."""
+    """A hash of every source that takes part in compiled code."""
     digest = hashlib.sha256(f"{sys.version_info[:2]}{numba.__version__}".encode())
-    for path in sorted(PACKAGE.rglob("*.py")):
+    sources = [path for part in COMPILED_PARTS for path in sorted(PACKAGE.glob(part))]
+    for path in sources:
         digest.update(path.relative_to(PACKAGE).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
@@ -117,7 +120,8 @@ class _Cache(caching.FunctionCache):
 
 def _compile(options: dict[str, Any]) -> Callable[[F], F]:
     def decorate(function: F) -> F:
-        dispatcher = numba.njit(error_model="numpy", nogil=True, **options)(function)
+        # Nobody calls kernels from C; leaving that wrapper out saves compile time.
+        dispatcher = numba.njit(error_model="numpy", nogil=True, no_cfunc_wrapper=True, **options)(function)
         if COMPILED and cache_directory() is not None:
             dispatcher._cache = _Cache(function)
         return dispatcher  # type: ignore[no-any-return]

@@ -237,7 +237,7 @@ def quat_exp(phi):
     a = norm3(phi)
     if a < 1.0e-4:  # sin(a/2)/a by its series: the next term is below 1e-18
         k = 0.5 - a * a / 48.0
-        return 1.0 - a * a / 8.0 + a**4 / 384.0, k * phi[0], k * phi[1], k * phi[2]
+        return 1.0 - a * a / 8.0 + a * a * a * a / 384.0, k * phi[0], k * phi[1], k * phi[2]
     s, c = sincos(0.5 * a)
     k = s / a
     return c, k * phi[0], k * phi[1], k * phi[2]

@@ -50,6 +50,8 @@ class Site(Protocol):
 class Load(Item):
     """Something that pushes."""
 
+    shelf = "loads"
+
     def fill(self, row: np.void, site: Site) -> None:
         """Write this load's record."""
         raise NotImplementedError

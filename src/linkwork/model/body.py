@@ -53,6 +53,7 @@ class Body(Item):
     """
 
     kind = "body"
+    shelf = "bodies"
 
     _: KW_ONLY
     at: Point = (0.0, 0.0, 0.0)
@@ -108,6 +109,7 @@ class Marker(Item):
     """A named frame on a body, placed in the world of the assembled pose."""
 
     kind = "marker"
+    shelf = "markers"
 
     body: BodyName
     _: KW_ONLY

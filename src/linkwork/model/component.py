@@ -90,20 +90,12 @@ class Component:
         return thing
 
     def _shelf(self, thing: Item) -> dict[str, Any]:
-        from ..loads.base import Load  # loads bring Numba along: only when something else than a joint comes
-
-        for kind, shelf in (
-            (Body, self.bodies),
-            (Joint, self.joints),
-            (Marker, self.markers),
-            (Instance, self.instances),
-            (Load, self.loads),
-        ):
-            if isinstance(thing, kind):
-                return shelf
-        raise ModelError(
-            [Problem(repr(thing)[:60], "is not a body, joint, load, marker or instance of a component")]
-        )
+        shelf = getattr(thing, "shelf", "")
+        if not isinstance(thing, Item) or not shelf:
+            raise ModelError(
+                [Problem(repr(thing)[:60], "is not a body, joint, load, marker or instance of a component")]
+            )
+        return getattr(self, shelf)  # type: ignore[no-any-return]
 
     def instance(
         self,
@@ -160,6 +152,7 @@ class Instance(Item):
     """A component placed in another one."""
 
     kind = "instance"
+    shelf = "instances"
 
     component: Component
     _: KW_ONLY

@@ -44,12 +44,13 @@ class Writer:
     def __init__(self, path: Path | str, groups: Iterable[Group], info: Mapping[str, Any]):
         self.path = target_of(path)
         self.part = self.path.with_name(self.path.name + ".part")
+        groups = tuple(groups)
+        # A reader that waits for the part file must never find half of a layout: it appears as a record without
+        # rows. An older part file may still be open in this process, where HDF5 would refuse to overwrite it.
+        empty = {group.name: np.empty((0, len(group.columns))) for group in groups}
+        save(self.part, Contents(np.empty(0), groups, empty, dict(info), complete=False))
         try:
-            # A part file that an earlier run left may still be open in this process, where HDF5 refuses to
-            # overwrite it; a new file under the same name is no matter to it.
-            self.part.unlink(missing_ok=True)
-            self._file = h5py.File(self.part, "w", libver=_LIBVER, track_order=True)
-            self._datasets = _lay_out(self._file, groups, info, complete=False)
+            self._file = self._open()
             self._file.swmr_mode = True
         except OSError as error:
             raise LinkworkError(f"{self.part}: cannot be written: {error}") from error
@@ -58,10 +59,10 @@ class Writer:
         """Add rows and make them visible to readers."""
         try:
             # Time comes last: a reader that sees a time finds all its values.
-            for name, dataset in self._datasets.items():
-                block = time if name == TIME else data[name]
+            for name, block in (*data.items(), (TIME, time)):
+                dataset = self._file[name]
                 rows = len(dataset)
-                dataset.resize(rows + len(time), axis=0)
+                dataset.resize(rows + len(block), axis=0)
                 dataset[rows:] = block
                 dataset.flush()
         except OSError as error:
@@ -72,7 +73,7 @@ class Writer:
         try:
             self._file.close()
             # In SWMR mode attributes cannot be changed.
-            with h5py.File(self.part, "r+", libver=_LIBVER) as file:
+            with self._open() as file:
                 file.attrs["info"] = _json(info)
                 file.attrs["complete"] = 1
             settle(self.part, self.path)
@@ -80,6 +81,10 @@ class Writer:
             raise LinkworkError(
                 f"{self.path}: cannot be completed: {error}; the recorded rows are in {self.part}"
             ) from error
+
+    def _open(self) -> h5py.File:
+        # Readers lock the file as long as they have it open, and must not stop its only writer.
+        return h5py.File(self.part, "r+", libver=_LIBVER, locking=False)
 
 
 def save(path: Path | str, contents: Contents) -> None:
@@ -105,6 +110,8 @@ def load(path: Path | str) -> Contents:
             refused = _refused(file)
             if not refused:
                 return _read(file)
+    except FileNotFoundError as error:
+        raise LinkworkError(f"{path}: cannot be read: it was moved or removed meanwhile") from error
     except (LinkworkError, OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
         # h5py reports damage by whatever exception the damaged part leads to.
         raise LinkworkError(
@@ -179,8 +186,22 @@ def _read(file: h5py.File) -> Contents:
         groups.append(Group(name, columns, units))
         data[name] = dataset[: len(time)]
     check(time, named(groups), data)
+    if file.swmr_mode:
+        for name in (TIME, *data):
+            _check_chunks(file[name], len(time))
     complete = bool(file.attrs.get("complete", True))
     return Contents(time, tuple(groups), data, json.loads(_text(file.attrs["info"])), complete)
+
+
+def _check_chunks(dataset: h5py.Dataset, rows: int) -> None:
+    """Refuse a part file that lost its end: HDF5 reads zeros there, since it does not know the length."""
+    size = Path(dataset.file.filename).stat().st_size
+    for row in range(0, rows if dataset.size else 0, dataset.chunks[0]):
+        chunk = dataset.id.get_chunk_info_by_coord((row, 0)[: dataset.ndim])
+        if chunk.byte_offset is None or chunk.byte_offset + chunk.size > size:
+            raise ValueError(
+                f"the file ends before row {min(rows, row + dataset.chunks[0])} of '{dataset.name}'"
+            )
 
 
 def _json(info: Mapping[str, Any]) -> str:

@@ -61,23 +61,27 @@ def plot(record: Record, names: Sequence[str], path: Path | str | None = None) -
 
 
 def _draw(axes: Any, record: Record, signals: Sequence[str]) -> None:
+    lines = []
     for i, name in enumerate(signals):
         colour, dash = _STYLES[i % len(_STYLES)]
-        axes.plot(record.time, record[name], dash, color=colour, linewidth=1.4, label=name)
+        lines += axes.plot(record.time, record[name], dash, color=colour, linewidth=1.4, label=name)
     axes.grid(True, color="0.88", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.0)
     # Beside the plot, where it hides no curve.
     legend = axes.legend(
+        lines,
+        ["name"] * len(lines),
         loc="upper left",
         bbox_to_anchor=(1.0, 1.0),
         ncols=-(-len(signals) // _LEGEND_ROWS),
         fontsize="small",
         frameon=False,
     )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    # Written afterwards, since a legend hides what begins with an underscore.
+    for text, name in zip(legend.get_texts(), signals, strict=True):
+        text.set(text=name, parse_math=False)
 
 
 def _write(figure: Figure, path: Path | str) -> None:

@@ -1,0 +1,97 @@
+"""Renders the page of benchmarks: `python -m linkwork.bench.page bench/tree.json > docs/benchmarks.md`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from .report import sections
+
+_HEAD = """\
+# Benchmarks
+
+This page is made by two commands; change the program, not the page.
+
+```sh
+linkwork bench tree --json > bench/tree.json                          # measure
+python -m linkwork.bench.page bench/tree.json > docs/benchmarks.md    # write this page
+```
+
+`make peers` installs the other engines (MuJoCo, Pinocchio); without them their columns stay empty. `linkwork
+bench tree` prints tables instead, `--quick` takes fewer sizes and repetitions. Leave the machine alone
+meanwhile. What counts are the ratios: times change with the processor, ratios hardly do.
+
+## How it is measured
+
+* All engines run the same numbers: masses, inertias and frames of the other engines' models are copied from
+  the tables that Linkwork compiles; a test compares the accelerations of all of them.
+* All contenders of a line take turns in one process, each time from the same start, each time for long
+  enough; figures are medians, ± half the interquartile range.
+* Every engine steps inside its own compiled code: one call from Python for many steps or states.
+* Chains hang on hinges and start horizontally; the arm is the PUMA 560 without rotors and friction.
+* Nothing collides and no joint has limits, so that no engine does more than the dynamics of the tree.
+"""
+
+
+def render(data: dict[str, Any]) -> str:
+    """The page of a result (see `Result.to_dict`)."""
+    made = data["made_with"]
+    versions = ", ".join(
+        f"{name} {made[name]}" for name in ("linkwork", "python", "numpy", "numba", "mujoco", "pinocchio")
+        if made.get(name)
+    )  # fmt: skip
+    parts = [_HEAD]
+    if data["quick"]:
+        parts.append(
+            "**These figures come from a quick run; they show the form of the page, not the speed.**\n"
+        )
+    parts.append(
+        f"{made['repetitions']} repetitions of at least {made['shortest_repetition_ms']:g} ms on {made['processor']}; "
+        f"{versions}.\n"
+    )
+    columns = dict(data["how"])
+    if data["pinocchio_how"]:
+        columns["pinocchio_us"] = data["pinocchio_how"]
+    parts.append("| figure | how it is made |\n|---|---|")
+    parts.append("\n".join(f"| `{name}` | {text} |" for name, text in columns.items()) + "\n")
+    for title, header, lines in sections(data):
+        parts.append(f"## {title}\n")
+        parts.append(_table(header, lines))
+        if title.startswith("CPU time"):
+            parts.append(_about_precision(data["precision"]))
+        if title.startswith("Time of a step") and data["exponent"] is not None:
+            parts.append(
+                f"The time of a step grows with the number of links to the power {data['exponent']:.3f}.\n"
+            )
+    return "\n".join(parts)
+
+
+def _table(header: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
+    rule = "|---" + "|---:" * (len(header) - 1) + "|"
+    rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in (header, *lines)]
+    return "\n".join([rows[0], rule, *rows[1:]]) + "\n"
+
+
+def _about_precision(work: dict[str, Any]) -> str:
+    reference = work["reference"]
+    return (
+        f"{work['how']}; steps from coarse to fine (tolerances of the adaptive integrator), interpolated on "
+        "logarithmic scales. ≤: even the coarsest setting was better than asked for; -: no setting was good "
+        f"enough. Errors are against the adaptive integrator at {reference['tolerance']:.0e}, which differs from an "
+        f"independent solution by {reference['difference_m']:.1e} m. MuJoCo with everything but gravity off.\n"
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Print the page of the result in a file."""
+    if len(arguments) != 1:
+        print("usage: python -m linkwork.bench.page RESULT.json > PAGE.md", file=sys.stderr)
+        return 2
+    sys.stdout.write(render(json.loads(Path(arguments[0]).read_text(encoding="utf-8"))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,151 @@
+"""A suite's result: as JSON, and as tables for the terminal."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .targets import judge
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Result:
+    """Everything that a suite measured, and how."""
+
+    suite: str
+    quick: bool
+    made_with: dict[str, Any]
+    how: dict[str, str]
+    pinocchio_how: str | None
+    rows: list[dict[str, Any]]
+    exponent: float | None
+    startup: dict[str, Any] | None
+    allocations: list[dict[str, Any]] | None
+    precision: dict[str, Any] | None
+    notes: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        data = asdict(self)
+        data["targets"] = [target._asdict() for target in judge(data)]
+        return data
+
+    def tables(self) -> Iterator[Table]:
+        """Tables for the terminal."""
+        from rich.table import Table
+
+        for title, header, lines in sections(self.to_dict()):
+            grid = Table(*header, title=title, title_justify="left")
+            for column in grid.columns[1:]:
+                column.justify = "right"
+            for line in lines:
+                grid.add_row(*line)
+            yield grid
+
+
+Section = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
+
+
+def sections(data: dict[str, Any]) -> Iterator[Section]:
+    """(title, header, lines) of every table of a result; the terminal and the page show the same."""
+    yield (
+        "Time of a step [µs], and times faster than others",
+        ("case", "linkwork", "RK4", "RK4 / Euler", "MuJoCo", "×", "MuJoCo lean", "×", "Pinocchio", "×"),
+        [_row(row) for row in data["rows"]],
+    )
+    if data["precision"]:
+        work = data["precision"]
+        yield (
+            "CPU time per simulated second [ms] for a tip error of the chain of 5 after 1 s",
+            ("engine", "method", *(f"{error:g} m" for error in work["errors_m"])),
+            [
+                (entry["engine"], entry["method"], *(_cost(cost) for cost in entry["costs"]))
+                for entry in work["methods"]
+            ],
+        )
+    if data["startup"]:
+        from .startup import HOW
+
+        yield (
+            "Start-up [s]",
+            ("what", "time"),
+            [(HOW[name], _number(value)) for name, value in data["startup"].items()],
+        )
+    if data["allocations"] is not None:
+        yield (
+            "Heap allocations",
+            ("scene", "integrator", "steps", "allocations"),
+            [
+                (row["scene"], row["integrator"], str(row["steps"]), str(row["allocations"]))
+                for row in data["allocations"]
+            ],
+        )
+    yield (
+        "Targets",
+        ("what", "target", "measured", "met"),
+        [
+            (t["what"], t["target"], _number(t["measured"]), {True: "yes", False: "no", None: "-"}[t["met"]])
+            for t in data["targets"]
+        ],
+    )
+    if data["notes"]:
+        yield "Notes", ("note",), [(note,) for note in data["notes"]]
+
+
+def made_with(repetitions: int, shortest: float) -> dict[str, Any]:
+    """Versions and circumstances that a figure cannot be read without."""
+    found: dict[str, Any] = {
+        "processor": _processor(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "repetitions": repetitions,
+        "shortest_repetition_ms": 1e3 * shortest,
+    }
+    for name, package in (
+        ("linkwork", "linkwork"), ("numpy", "numpy"), ("numba", "numba"), ("mujoco", "mujoco"), ("pinocchio", "pin"),
+    ):  # fmt: skip
+        try:
+            found[name] = version(package)
+        except PackageNotFoundError:
+            found[name] = None
+    return found
+
+
+def _processor() -> str:
+    """The model of the processor; the standard library knows it on some systems only."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _row(row: dict[str, Any]) -> tuple[str, ...]:
+    cells = [row["case"], _timed(row, "linkwork"), _timed(row, "rk4"), _number(row["rk4_ratio"])]
+    for peer in ("mujoco", "mujoco_lean", "pinocchio"):
+        cells += [_timed(row, peer), _number(row[f"ratio_{peer}"])]
+    return tuple(cells)
+
+
+def _timed(row: dict[str, Any], name: str) -> str:
+    value, spread = row[f"{name}_us"], row[f"{name}_spread"]
+    return "-" if value is None else f"{value:.3g} ±{spread / value:.0%}"
+
+
+def _cost(cost: dict[str, Any]) -> str:
+    if cost["ms"] is None:
+        return "-"
+    return f"≤ {cost['ms']:.2g}" if cost["at_most"] else f"{cost['ms']:.2g}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"

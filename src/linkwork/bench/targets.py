@@ -1,0 +1,77 @@
+"""What the suite `tree` is held to, and whether it is met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+
+class Target(NamedTuple):
+    """One promise."""
+
+    what: str
+    target: str
+    measured: float | None
+    """None if it could not be measured."""
+    met: bool | None
+
+
+def judge(data: dict[str, Any]) -> list[Target]:
+    """Targets against the figures of a result (see `Result.to_dict`)."""
+    chains = [row for row in data["rows"] if row["case"].startswith("chain")]
+    forward = [row for row in data["rows"] if row["case"].endswith("forward dynamics")]
+    starts = data["startup"] or {}
+    allocated = data["allocations"]
+    span = f"{chains[0]['n']} to {chains[-1]['n']} links" if chains else "no chain"
+    return [
+        _least("chain of 5, times faster than MuJoCo", 3.0, _column(chains[:1], "ratio_mujoco")),
+        _least(f"chains of {span}, times faster than MuJoCo", 3.0, _column(chains, "ratio_mujoco")),
+        _least(
+            f"chains of {span}, times faster than MuJoCo with all but gravity off",
+            3.0,
+            _column(chains, "ratio_mujoco_lean"),
+        ),
+        _least(f"chains of {span}, times faster than Pinocchio", 2.0, _column(chains, "ratio_pinocchio")),
+        _least(
+            "PUMA 560 forward dynamics, times faster than the leanest path through MuJoCo",
+            1.5,
+            _column(forward, "ratio_mujoco_lean"),
+        ),
+        _most("growth of a step with the number of links, exponent", 1.05, [data["exponent"]]),
+        _most("step of order four over a step of order one", 4.2, _column(chains, "rk4_ratio")),
+        _most("import linkwork [s]", 0.2, [starts.get("import_s")]),
+        _most("first step from a warm cache [s]", 1.5, [starts.get("first_step_s")]),
+        _most("first run with an empty cache [s]", 20.0, [starts.get("cold_run_s")]),
+        _most(
+            "heap allocations in thousands of steps, every integrator",
+            0.0,
+            [None] if allocated is None else [row["allocations"] for row in allocated],
+        ),
+    ]
+
+
+def _column(rows: Iterable[dict[str, Any]], name: str) -> list[float | None]:
+    return [row[name] for row in rows]
+
+
+def _least(what: str, bound: float, values: Sequence[float | None]) -> Target:
+    return _target(what, f"≥ {bound:g}", values, min, lambda value: value >= bound)
+
+
+def _most(what: str, bound: float, values: Sequence[float | None]) -> Target:
+    return _target(what, f"≤ {bound:g}", values, max, lambda value: value <= bound)
+
+
+def _target(
+    what: str,
+    target: str,
+    values: Sequence[float | None],
+    worst: Callable[[list[float]], float],
+    holds: Callable[[float], bool],
+) -> Target:
+    """Every value counts: the worst one is what is reported."""
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return Target(what, target, None, None)
+    value = float(worst(known))
+    return Target(what, target, value, bool(holds(value)))

@@ -1,0 +1,166 @@
+"""The files of a model: the top one and those it includes, their headers and component definitions."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path, PureWindowsPath
+
+from ..errors import ModelError, Problem, nearest
+from ..item import _shown
+from .entry import Entry
+from .yaml_source import read_source
+
+VERSION = 1
+"""Version of the format."""
+MAX_NESTING = 50
+"""How deep components and includes may be nested."""
+
+COMPONENT_KEYS = ("name", "parameters", "bodies", "markers", "joints", "loads", "instances")
+FILE_KEYS = ("linkwork", "units", "gravity", "components", *COMPONENT_KEYS)
+_NO_GRAVITY = {"gravity": "gravity belongs to the model, not to a component"}
+_INLINE_REASONS = {
+    **_NO_GRAVITY,
+    "components": "components are defined at the top of a file, where all of it knows them",
+}
+
+
+@dataclass(eq=False)
+class Definition:
+    """A component as it is written, or the model itself."""
+
+    name: str
+    """Its name unless it states one: the key, or the file's name."""
+    entry: Entry
+    """The mapping with its sections."""
+    scope: dict[str, Definition | None]
+    """Components that it may use, by name: those of its file. None: defined, but wrong."""
+
+
+class Files:
+    """Reads files, each once, and gathers what is wrong with them in `problems`."""
+
+    def __init__(self, top: Path):
+        self.problems: list[Problem] = []
+        self.definitions: list[Definition] = []
+        self._top = top
+        self._folder = Path(os.path.abspath(top)).parent.resolve()
+        self._read: dict[str, Definition | None] = {}
+        self._open: list[str] = []
+
+    def model(self) -> Definition | None:
+        """The top file; None if it is so wrong that it cannot be read further."""
+        return self._file(self._top)
+
+    def _file(self, file: Path) -> Definition | None:
+        full = os.path.abspath(file)
+        if full in self._read:
+            return self._read[full]
+        self._read[full] = None
+        try:
+            node, twice = read_source(file)
+        except ModelError as error:
+            self.problems += error.problems
+            return None
+        self.problems += twice
+        entry = Entry(file, (), node, (node.line, node.column))
+        if not self._header(entry, component=bool(self._open)):
+            return None
+        definition = Definition(file.stem, entry, {})
+        self._open.append(full)
+        self._read[full] = definition
+        self._components(definition)
+        self._open.pop()
+        self.definitions.append(definition)
+        return definition
+
+    def _header(self, entry: Entry, *, component: bool) -> bool:
+        """Check what every file begins with; False if reading on would only add noise."""
+        hint = f"write 'linkwork: {VERSION}' first"
+        if not isinstance(entry.value, dict):
+            what = f"is not a model file: it must be a mapping; {hint} (got {_shown(entry.node.plain())})"
+            self.problems.append(entry.problem(what))
+            return False
+        version = entry.get("linkwork")
+        if version is None:
+            self.problems.append(
+                entry.problem(f"is required: the version of the format; {hint}", ("linkwork",))
+            )
+        elif version.value is True or version.value != VERSION:
+            what = f"is not a version that this Linkwork reads; {hint} (got {_shown(version.node.plain())})"
+            self.problems.append(version.problem(what))
+            return False
+        units = entry.get("units")
+        if units is None:
+            self.problems.append(entry.problem("is required; write 'units: SI'", ("units",)))
+        elif units.value != "SI":
+            got = _shown(units.node.plain())
+            self.problems.append(
+                units.problem(f"must be SI: metres, kilograms, seconds, radians (got {got})")
+            )
+        known = [key for key in FILE_KEYS if not (component and key == "gravity")]
+        self.problems += entry.unknown_keys(known, _NO_GRAVITY if component else None)
+        return True
+
+    def _components(self, owner: Definition) -> None:
+        section = owner.entry.get("components")
+        if section is None or section.value is None:
+            return
+        if not isinstance(section.value, dict):
+            self.problems.append(section.problem("must be a mapping of names to components"))
+            return
+        for name, entry in section.entries():
+            owner.scope[name] = None
+            if not isinstance(entry.value, dict):
+                self.problems.append(entry.problem(f"must be a mapping (got {_shown(entry.node.plain())})"))
+            elif include := entry.get("include"):
+                self.problems += entry.unknown_keys(("include",))
+                owner.scope[name] = self._included(include)
+            else:
+                self.problems += entry.unknown_keys((*COMPONENT_KEYS, "include"), _INLINE_REASONS)
+                owner.scope[name] = definition = Definition(name, entry, owner.scope)
+                self.definitions.append(definition)
+
+    def _included(self, entry: Entry) -> Definition | None:
+        full = self.inside(entry)
+        if full is None:
+            return None
+        if full in self._open:
+            chain = [Path(open_).name for open_ in self._open[self._open.index(full) :]]
+            self.problems.append(entry.problem(f"includes go in a circle: {' > '.join([*chain, chain[0]])}"))
+            return None
+        if len(self._open) > MAX_NESTING:
+            self.problems.append(entry.problem(f"includes are nested deeper than {MAX_NESTING}"))
+            return None
+        return self._file(entry.file.parent / entry.value)
+
+    def inside(self, entry: Entry) -> str | None:
+        """The absolute path of a file named relative to the file that names it, if it may be read.
+
+        Whoever sends a model must not reach files beyond its folder, not by `..` and not by links.
+        """
+        name = entry.value
+        if not isinstance(name, str) or not name:
+            self.problems.append(
+                entry.problem(f"must be the name of a file (got {_shown(entry.node.plain())})")
+            )
+            return None
+        windows = PureWindowsPath(name)
+        if windows.drive or windows.root:
+            self.problems.append(entry.problem(f"must be relative to this file, not absolute (got '{name}')"))
+            return None
+        full = os.path.abspath(entry.file.parent / name)
+        try:
+            real = Path(full).resolve()
+            if not real.is_relative_to(self._folder):
+                self.problems.append(entry.problem(f"leads outside the folder of the model (got '{name}')"))
+                return None
+            if real.is_file():
+                return full
+            hint = nearest(
+                real.name, [near.name for near in real.parent.iterdir()] if real.parent.is_dir() else []
+            )
+        except (OSError, RuntimeError, ValueError):  # a loop of links, or a name that no system knows
+            hint = ""
+        self.problems.append(entry.problem(f"there is no file '{name}'{hint}"))
+        return None
