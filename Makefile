@@ -54,12 +54,12 @@ clean:  ## Remove results, builds and caches of tools (not .venv)
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): pyproject.toml requirements-dev.lock | $(UV)
-	$(UV) pip install --python $(BIN)/python -r requirements-dev.lock
+	$(UV) pip install --compile-bytecode --python $(BIN)/python -r requirements-dev.lock
 	$(UV) pip install --python $(BIN)/python --no-deps -e .
 	@touch $@
 
 $(PEERS_STAMP): requirements-peers.lock $(STAMP)
-	$(UV) pip install --python $(BIN)/python -r requirements-peers.lock
+	$(UV) pip install --compile-bytecode --python $(BIN)/python -r requirements-peers.lock
 	@touch $@
 
 # The first of $(PYTHON) and, unless it was chosen by hand, the usual names that is of a fitting version.

@@ -1,4 +1,4 @@
-"""What every joint of the registry must do, and that neither its direction nor a mirror changes its physics."""
+"""What every joint of the registry must do; neither its direction nor a mirror changes its physics."""
 
 import dataclasses
 
@@ -6,6 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from linkwork.item import GROUND
+from linkwork.joints import JOINTS, Free, Hinge, Universal
+from linkwork.loads import Force, Spring, Torque
+from linkwork.model import Marker, Model
+from linkwork.rotation import matrix, quaternion
 from trees import (
     EPS,
     FAST,
@@ -25,12 +31,6 @@ from trees import (
     unit,
 )
 
-from linkwork.item import GROUND
-from linkwork.joints import JOINTS, Free, Hinge, Universal
-from linkwork.loads import Force, Spring, Torque
-from linkwork.model import Marker, Model
-from linkwork.rotation import matrix, quaternion
-
 every_kind = pytest.mark.parametrize("kind", KINDS)
 seeds = st.integers(0, 2**32 - 1)
 
@@ -46,7 +46,10 @@ COLUMNS = {
     "weld": [],
     "free": ["x m", "y m", "z m", "qw 1", "qx 1", "qy 1", "qz 1"],
 }
-DOFS = {"hinge": 1, "slider": 1, "cylindrical": 2, "universal": 2, "spherical": 3, "planar": 3, "screw": 1, "weld": 0, "free": 6}  # fmt: skip
+DOFS = {
+    "hinge": 1, "slider": 1, "cylindrical": 2, "universal": 2, "spherical": 3, "planar": 3, "screw": 1,
+    "weld": 0, "free": 6,
+}  # fmt: skip
 
 
 def arm(kind, seed, **fields) -> Model:
@@ -250,6 +253,8 @@ def test_a_joint_written_the_other_way_round_has_the_inverse_coordinates(kind, s
     rng = np.random.default_rng(seed)
     body = random_body(rng, "body", rng.normal(size=3) * 0.5, decades=1)
     joint = random_joint(rng, kind, "joint", GROUND, "body", rng.normal(size=3) * 0.5, passive=False)
+    spring = 0.0 if kind == "spherical" else 4.0
+    joint = dataclasses.replace(joint, damping=0.3, spring=spring, armature=0.1)
     probes = []
     for written in (joint, dataclasses.replace(joint, a="body", b=GROUND)):
         model = Model(gravity=(1.0, 2.0, -9.0))
@@ -289,7 +294,7 @@ def mechanism_with(kind, seed) -> Model:
     model.add(Force("push", "upper", force=triple(rng.normal(size=3)), at=triple(rng.normal(size=3))))
     model.add(Force("jet", "lower", force=triple(rng.normal(size=3)), follows=True))
     model.add(Torque("turn", "lower", torque=triple(rng.normal(size=3) * 0.1), follows=True))
-    ends = triple(rng.normal(size=3)), triple(rng.normal(size=3) + (0, 0, 5))
+    ends = triple(rng.normal(size=3)), (4.0, 3.0, 5.0)
     model.add(Spring("spring", "lower", GROUND, at_a=ends[0], at_b=ends[1], stiffness=3.0, damping=0.3))
     return model
 
@@ -318,13 +323,24 @@ def test_the_mirrored_component_moves_as_the_mirror_image(kind):
 
 
 @pytest.mark.parametrize("mirror", [None, (1.0, 2.0, 3.0)])
-def test_a_joint_at_a_marker_keeps_its_frame_in_a_placed_component(mirror):
-    # Without a reference of its own, the x axis of the joint must still be the one it had before.
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"at": (0.1, 0.2, 0.3)},
+        {"at": (0.1, 0.2, 0.3), "axis": (1.0, 2.0, 3.0)},
+        {"at": (0.1, 0.2, 0.3), "reference": (1.0, 2.0, 3.0)},
+        {"at": "eye"},
+        {"at": "eye", "axis": (1.0, 2.0, 3.0)},
+        {"at": "eye", "axis": (1.0, 2.0, 3.0), "reference": (0.0, 1.0, 3.0)},
+    ],
+    ids=lambda fields: " ".join(fields) + (" of a marker" if fields["at"] == "eye" else ""),
+)
+def test_a_joint_with_default_axes_keeps_its_frame_in_a_placed_component(fields, mirror):
     rng = np.random.default_rng(4)
     original = Model(gravity=(1.0, 2.0, -9.0))
     original.add(random_body(rng, "body", (0.1, 0.2, 0.3), decades=1))
     original.add(Marker("eye", "body", at=(0.2, 0.1, 0.4), rotation=tuple(unit(rng, 4))))
-    original.add(Universal("joint", GROUND, "body", at="eye", axis=triple(unit(rng))))
+    original.add(Universal("joint", GROUND, "body", **fields))
     turn = tuple(unit(rng, 4))
     one, two = Probe(original), Probe(placed_model(original, rotation=turn, mirror=mirror))
     q, v = one.state(0)
@@ -342,7 +358,7 @@ def test_a_free_joint_that_the_tree_adds_does_not_take_the_name_of_another():
     model.add(Hinge("arm_free", "arm", "hand"))
     system = Probe(model).system
     assert system.nv == 7
-    assert sorted(type(placed.joint) for placed in system.joints.values()) == sorted([Free, Hinge], key=str)
+    assert {type(placed.joint) for placed in system.joints.values()} == {Free, Hinge}
 
 
 @every_kind

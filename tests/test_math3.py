@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-from trees import EPS, FAST, unit
 
 from linkwork.kernels.math3 import (
     chain,
@@ -33,6 +32,7 @@ from linkwork.kernels.spatial import (
     set_rigid_inertia,
 )
 from linkwork.rotation import matrix, quaternion
+from trees import EPS, FAST, unit
 
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899863")
 
@@ -115,7 +115,7 @@ def test_quat_log_inverts_quat_exp(direction, length):
     phi = stretched(direction, length)
     q = quat_exp(tuple(phi))
     assert abs(np.linalg.norm(q) - 1) <= 4 * EPS
-    # Each of the two is accurate to a few ulp; near π, atan2(s, w) turns the ulp of w ~ 0 into one of the angle.
+    # Each of the two is accurate to a few ulp; near π, atan2(s, w) turns an ulp of w into one of the angle.
     np.testing.assert_allclose(quat_log(q), phi, rtol=8 * EPS, atol=4 * EPS * length)
     np.testing.assert_allclose(quat_log(tuple(-x for x in q)), phi, rtol=8 * EPS, atol=4 * EPS * length)
 
@@ -164,8 +164,7 @@ def test_rotation_vector_rate_is_the_derivative_along_the_group(direction, lengt
 
     def at(h):
         turned = quat_mul(quat_exp(tuple(phi)), quat_exp(tuple(h * np.array(w))))
-        back = np.array(quat_log(turned))
-        return back
+        return np.array(quat_log(turned))
 
     # Central differences of order four: h⁴ times a fifth derivative below 100 (|phi| <= 2.98, where the
     # formula has its pole at 2π), and the rounding of phi divided by h.

@@ -30,7 +30,7 @@ POSITIONS = Group("positions", tuple(f"arm.position.{axis}" for axis in "xyz"), 
 ROTATIONS = Group("rotations", tuple(f"arm.rotation.{part}" for part in "wxyz"), ("1",) * 4)
 ENERGY = Group("energy", ("energy.kinetic", "energy.balance"), ("J", "J"))
 GROUPS = (COORDINATES, RATES, POSITIONS, ROTATIONS, ENERGY)
-INFO = {"scene": "swing", "dt": 0.001, "warnings": []}
+INFO = {"model": "swing", "dt": 0.001, "warnings": []}
 
 
 def rows_of(time: Array) -> dict[str, Array]:
@@ -118,6 +118,7 @@ def test_repr_says_what_is_in_it(record: Record) -> None:
         "<Record of 'swing': 51 rows from 0 to 0.5 s; "
         "1 coordinates, 1 rates, 3 positions, 4 rotations, 2 energy>"
     )
+    assert Record(np.empty(0), [], {}, {"model": "arm", "scene": "swing"}).title == "swing"
     assert repr(Record(np.empty(0), [], {}, complete=False)) == "<Record: 0 rows; unfinished>"
 
 
@@ -425,6 +426,28 @@ def test_a_growing_file_is_read_by_another_process(tmp_path: Path) -> None:
     assert reader.returncode == 0
 
 
+HOLDER = """
+import sys, h5py
+with h5py.File(sys.argv[1], swmr=True) as file:
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_reader_that_holds_the_file_does_not_stop_its_writer(tmp_path: Path) -> None:
+    path = tmp_path / "swing.h5"
+    builder = RecordBuilder([RATES], {}, path)
+    command = [sys.executable, "-c", HOLDER, f"{path}.part"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "open\n"
+        builder.append(np.zeros(1), {"rates": np.zeros((1, 1))})
+        made = builder.finish({"steps": 1})
+        assert_same(Record.load(path), made)
+        reader.communicate("")
+    assert reader.returncode == 0
+
+
 KILLED = """
 import os, sys
 import numpy as np
@@ -477,10 +500,18 @@ def test_rows_written_halfway_are_left_out(tmp_path: Path, monkeypatch: pytest.M
             raise OSError("No space left on device")
         flush(self)
 
-    monkeypatch.setattr(h5py.Dataset, "flush", full)
-    with pytest.raises(errors.LinkworkError, match=r"swing\.h5\.part: rows cannot be added: No space left"):
-        builder.append(np.ones(1), data)
+    with monkeypatch.context() as patch:
+        patch.setattr(h5py.Dataset, "flush", full)
+        with pytest.raises(
+            errors.LinkworkError, match=r"swing\.h5\.part: rows cannot be added: No space left"
+        ):
+            builder.append(np.ones(1), data)
     assert len(Record.load(tmp_path / "swing.h5.part")) == 1
+    # Space was made: rows that follow stand at their own times.
+    builder.append(np.full(1, 2.0), {name: 2 * block for name, block in data.items()})
+    left = Record.load(tmp_path / "swing.h5.part")
+    np.testing.assert_array_equal(left.time, [0.0, 2.0])
+    np.testing.assert_array_equal(left["pivot.angle_rate"], [1.0, 2.0])
 
 
 def test_a_finish_that_fails_says_where_the_rows_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -656,7 +687,7 @@ def test_xarray_has_units(record: Record) -> None:
     assert list(dataset.data_vars) == list(record.names)
     assert dataset["pivot.angle"].attrs == {"units": "rad", "group": "coordinates"}
     np.testing.assert_array_equal(dataset["arm.position.x"], record["arm.position.x"])
-    assert json.loads(dataset.attrs["info"])["scene"] == "swing"
+    assert json.loads(dataset.attrs["info"])["model"] == "swing"
 
 
 def test_plot_has_an_axes_per_unit(record: Record, tmp_path: Path) -> None:

@@ -30,12 +30,14 @@ from linkwork.joints import JOINTS, Joint
 from linkwork.kernels.math3 import quat_mul
 from linkwork.loads import Force, Spring, Torque
 from linkwork.model import Body, Component, Flat, Model
-from linkwork.rotation import about, matrix, quaternion
+from linkwork.rotation import about, matrix
 from linkwork.signals import Sine
 from linkwork.system import System
 
 EPS = np.finfo(float).eps
 KINDS = tuple(JOINTS)
+ROOTS = (None, *KINDS)
+PLACED = ("here", "moved", "mirrored", "nested")
 EULER, RK4, DOPRI = euler(), rk4(), dormand_prince()
 
 # The everyday run draws the same examples each time, so that only a change of the code can turn it red;
@@ -104,7 +106,7 @@ def random_body(rng, name, at, decades=4.0):
 
 
 def make_joint(kind, name, a, b, **fields) -> Joint:
-    """A joint of any kind in the registry; fields that some kinds need beyond the common ones have defaults."""
+    """A joint of any kind in the registry; what only some kinds need has a default."""
     if kind == "screw":
         fields.setdefault("pitch", 0.3)
     return JOINTS[kind](name, a, b, **fields)
@@ -176,6 +178,7 @@ def build(plan: Plan) -> Model:
             part.add(things[k])
     if plan.placed == "here":
         return model
+    rng = np.random.default_rng([plan.seed, 1001])
     if plan.placed == "nested":
         inner, part = part, Component("outer")
         part.add(inner.instance("inner", mirror=triple(unit(rng)), at=triple(rng.normal(size=3))))
@@ -187,9 +190,7 @@ def build(plan: Plan) -> Model:
 
 
 @st.composite
-def plans(
-    draw, *, max_links=12, kinds=KINDS, roots=(None, *KINDS), passive=None, max_loads=4, placed=None, **fixed
-):
+def plans(draw, *, max_links=12, kinds=KINDS, roots=ROOTS, passive=None, max_loads=4, placed=PLACED, **fixed):
     """Plans of 1 to `max_links` bodies; `roots` are the kinds of joint (None: none at all) to the ground."""
     links = []
     for i in range(draw(st.integers(1, max_links))):
@@ -201,12 +202,12 @@ def plans(
         seed=draw(st.integers(0, 2**32 - 1)),
         passive=draw(st.booleans()) if passive is None else passive,
         loads=draw(st.integers(0, max_loads)),
-        placed=draw(st.sampled_from(placed or ["here", "moved", "mirrored", "nested"])),
+        placed=draw(st.sampled_from(placed)),
         **fixed,
     )
 
 
-def random_plan(seed, *, max_links=12, kinds=KINDS, roots=(None, *KINDS), **fixed) -> Plan:
+def random_plan(seed, *, max_links=12, kinds=KINDS, roots=ROOTS, **fixed) -> Plan:
     """The same distribution from a seed alone, for tests that count their mechanisms."""
     rng = np.random.default_rng([seed, 7])
     links = []
@@ -443,10 +444,3 @@ def reflection(normal):
     """Matrix of a mirror."""
     n = np.asarray(normal) / np.linalg.norm(normal)
     return np.eye(3) - 2 * np.outer(n, n)
-
-
-__all__ = [
-    "DOPRI", "EPS", "EULER", "FAST", "KINDS", "RK4", "SLOW", "Link", "Plan", "Probe", "ball_columns", "build", "make_joint",
-    "placed_model", "plans", "quaternion", "random_body", "random_joint", "random_plan", "random_state",
-    "reflection", "triple", "unit", "wrenches",
-]  # fmt: skip

@@ -32,8 +32,6 @@ _AXIS_FRAMES = (
     np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),
     np.eye(3),
 )
-# A dof whose share of inertia is this much below what the bodies behind it weigh has none.
-_NO_INERTIA = 1e-13
 
 
 @dataclass(frozen=True)
@@ -313,12 +311,12 @@ class _Compiler:
 
 def _refuse_zero_inertia(system: System) -> None:
     """Raise for dofs that nothing resists: the articulated inertia at the start, against what rides on them."""
-    from .coordinates.tree import inertia_shares
+    from .coordinates.tree import NO_INERTIA, inertia_shares
 
     tables = system.fresh_tables()
     share, whole = np.zeros(system.nv), np.zeros(system.nv)
     inertia_shares(tables.dofs, tables.islands, system.q0, np.zeros(system.nv), share, whole)
-    lacking = ~(share > _NO_INERTIA * np.maximum(whole, np.finfo(float).tiny))
+    lacking = ~(share > NO_INERTIA * np.maximum(whole, np.finfo(float).tiny))
     problems = [
         Problem(
             f"joint coordinate '{system.rates[v].name}'",

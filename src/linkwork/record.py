@@ -95,7 +95,7 @@ class Record:
     groups: dict[str, Group]
     """What was recorded, by the name of the group."""
     info: dict[str, Any]
-    """How it was made: scene, integrator, step, warnings ... as JSON has it."""
+    """How it was made: model, integrator, step, warnings ... as JSON has it."""
     complete: bool
     """False if it was read from a file whose simulation runs still, or was interrupted."""
 
@@ -144,13 +144,17 @@ class Record:
         return len(self.time)
 
     def __repr__(self) -> str:
-        scene = self.info.get("scene")
         span = f" from {self.time[0]:g} to {self.time[-1]:g} s" if len(self) else ""
         groups = ", ".join(f"{len(group.columns)} {group.name}" for group in self.groups.values())
         return (
-            f"<Record{f' of {scene!r}' if scene else ''}: {len(self)} rows{span}"
+            f"<Record{f' of {self.title!r}' if self.title else ''}: {len(self)} rows{span}"
             f"{f'; {groups}' if groups else ''}{'' if self.complete else '; unfinished'}>"
         )
+
+    @property
+    def title(self) -> str:
+        """Name of the scene, or else of the model; empty if `info` has neither."""
+        return str(self.info.get("scene") or self.info.get("model") or "")
 
     def find(self, pattern: str) -> list[str]:
         """Names that match a pattern, where `*` stands for any text and `?` for any character."""

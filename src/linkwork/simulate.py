@@ -332,7 +332,18 @@ class _Schedule:
                     calls.append(call)
                     next_call[k] += 1
             done = reached
-            yield [offset + target for target in block], samples, calls
+            yield [self._target(offset, ticks) for ticks in block], samples, calls
+
+    def _target(self, offset: float, ticks: float) -> float:
+        """Absolute target. Times on the grid of samples are its multiples, so that a resumed run meets the
+        same bits: 0.6 is always 6 * 0.1, never 0.5 + 0.1.
+        """
+        target = offset + ticks
+        if self.adaptive:
+            nearest = round(target / self.sample_ticks) * self.sample_ticks
+            if abs(target - nearest) <= 1e-9 * self.sample_ticks:
+                return nearest
+        return target
 
     def share(self) -> float:
         """How far the run is, 0 to 1."""

@@ -22,7 +22,7 @@ _FEW_SECONDS, _MANY_SECONDS, _TOLERANCE = 0.01, 10.0, 1e-10
 
 
 def allocations() -> list[dict[str, Any]]:
-    """Heap allocations beyond those of a short run, for every integrator, measured in a process of its own."""
+    """Heap allocations beyond those of a short run, for every integrator, counted in a fresh process."""
     done = subprocess.run(
         [sys.executable, "-m", "linkwork.bench.allocations"],
         env={**os.environ, "NUMBA_NRT_STATS": "1"},

@@ -44,12 +44,10 @@ def render(data: dict[str, Any]) -> str:
     )  # fmt: skip
     parts = [_HEAD]
     if data["quick"]:
-        parts.append(
-            "**These figures come from a quick run; they show the form of the page, not the speed.**\n"
-        )
+        parts.append("**These figures come from a quick run: they show the form of the page, not speed.**\n")
     parts.append(
-        f"{made['repetitions']} repetitions of at least {made['shortest_repetition_ms']:g} ms on {made['processor']}; "
-        f"{versions}.\n"
+        f"{made['repetitions']} repetitions of at least {made['shortest_repetition_ms']:g} ms on "
+        f"{made['processor']}; {versions}.\n"
     )
     columns = dict(data["how"])
     if data["pinocchio_how"]:
@@ -62,9 +60,7 @@ def render(data: dict[str, Any]) -> str:
         if title.startswith("CPU time"):
             parts.append(_about_precision(data["precision"]))
         if title.startswith("Time of a step") and data["exponent"] is not None:
-            parts.append(
-                f"The time of a step grows with the number of links to the power {data['exponent']:.3f}.\n"
-            )
+            parts.append(f"A step takes time as the number of links to the power {data['exponent']:.3f}.\n")
     return "\n".join(parts)
 
 
@@ -79,8 +75,9 @@ def _about_precision(work: dict[str, Any]) -> str:
     return (
         f"{work['how']}; steps from coarse to fine (tolerances of the adaptive integrator), interpolated on "
         "logarithmic scales. ≤: even the coarsest setting was better than asked for; -: no setting was good "
-        f"enough. Errors are against the adaptive integrator at {reference['tolerance']:.0e}, which differs from an "
-        f"independent solution by {reference['difference_m']:.1e} m. MuJoCo with everything but gravity off.\n"
+        f"enough. Errors are against the adaptive integrator at {reference['tolerance']:.0e}, which differs "
+        f"from an independent solution by {reference['difference_m']:.1e} m. MuJoCo runs with everything but "
+        "gravity off.\n"
     )
 
 

@@ -21,8 +21,8 @@ STEP = "mj_step(model, data, nstep): Euler, default options, a model without geo
 STEP_LEAN = "the same with everything but gravity switched off (option/flag)"
 FORWARD = "mj_forward over a batch of states, called from a compiled loop through the C library"
 FORWARD_LEAN = (
-    "mj_kinematics, mj_comPos, mj_makeM, mj_factorM, mj_comVel, mj_rne, mj_solveM alone, called from the same "
-    "compiled loop: no call passes through Python"
+    "mj_kinematics, mj_comPos, mj_makeM, mj_factorM, mj_comVel, mj_rne, mj_solveM alone, called from the "
+    "same compiled loop: no call passes through Python"
 )
 # The compiler refuses moving bodies without mass or inertia; the true values are written afterwards.
 _LEAST = 1e-9

@@ -108,11 +108,10 @@ def made_with(repetitions: int, shortest: float) -> dict[str, Any]:
         "repetitions": repetitions,
         "shortest_repetition_ms": 1e3 * shortest,
     }
-    for name, package in (
-        ("linkwork", "linkwork"), ("numpy", "numpy"), ("numba", "numba"), ("mujoco", "mujoco"), ("pinocchio", "pin"),
-    ):  # fmt: skip
+    packages = {"pinocchio": "pin"}
+    for name in ("linkwork", "numpy", "numba", "mujoco", "pinocchio"):
         try:
-            found[name] = version(package)
+            found[name] = version(packages.get(name, name))
         except PackageNotFoundError:
             found[name] = None
     return found

@@ -22,7 +22,7 @@ _RUN_ARGUMENTS = ("run", "chain5", "--time", "0.1", "--json")
 HOW = {
     "import_s": "wall time of `python -c 'import linkwork'`, interpreter included; best of the processes",
     "interpreter_s": "wall time of `python -c ''`, for comparison; best of the processes",
-    "first_step_s": "wall time of a process that imports, builds chain5 and takes one step, kernels cached; best",
+    "first_step_s": "wall time of a process that builds chain5 and takes one step, kernels cached; best",
     "first_step_inside_s": "the same, measured inside the process after the interpreter has started",
     "cold_run_s": f"wall time of `linkwork {' '.join(_RUN_ARGUMENTS)}` with an empty kernel cache",
     "warm_run_s": "wall time of the same command, kernels cached; best of the processes",

@@ -26,7 +26,7 @@ _DT = 1e-4  # small enough for every chain to stay tame while it is timed [s]
 _BATCH = 1000  # states of a batch of forward dynamics
 
 HOW = {
-    "linkwork_us": "semi-implicit Euler, many steps in one compiled call; of forward dynamics, a batch of states",
+    "linkwork_us": "semi-implicit Euler, many steps in one compiled call; of forward dynamics, a batch",
     "rk4_us": "the same with the classical Runge-Kutta method",
     "mujoco_us": f"{peer_mujoco.STEP}; of forward dynamics, {peer_mujoco.FORWARD}",
     "mujoco_lean_us": f"{peer_mujoco.STEP_LEAN}; of forward dynamics, {peer_mujoco.FORWARD_LEAN}",

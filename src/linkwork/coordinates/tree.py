@@ -51,6 +51,9 @@ from ..kernels.spatial import (
 )
 from ..tables import BALL, SCREW
 
+NO_INERTIA = 1e-13
+"""A dof whose share of the inertia behind it is below this has none: rounding leaves some 1e-16."""
+
 
 @kernel
 def place(dofs, islands, q, v):
@@ -242,6 +245,7 @@ def inertia_shares(dofs, islands, q, v, share, whole):
     """How much of the inertia behind each dof resists it alone (articulated), and all of it (composite).
 
     A share of zero means that a dof can accelerate without any force: the mechanism has no dynamics there.
+    Such dofs are left locked, so that those further in are judged without them.
     """
     place(dofs, islands, q, v)
     for d in range(dofs.shape[0] - 1, 0, -1):
@@ -251,9 +255,14 @@ def inertia_shares(dofs, islands, q, v, share, whole):
         S = get6(dof.S)
         whole[dof.v] = dot6(S, inertia_times(dof.I, S)) + dof.armature
     place(dofs, islands, q, v)
-    accelerate(dofs, share)
-    for d in range(1, dofs.shape[0]):
-        share[dofs[d].v] = 1.0 / dofs[d].d
+    for d in range(dofs.shape[0] - 1, 0, -1):
+        dof = dofs[d]
+        U = inertia_times(dof.I, get6(dof.S))
+        D = dot6(get6(dof.S), U) + dof.armature
+        share[dof.v] = D
+        if dof.parent != 0:
+            yields = 1.0 / D if D > NO_INERTIA * whole[dof.v] else 0.0
+            add_downdated(dofs[dof.parent].I, dof.I, U, yields)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Which kinds of loads and which texts a model file can hold. Loads bring Numba along: only on demand."""
+"""What a model file can hold: its kinds of loads, and the fields whose values are texts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,49 @@ import dataclasses
 import typing
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..item import field_names
-from ..loads.base import Load
+
+if TYPE_CHECKING:
+    from ..loads.base import Load
+
+
+def file_loads() -> dict[str, type[Load]]:
+    """Loads that a file can describe, by type: those that call no function of the user."""
+    return {kind: load for kind, load in _loads().items() if "function" not in field_names(load)}
+
+
+def function_loads() -> set[str]:
+    """Types of the other loads."""
+    return _loads().keys() - file_loads().keys()
+
+
+def _loads() -> dict[str, type[Load]]:
+    from ..loads import LOADS  # brings Numba along: only when a file has loads
+
+    return LOADS
+
+
+@cache
+def text_fields(cls: Any) -> frozenset[str]:
+    """Fields of a dataclass, and of those inside it, that take a text: there `=` begins no expression."""
+    return frozenset(_text_fields(cls))
+
+
+def _text_fields(hint: Any) -> Iterator[str]:
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        hints = typing.get_type_hints(hint, include_extras=True)
+        for name in field_names(hint):
+            if _takes_text(hints[name]):
+                yield name
+            yield from _text_fields(hints[name])
+    for inner in typing.get_args(hint):
+        yield from _text_fields(inner)
+
+
+def _takes_text(hint: Any) -> bool:
+    if hint is str or typing.get_origin(hint) is Literal:
+        return True
+    # Inside lists and nested items texts would stand under keys of their own.
+    return typing.get_origin(hint) is not tuple and any(map(_takes_text, typing.get_args(hint)))

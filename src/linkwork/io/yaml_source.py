@@ -33,7 +33,7 @@ _WORDS: dict[str, Any] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
-_UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -124,7 +124,7 @@ class _Composer:
         self.twice: list[_SourceError] = []
 
     def compose(self, text: str) -> Node:
-        strange = _UNREADABLE.search(text)
+        strange = UNREADABLE.search(text)
         if strange:
             line = text.count("\n", 0, strange.start()) + 1
             column = strange.start() - text.rfind("\n", 0, strange.start())
@@ -168,7 +168,7 @@ class _Composer:
         return made
 
     def content(self, event: Any, depth: int) -> Node:
-        line, column = event.start_mark.line + 1, event.start_mark.column + 1
+        line, column = _place(event)
         if isinstance(event, yaml.ScalarEvent):
             return Node(scalar(event.value) if event.implicit[0] else event.value, line, column)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -186,7 +186,7 @@ class _Composer:
             if key in values:
                 self.twice.append(_refuse(inner, f"the key '{key}' stands already in line {keys[key][0]}"))
                 continue
-            keys[key] = inner.start_mark.line + 1, inner.start_mark.column + 1
+            keys[key] = _place(inner)
             values[key] = value
         return _collection(values, line, column, keys, values.values())
 
@@ -212,5 +212,9 @@ def _collection(value: Any, line: int, column: int, keys: Any, children: Collect
     return Node(value, line, column, keys, size, 1 + max((child.height for child in children), default=0))
 
 
+def _place(event: Any) -> tuple[int, int]:
+    return event.start_mark.line + 1, event.start_mark.column + 1
+
+
 def _refuse(event: Any, what: str) -> _SourceError:
-    return _SourceError(what, event.start_mark.line + 1, event.start_mark.column + 1)
+    return _SourceError(what, *_place(event))

@@ -26,11 +26,11 @@ def compile_callback(function: Callable[..., None], sizes: tuple[int, int, int, 
 
     The address is valid as long as the owner lives.
     """
+    nx, nv, np_, no = sizes
     if not COMPILED:
         address = len(_PLAIN) + 1
-        _PLAIN[address] = function
+        _PLAIN[address] = lambda t, x, v, p, out: function(t, x[:nx], v[:nv], p[:np_], out[:no])
         return address, function
-    nx, nv, np_, no = sizes
     body = njit(error_model="numpy")(function)
 
     def bridge(t, x, v, parameters, out):  # type: ignore[no-untyped-def]

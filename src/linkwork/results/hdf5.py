@@ -24,7 +24,8 @@ VERSION = 1
 
 # SWMR and attributes of thousands of columns need the file format of HDF5 1.10; nothing needs a newer one.
 _LIBVER = ("v110", "v110")
-_CHUNK_BYTES = 1 << 17
+# The smallest file has a chunk per group, and every append writes the last chunk anew: keep them small.
+_CHUNK_BYTES = 1 << 15
 _TEXT = h5py.string_dtype()
 
 
@@ -45,25 +46,27 @@ class Writer:
         self.path = target_of(path)
         self.part = self.path.with_name(self.path.name + ".part")
         groups = tuple(groups)
-        # A reader that waits for the part file must never find half of a layout: it appears as a record without
-        # rows. An older part file may still be open in this process, where HDF5 would refuse to overwrite it.
+        # The part file appears as a record without rows: a reader waiting for it never finds half a layout.
+        # An older one may still be open in this process, where HDF5 would refuse to overwrite it.
         empty = {group.name: np.empty((0, len(group.columns))) for group in groups}
         save(self.part, Contents(np.empty(0), groups, empty, dict(info), complete=False))
         try:
             self._file = self._open()
             self._file.swmr_mode = True
+            # Kept open, since a dataset that is closed loses its cache. Time comes last: a reader that sees a
+            # time finds all its values.
+            self._datasets = {name: self._file[name] for name in (*empty, TIME)}
         except OSError as error:
             raise LinkworkError(f"{self.part}: cannot be written: {error}") from error
 
     def append(self, time: Array, data: Mapping[str, Array]) -> None:
         """Add rows and make them visible to readers."""
         try:
-            # Time comes last: a reader that sees a time finds all its values.
-            for name, block in (*data.items(), (TIME, time)):
-                dataset = self._file[name]
-                rows = len(dataset)
-                dataset.resize(rows + len(block), axis=0)
-                dataset[rows:] = block
+            # Counted once, by time: an append that failed may have left more rows in some groups.
+            rows = len(self._datasets[TIME])
+            for name, dataset in self._datasets.items():
+                dataset.resize(rows + len(time), axis=0)
+                dataset[rows:] = time if name == TIME else data[name]
                 dataset.flush()
         except OSError as error:
             raise LinkworkError(f"{self.part}: rows cannot be added: {error}") from error
@@ -83,7 +86,7 @@ class Writer:
             ) from error
 
     def _open(self) -> h5py.File:
-        # Readers lock the file as long as they have it open, and must not stop its only writer.
+        # Others lock the file as long as they read it, and must not stop its only writer.
         return h5py.File(self.part, "r+", libver=_LIBVER, locking=False)
 
 
@@ -152,13 +155,14 @@ def _chunk_rows(columns: int) -> int:
 
 
 def _open(path: Path | str) -> h5py.File:
+    # No locks, since within one process all must lock or none, and the writer does not.
     try:
-        return h5py.File(path, "r")
+        return h5py.File(path, "r", locking=False)
     except OSError as error:
         # A file that is being written, or was when its writer died, opens only as a SWMR reader.
         if "already open for" not in str(error):
             raise
-        return h5py.File(path, "r", swmr=True)
+        return h5py.File(path, "r", swmr=True, locking=False)
 
 
 def _refused(file: h5py.File) -> str:

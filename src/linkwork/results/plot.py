@@ -52,8 +52,8 @@ def plot(record: Record, names: Sequence[str], path: Path | str | None = None) -
         what = signals[0] if len(signals) == 1 else _QUANTITIES.get(unit, "")
         axes.set_ylabel(f"{what} [{unit}]".strip(), parse_math=False)
     rows[-1].set_xlabel(f"time [{TIME_UNIT}]")
-    if record.info.get("scene"):
-        figure.suptitle(str(record.info["scene"]), parse_math=False)
+    if record.title:
+        figure.suptitle(record.title, parse_math=False)
     figure.align_ylabels(rows)
     if path is not None:
         _write(figure, path)

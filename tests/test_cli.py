@@ -1,0 +1,139 @@
+"""The command line as a user meets it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from linkwork.cli import app
+from linkwork.record import Record
+from linkwork.scenes import scene_names
+
+runner = CliRunner()
+
+
+def call(*arguments):
+    return runner.invoke(app, [str(argument) for argument in arguments])
+
+
+def document(*arguments):
+    result = call(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def command(*arguments):
+    return subprocess.run([sys.executable, "-m", "linkwork", *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_scenes_are_listed_with_what_they_are():
+    rows = document("scenes")
+    assert [row["scene"] for row in rows] == scene_names()
+    assert all(row["description"] and row["source"] for row in rows)
+    assert "chain5" in call("scenes").output
+
+
+@pytest.mark.parametrize("name", scene_names())
+def test_every_scene_runs_and_keeps_its_energy(name):
+    report = document("run", name, "--time", 0.5)
+    assert report["steps"] == 500
+    assert report["warnings"] == []
+    # RK4 at 1 ms: rates of at most some 10 rad/s give (h w)⁴ = 1e-8 of the energy in play.
+    assert report["energy_drift_J"] < 1e-5
+
+
+def test_a_report_has_what_programs_need():
+    report = document("run", "chain5", "--time", 0.2, "--integrator", "euler", "--dt", 0.002)
+    assert report["scene"] == "chain5"
+    assert report["integrator"] == "euler"
+    assert report["steps"] == 100
+    assert {"wall_s", "us_per_step", "energy_drift_J", "warnings"} <= report.keys()
+
+
+def test_a_run_writes_its_record_and_its_plot(tmp_path):
+    result = call("run", "puma560", "--time", 0.2, "--save", tmp_path / "r.h5", "--plot", tmp_path / "p.png")
+    assert result.exit_code == 0, result.output
+    assert len(Record.load(tmp_path / "r.h5")) == 21
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    assert "energy drift" in result.output
+
+
+def test_parameters_of_a_scene_can_be_set():
+    report = document("run", "chain", "--set", "links=3", "--set", "damping=0.5", "--time", 0.1)
+    assert report["scene"] == "chain"
+    result = command("run", "chain", "--set", "lenght=3")
+    assert result.returncode == 1
+    assert "did you mean 'length'?" in result.stderr
+
+
+def test_check_tells_what_a_mechanism_is():
+    report = document("check", "puma560")
+    assert report["dof"] == 6
+    assert report["cuts"] == []
+    assert report["ok"]
+    assert any("triangle" in finding["what"] for finding in report["findings"])
+
+
+MODEL = """
+linkwork: 1
+name: door
+units: SI
+bodies:
+  door: {mass: 20, shapes: [{shape: box, size: [0.8, 0.04, 2.0], at: [0.4, 0, 0]}]}
+joints:
+  hinges: {type: hinge, a: ground, b: door, axis: [0, 0, 1], velocity: 1.0, damping: 0.5}
+"""
+
+
+def test_a_model_file_can_be_run_and_checked(tmp_path):
+    path = tmp_path / "door.yaml"
+    path.write_text(MODEL)
+    assert document("run", path, "--time", 1)["steps"] == 1000
+    assert document("check", path)["dof"] == 1
+
+
+def test_all_problems_of_a_file_come_at_once(tmp_path):
+    path = tmp_path / "door.yaml"
+    path.write_text(MODEL.replace("mass: 20", "mas: 20").replace("b: door", "b: dor"))
+    result = command("run", path)
+    assert result.returncode == 1
+    assert "did you mean 'mass'?" in result.stderr
+    assert "did you mean 'door'?" in result.stderr
+    assert f"{path}:6" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "chian5"), "did you mean 'chain5'?"),
+        (("run", "missing.yaml"), "missing.yaml"),
+        (("run", "chain5", "--integrator", "rk9"), "rk4, euler, adaptive"),
+        (("run", "chain5", "--dt", "-1"), "dt must be a positive number"),
+        (("run", "chain5", "--plot", "nowhere/p.png"), "no folder"),
+        (("bench", "trees"), "no benchmark 'trees'"),
+    ],
+)
+def test_mistakes_give_one_line_and_exit_code_one(arguments, message):
+    result = command(*arguments)
+    assert result.returncode == 1
+    assert message in result.stderr.replace("\n", " ")
+    assert "Traceback" not in result.stderr
+
+
+def test_help_and_version():
+    assert "warmup" in call("--help").output
+    assert command("--version").stdout.strip() == "0.1.0"
+    for name in ("run", "check", "scenes", "warmup", "bench", "schema"):
+        assert call(name, "--help").exit_code == 0
+
+
+def test_warmup_says_where_the_kernels_are_kept():
+    report = document("warmup")
+    assert report["seconds"] > 0
+    assert report["cache"] is not None
+
+
+def test_the_schema_is_printed():
+    assert json.loads(call("schema").stdout)["properties"]

@@ -1,0 +1,593 @@
+"""Dynamics of random trees: balances, conservation, invariance, orders of convergence, user functions."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
+from scipy.special import ellipj
+
+from linkwork.item import GROUND
+from linkwork.joints import Free, Hinge, Slider, Spherical, Universal
+from linkwork.loads import BodyFunction, Force, JointFunction, Spring, Torque
+from linkwork.model import Body, Model
+from linkwork.rotation import matrix
+from linkwork.signals import Sine, Table
+from trees import (
+    DOPRI,
+    EPS,
+    EULER,
+    FAST,
+    RK4,
+    SLOW,
+    Link,
+    Plan,
+    Probe,
+    ball_columns,
+    build,
+    placed_model,
+    plans,
+    random_plan,
+    triple,
+    unit,
+    wrenches,
+)
+
+T = 0.37  # a time at which no signal is at its start [s]
+
+
+# --- claims about one state of a random tree ---
+#
+# Forces are compared along each dof in units of what acts there: sizes of the mass matrix's terms in the
+# norm of kinetic energy (|H_ij| <= D_i D_j, D = sqrt(diag H)), and the bias. Both recursions lose a few ulp
+# of these per dof on the way to the root, whatever the masses.
+
+
+def force_scale(probe, q, v, qdd, t=T):
+    D = np.sqrt(np.diag(probe.mass_matrix(q)))
+    return D * np.linalg.norm(D * qdd) + np.abs(probe.bias(q, v, t)) + EPS
+
+
+def force_tolerance(probe):
+    return 64 * EPS * probe.nv
+
+
+def inverse_dynamics_of_the_accelerations_leaves_no_force(probe, q, v):
+    qdd = probe.qdd(q, v, T)
+    residual = probe.inverse(q, v, qdd, T)
+    assert np.all(np.abs(residual) <= force_tolerance(probe) * force_scale(probe, q, v, qdd))
+
+
+def inverse_dynamics_is_the_mass_matrix_and_the_bias(probe, q, v):
+    qdd = np.random.default_rng(1).normal(size=probe.nv)
+    tau = probe.inverse(q, v, qdd, T)
+    wanted = probe.mass_matrix(q) @ qdd + probe.bias(q, v, T)
+    assert np.all(np.abs(tau - wanted) <= force_tolerance(probe) * force_scale(probe, q, v, qdd))
+
+
+def columns_of_the_mass_matrix_are_forces_of_unit_accelerations(probe, q, v):
+    H, bias = probe.mass_matrix(q), probe.bias(q, v, T)
+    for i, unit_acceleration in enumerate(np.eye(probe.nv)):
+        column = probe.inverse(q, v, unit_acceleration, T) - bias
+        scale = force_scale(probe, q, v, unit_acceleration)
+        assert np.all(np.abs(column - H[:, i]) <= force_tolerance(probe) * scale)
+
+
+def the_mass_matrix_is_symmetric_and_positive_definite(probe, q, v):
+    H = probe.mass_matrix(q)
+    np.testing.assert_array_equal(H, H.T)
+    D = np.sqrt(np.diag(H))
+    # Scaled to a unit diagonal, so that light and heavy dofs weigh the same; no body is without inertia.
+    assert np.linalg.eigvalsh(H / np.outer(D, D)).min(initial=1) > 100 * EPS
+
+
+def kinetic_energy_is_half_the_square_of_the_rates_in_the_mass_matrix(probe, q, v):
+    wanted = 0.5 * v @ probe.mass_matrix(q) @ v
+    scale = 0.5 * np.abs(v) @ np.abs(probe.mass_matrix(q)) @ np.abs(v)
+    assert abs(probe.energies(q, v, T)[0] - wanted) <= force_tolerance(probe) * scale
+
+
+def energies_and_momentum_are_sums_over_the_bodies(probe, q, v):
+    flat = probe.model.flatten()
+    probe.place(q, v)
+    kinetic, height, P, scale = 0.0, 0.0, np.zeros(6), np.zeros(6)
+    for name, body in flat.bodies.items():
+        (p, R), twist = probe.pose(name), probe.twist(name)
+        mass, com, inertia = body.mass_properties
+        w, arm = twist[:3], R @ com
+        u = twist[3:] + np.cross(w, arm)
+        J = R @ inertia @ R.T
+        spin = J @ w + mass * np.cross(p + arm, u)
+        if int(probe.tables.bodies["link"][probe.system.body(name)]) != 0:
+            kinetic += 0.5 * (mass * u @ u + w @ J @ w)
+            height -= mass * np.dot(probe.model.gravity, p + arm)
+            P += np.r_[spin, mass * u]
+            scale += np.r_[np.abs(spin), np.abs(mass * u)].max()
+    rotors = sum(
+        0.5 * np.sum(np.multiply(placed.joint.per_rate("armature"), v[placed.v] ** 2))
+        for placed in probe.system.joints.values()
+    )
+    energy = probe.energies(q, v, T)
+    masses = sum(body.mass for body in flat.bodies.values())
+    # Positions are below 20 m, and up to twelve links deep.
+    assert abs(energy[0] - kinetic - rotors) <= 1e-12 * (energy[0] + EPS)
+    assert abs(energy[1] - height) <= 1e-12 * masses * 9.81 * 20
+    np.testing.assert_allclose(probe.momentum(q, v), P, atol=1e-12 * scale.max() + EPS)
+
+
+def loads_do_the_work_of_their_forces(probe, q, v):
+    """Generalised forces of the loads are Jᵀ times the wrenches that NumPy finds from poses and twists."""
+    if not probe.model.flatten().loads:
+        return
+    flat = probe.model.flatten()
+    probe.place(q, v)
+    poses = {name: probe.pose(name) for name in flat.bodies}
+    twists = {name: probe.twist(name) for name in flat.bodies}
+    acting, power = wrenches(flat, poses, twists, T)
+    terms = np.array([probe.jacobian(name).T @ wrench for name, wrench in acting.items()])
+    loaded, bare = probe.bias(q, v, T), probe.unloaded.bias(q, v, T)
+    scale = np.abs(terms).sum(axis=0) + np.abs(bare) + np.abs(loaded)
+    # Springs take the difference of positions below 20 m: their force is off by 20 eps times the stiffness.
+    stiffness = 50 * 20 * EPS * 20 * len(flat.loads)
+    assert np.all(np.abs(bare - loaded - terms.sum(axis=0)) <= 1e-12 * scale + stiffness)
+    supplied = probe.derive(q, v, T)[1]
+    assert supplied == pytest.approx(power, abs=1e-12 * np.abs(v) @ np.abs(terms).sum(axis=0) + EPS)
+
+
+CLAIMS = [
+    inverse_dynamics_of_the_accelerations_leaves_no_force,
+    inverse_dynamics_is_the_mass_matrix_and_the_bias,
+    columns_of_the_mass_matrix_are_forces_of_unit_accelerations,
+    the_mass_matrix_is_symmetric_and_positive_definite,
+    kinetic_energy_is_half_the_square_of_the_rates_in_the_mass_matrix,
+    energies_and_momentum_are_sums_over_the_bodies,
+    loads_do_the_work_of_their_forces,
+]
+
+
+# Derivatives along a motion, by central differences of order four: f'(0) from f(±h), f(±2h). The error is
+# h⁴ times a fifth derivative; h is chosen so that nothing moves or gains more than 1/500 in it, whence
+# h⁵ f⁽⁵⁾ is some 1e-13 of f. Divided by h, and with the rounding of f itself, f' is known to about 1e-12 |f|/h.
+
+
+def derivative(f, h):
+    """f'(0)."""
+    return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
+
+
+def along_motion(probe, q, v, f):
+    """d/dt f(q, v, t) along the true motion, and the error to expect per unit of f."""
+    qdd = probe.qdd(q, v, T)
+    h = 2e-3 / max(1.0, np.abs(v).max(initial=0), np.abs(qdd).max(initial=0))
+    rate = derivative(lambda s: f(probe.retract(q, s * v), v + s * qdd, T + s), h)
+    return rate, 1e-12 / h
+
+
+def size_of_energy(probe, q, v):
+    """Sum of the sizes of all energies: what rounding counts in."""
+    masses = sum(body.mass for body in probe.model.flatten().bodies.values())
+    kinetic, _, strain = probe.energies(q, v, T)
+    return kinetic + strain + masses * 9.81 * 20
+
+
+def energy_changes_by_what_is_supplied_and_dissipated(probe, q, v):
+    _, supplied, dissipated = probe.derive(q, v, T)
+    assert dissipated >= 0
+    rate, error = along_motion(probe, q, v, lambda *state: probe.energies(*state).sum())
+    assert abs(rate - (supplied - dissipated)) <= error * size_of_energy(probe, q, v)
+
+
+def forces_at_rest_are_the_slope_of_the_potential(probe, q, v):
+    still = np.zeros(probe.nv)
+    slope = [
+        derivative(lambda s, e=e: probe.energies(probe.retract(q, s * e), still, T).sum(), 2e-3)
+        for e in np.eye(probe.nv)
+    ]
+    size = size_of_energy(probe, q, still)
+    np.testing.assert_allclose(probe.bias(q, still, T), slope, atol=1e-12 / 2e-3 * size)
+
+
+def momentum_of_a_floating_mechanism_changes_by_its_weight(probe, q, v):
+    rate, error = along_motion(probe, q, v, lambda q, v, t: probe.momentum(q, v))
+    flat = probe.model.flatten()
+    probe.place(q, v)
+    wanted, size = np.zeros(6), 1e-3
+    for name, body in flat.bodies.items():
+        p, R = probe.pose(name)
+        w, u = np.split(probe.twist(name), 2)
+        f = body.mass * np.array(probe.model.gravity)
+        wanted += np.r_[np.cross(p + R @ body.mass_properties.com, f), f]
+        size += body.mass * 20 * (9.81 + np.linalg.norm(u) + np.linalg.norm(w))
+    np.testing.assert_allclose(rate, wanted, atol=error * size)
+
+
+class Subject(Probe):
+    """A random tree with its model, and the same without loads."""
+
+    def __init__(self, plan: Plan):
+        self.model = build(plan)
+        super().__init__(self.model)
+        self.plan = plan
+
+    @property
+    def unloaded(self):
+        return Probe(dataclasses.replace(self.plan, loads=0))
+
+
+def check(claim, plan):
+    subject = Subject(plan)
+    claim(subject, *subject.state(plan.seed))
+
+
+named = {"ids": lambda claim: claim.__name__}
+# What has a potential: gravity, springs in joints and between points (their dampers do nothing at rest).
+conservative = plans(load_kinds=("spring",))
+# What hangs on nothing feels no force from outside but its weight; joints push its bodies apart or together.
+floating = plans(roots=(None,), max_loads=0)
+MOTION_CLAIMS = [
+    (energy_changes_by_what_is_supplied_and_dissipated, plans()),
+    (forces_at_rest_are_the_slope_of_the_potential, conservative),
+    (momentum_of_a_floating_mechanism_changes_by_its_weight, floating),
+]
+
+
+@pytest.mark.parametrize("claim", CLAIMS, **named)
+@given(plan=plans())
+@FAST
+def test_random_trees(claim, plan):
+    check(claim, plan)
+
+
+@pytest.mark.parametrize(("claim", "drawn"), MOTION_CLAIMS, ids=lambda x: getattr(x, "__name__", ""))
+@given(data=st.data())
+@FAST
+def test_motion_of_random_trees(claim, drawn, data):
+    check(claim, data.draw(drawn))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", CLAIMS, **named)
+@given(plan=plans())
+@SLOW
+def test_many_random_trees(claim, plan):
+    check(claim, plan)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("claim", "drawn"), MOTION_CLAIMS, ids=lambda x: getattr(x, "__name__", ""))
+@given(data=st.data())
+@SLOW
+def test_motion_of_many_random_trees(claim, drawn, data):
+    check(claim, data.draw(drawn))
+
+
+# --- conservation along runs ---
+
+
+def drift(probe, q, v, measure, h, steps):
+    """Largest change of a conserved quantity over a run, relative to its size at the start."""
+    path = probe.run(q, v, h, steps, stride=steps // 8)
+    start = measure(q, v, 0.0)
+    size = np.linalg.norm(start)
+    return (
+        max(np.linalg.norm(measure(*sample) - start) for sample in zip(path.q, path.v, path.t, strict=True))
+        / size
+    )
+
+
+def assert_drift_is_of_order_four(probe, q, v, measure):
+    # What RK4 does not conserve it loses at its own order or the next: halving the step divides the drift by
+    # 2⁴ to 2⁵. The coarse step is small enough for the leading term to rule and large enough for it to
+    # stand well above rounding.
+    coarse, fine = (drift(probe, q, v, measure, 0.4 / n, n) for n in (400, 800))
+    assert coarse < 1e-5
+    assert fine < coarse / 12 + 1e-13
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_floating_tree_in_no_gravity_conserves_momentum_at_the_order_of_rk4(seed):
+    plan = random_plan(seed, max_links=6, roots=(None,), gravity=False, decades=1, passive=True, loads=0)
+    probe = Probe(plan)
+    q, v = probe.state(seed, speed=1.0)
+    assert_drift_is_of_order_four(probe, q, v, lambda q, v, t: probe.momentum(q, v)[:3])
+    # The momentum of translation too; it is conserved exactly where the free joint's own rates carry it.
+    assert drift(probe, q, v, lambda q, v, t: probe.momentum(q, v)[3:], 1e-3, 400) < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_tree_without_dampers_conserves_energy_at_the_order_of_rk4(seed):
+    plan = random_plan(seed + 10, max_links=6, passive=False, decades=1, loads=0)
+    probe = Probe(plan)
+    q, v = probe.state(seed, speed=1.0)
+    assert_drift_is_of_order_four(probe, q, v, lambda *state: np.array([probe.energies(*state).sum()]))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_energy_and_work_balance_at_the_order_of_rk4(seed):
+    plan = random_plan(seed + 20, max_links=6, passive=True, decades=1, loads=4)
+    probe = Probe(plan)
+    q, v = probe.state(seed, speed=1.0)
+    start = probe.energies(q, v).sum()
+
+    def imbalance(steps):
+        path = probe.run(q, v, 0.4 / steps, steps, stride=steps)
+        supplied, dissipated = path.work[-1]
+        assert dissipated > 0
+        return abs(probe.energies(path.q[-1], path.v[-1], path.t[-1]).sum() - start - supplied + dissipated)
+
+    coarse, fine = imbalance(400), imbalance(800)
+    scale = abs(start) + 1
+    assert coarse < 1e-5 * scale
+    assert fine < coarse / 12 + 1e-13 * scale
+
+
+# --- the world moved, turned, and far away ---
+
+
+def residual_in(probe, q, v, qdd):
+    """How far accelerations are from solving the equations of another mechanism, relative to its forces."""
+    return np.max(np.abs(probe.inverse(q, v, qdd, T)) / force_scale(probe, q, v, qdd), initial=0.0)
+
+
+@given(plans(placed=("here",)), st.integers(0, 10**6))
+@FAST
+def test_a_turned_and_moved_world_gives_the_same_motion(plan, seed):
+    rng = np.random.default_rng(seed)
+    model = build(plan)
+    at, turn = rng.normal(size=3), unit(rng, 4)
+    here, there = Probe(model), Probe(placed_model(model, at=triple(at), rotation=tuple(turn)))
+    q, v = here.state(seed)
+    # Written numbers are rounded once more when they are turned: a few ulp of lever arms below 10 m, against
+    # radii of gyration above 0.05 m.
+    assert residual_in(here, q, v, there.qdd(q, v, T)) < force_tolerance(here) + 16 * EPS * 10 / 0.05
+    (p, R), (p2, R2) = here.poses(q), there.poses(q)
+    np.testing.assert_allclose(p2, p @ matrix(turn).T + at, atol=1e-12)
+    np.testing.assert_allclose(R2, matrix(turn) @ R, atol=1e-12)
+
+
+def shifted(model, offset, step=None):
+    """The same model written elsewhere; positions are first rounded to multiples of `step`."""
+    moved = Model("shifted", gravity=model.gravity)
+    for thing in (*model.bodies.values(), *model.joints.values()):
+        at = np.array(thing.at) if step is None else np.round(np.array(thing.at) / step) * step
+        moved.add(dataclasses.replace(thing, at=triple(at + offset)))
+    return moved
+
+
+@given(plans(placed=("here",), max_loads=0), st.integers(0, 10**6))
+@FAST
+def test_a_kilometre_from_the_origin_costs_no_bit_where_the_coordinates_cost_none(plan, seed):
+    # Multiples of 2^-20 m below 2048 m are exact, and so are all their differences: the frames of the joints
+    # in each other are the same bits here and there. All spatial vectors are taken at a reference point that
+    # moves along; so the accelerations must be the same bits too.
+    model = build(plan)
+    here = Probe(shifted(model, 0.0, step=2.0**-20))
+    there = Probe(shifted(model, np.array([1024.0, -512.0, 768.0]), step=2.0**-20))
+    q, v = here.state(seed)
+    np.testing.assert_array_equal(there.qdd(q, v, T), here.qdd(q, v, T))
+
+
+@given(plans(placed=("here",), max_loads=0), st.integers(0, 10**6))
+@FAST
+def test_a_kilometre_from_the_origin_costs_the_rounding_of_the_coordinates_and_no_more(plan, seed):
+    # Coordinates near 1 km are rounded by 2^-44 m = 6e-14 m each (ulp(512 to 1024 m) / 2), twice where they
+    # are turned first; a lever arm is a difference of two: off by less than 4e-13 m in length. Inertias and
+    # biases are bilinear in lever arms, whose smallest measure is the radius of gyration of a body,
+    # above 0.05 m, and a chain adds up to twelve of them: 2 · 12 · 4e-13/0.05 = 2e-10 of the forces. Moments
+    # about the world's origin would be off by eps (1 km/0.05 m)² = 9e-8.
+    rng = np.random.default_rng(seed)
+    model = build(plan)
+    there = placed_model(model, at=triple(900 * unit(rng)), rotation=tuple(unit(rng, 4)))
+    here, there = Probe(model), Probe(there)
+    q, v = here.state(seed)
+    assert residual_in(here, q, v, there.qdd(q, v, T)) < 2e-10
+
+
+@pytest.mark.parametrize("kind", ["free", "planar", "slider", "cylindrical", None])
+def test_a_mechanism_that_has_travelled_a_kilometre_accelerates_by_the_same_bits(kind):
+    # The leading translations of a root carry the reference point along.
+    for seed in range(5):
+        links = (Link(kind), Link("spherical", 0), Link("universal", 1, True), Link("planar", 0))
+        probe = Probe(Plan(links, seed=seed, passive=False))
+        q, v = probe.state(seed)
+        root = next(p for p in probe.system.joints.values() if p.joint.a == GROUND)
+        far = q.copy()
+        far[root.q.start] += 1000.0
+        np.testing.assert_array_equal(probe.qdd(far, v), probe.qdd(q, v))
+
+
+# --- rotations through every orientation ---
+
+
+def free_body(inertia, **fields) -> Model:
+    model = Model(gravity=(0.0, 0.0, 0.0))
+    model.add(Body("body", mass=1.0, inertia=inertia))
+    model.add(Free("free", GROUND, "body", **fields))
+    return model
+
+
+def assert_unit_quaternions(path, system):
+    # The factor 1/|q| is off by 2 eps at most, and each component is rounded once more by eps/2.
+    for i, _ in ball_columns(system):
+        assert np.abs(np.linalg.norm(path.q[:, i : i + 4], axis=1) - 1).max() <= 1e-15
+
+
+def rotations_by_scipy(inertia, torque, w0, times):
+    """Orientation and own-axes angular velocity of a body: Euler's equations and R' = R [ω], by scipy."""
+    I = np.array(inertia)
+
+    def rate(t, y):
+        R, w = y[:9].reshape(3, 3), y[9:]
+        W = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
+        return np.r_[(R @ W).ravel(), (torque(R) - np.cross(w, I * w)) / I]
+
+    start = np.r_[np.eye(3).ravel(), w0]
+    y = solve_ivp(rate, (0, times[-1]), start, "DOP853", times, rtol=1e-13, atol=1e-13).y.T
+    return y[:, :9].reshape(-1, 3, 3), y[:, 9:]
+
+
+def gimbal_lock(R):
+    """Sine of the middle Euler angle (x-y-z): 1 or -1 where the other two lock."""
+    return R[:, 0, 2]
+
+
+def test_a_tumbling_body_follows_jacobis_solution_through_every_orientation():
+    # Torque-free, started at ω₂ = 0 (Landau and Lifshitz, Mechanics, §37): ω = (a₁ cn, a₂ sn, a₃ dn)(λ t | m).
+    # With inertia (1, 2, 3): a₂ = a₁, λ = a₃, m = a₁²/(3 a₃²); m near 1 turns the body over again and again.
+    a1, a3 = 1.72, 1.0
+    times = np.linspace(0, 40, 401)[1:]
+    sn, cn, dn, _ = ellipj(a3 * times, a1**2 / (3 * a3**2))
+    probe = Probe(free_body((1.0, 2.0, 3.0), velocity=(0.1, 0.2, 0.3, a1, 0.0, a3)))
+    path = probe.run_adaptive(probe.system.q0, probe.system.v0, times, 1e-13)
+    # Some thousand steps of local error 1e-13, amplified by the saddle that m near 1 stays close to.
+    np.testing.assert_allclose(path.v[:, 3:], np.transpose([a1 * cn, a1 * sn, a3 * dn]), atol=1e-8)
+    np.testing.assert_allclose(path.q[:, :3], np.outer(times, [0.1, 0.2, 0.3]), atol=1e-10)
+    assert_unit_quaternions(path, probe.system)
+
+    R = np.array([probe.poses(q)[1][0] for q in path.q])
+    wanted, _ = rotations_by_scipy((1.0, 2.0, 3.0), lambda R: np.zeros(3), (a1, 0.0, a3), times)
+    np.testing.assert_allclose(R, wanted, atol=1e-8)
+    # The way led through gimbal lock and half turns, or the test would prove little.
+    assert np.abs(gimbal_lock(R)).max() > 0.995
+    assert path.q[:, 3].min() < -0.9 < 0.9 < path.q[:, 3].max()
+
+
+@given(st.integers(0, 10**6))
+@FAST
+def test_the_orientation_at_the_start_only_turns_the_motion_of_a_free_body(seed):
+    rng = np.random.default_rng(seed)
+    Q, w = unit(rng, 4), triple(rng.normal(size=3) * 2)
+    straight = Probe(free_body((1.0, 2.0, 2.5), velocity=(0.0, 0.0, 0.0, *w)))
+    turned = Probe(free_body((1.0, 2.0, 2.5), position=(0.0, 0.0, 0.0, *Q), velocity=(0.0, 0.0, 0.0, *w)))
+    one = straight.run(straight.system.q0, straight.system.v0, 1e-2, 200, stride=40)
+    two = turned.run(turned.system.q0, turned.system.v0, 1e-2, 200, stride=40)
+    # Equal steps of equal rates: the rates never see the orientation and are the same bits.
+    np.testing.assert_array_equal(two.v[:, 3:], one.v[:, 3:])
+    for q1, q2 in zip(one.q, two.q, strict=True):
+        # One rounding of a product of quaternions a step.
+        np.testing.assert_allclose(turned.poses(q2)[1], matrix(Q) @ straight.poses(q1)[1], atol=200 * 4 * EPS)
+
+
+def test_a_heavy_top_on_a_ball_joint_swings_through_gimbal_lock():
+    mass, com, inertia = 2.0, np.array([0.0, 0.0, -0.4]), np.array([0.3, 0.35, 0.1])
+    gravity, w0 = np.array([0.0, 0.0, -9.81]), (0.3, 6.0, 0.2)
+    model = Model(gravity=triple(gravity))
+    about_com = inertia - mass * 0.16 * np.array([1, 1, 0])
+    model.add(Body("top", mass=mass, com=triple(com), inertia=triple(about_com), trust_inertia=True))
+    model.add(Spherical("ball", GROUND, "top", velocity=w0))
+    probe = Probe(model)
+    times = np.linspace(0, 3, 301)[1:]
+    path = probe.run_adaptive(probe.system.q0, probe.system.v0, times, 1e-13)
+    wanted, w = rotations_by_scipy(inertia, lambda R: np.cross(com, R.T @ (mass * gravity)), w0, times)
+    R = np.array([probe.poses(q)[1][0] for q in path.q])
+    np.testing.assert_allclose(path.v, w, atol=1e-8)
+    np.testing.assert_allclose(R, wanted, atol=1e-8)
+    assert_unit_quaternions(path, probe.system)
+    assert np.abs(gimbal_lock(R)).max() > 0.99
+
+
+def test_a_ball_joint_swung_in_a_plane_moves_as_a_hinge():
+    # About a principal axis y, which gravity does not twist, over the top and exactly through gimbal lock.
+    rng = np.random.default_rng(2)
+    probes = []
+    for joint in (
+        Hinge("joint", GROUND, "body", axis=(0.0, 1.0, 0.0), velocity=9.0),
+        Spherical("joint", GROUND, "body", velocity=(0.0, 9.0, 0.0)),
+    ):
+        model = Model()
+        model.add(Body("body", mass=1.0, com=(0.0, 0.0, -0.5), inertia=(0.02, 0.03, 0.02)))
+        model.add(joint)
+        probes.append(Probe(placed_model(model, rotation=tuple(unit(rng, 4)))))
+        rng = np.random.default_rng(2)
+    one, two = (probe.run(probe.system.q0, probe.system.v0, 1e-3, 2000, stride=20) for probe in probes)
+    assert one.q.max() > 2 * np.pi
+    # One method of order four on two sets of coordinates: each is off by some h⁴, about 1e-10 after 2 s.
+    np.testing.assert_allclose(two.v[:, 1], one.v[:, 0], atol=1e-8)
+    for q1, q2 in zip(one.q, two.q, strict=True):
+        np.testing.assert_allclose(probes[1].poses(q2)[1], probes[0].poses(q1)[1], atol=1e-8)
+
+
+# --- orders of convergence ---
+
+
+def swinging_tower() -> Model:
+    """Quaternions on the ground and in the air, dampers, springs, and loads that change with time."""
+    model = Model(gravity=(0.0, 0.0, -9.81))
+    solid = {"mass": 1.0, "inertia": (0.02, 0.03, 0.04, 0.001, 0.002, 0.003)}
+    model.add(Body("lower", at=(0.0, 0.0, 0.5), com=(0.05, 0.0, 0.0), **solid))
+    model.add(Body("upper", at=(0.0, 0.1, 1.0), **solid))
+    model.add(Body("head", at=(0.2, 0.0, 1.4), com=(0.0, 0.05, 0.02), **solid))
+    model.add(Body("kite", at=(1.0, 0.5, 1.5), **solid))
+    model.add(Spherical("root", GROUND, "lower", spring=8.0, damping=0.1, velocity=(0.5, 1.0, -0.4)))
+    model.add(Hinge("waist", "upper", "lower", at=(0.0, 0.0, 0.8), axis=(0.0, 1.0, 0.2), damping=0.05))
+    model.add(Universal("neck", "upper", "head", at=(0.1, 0.0, 1.2), damping=0.02, velocity=(1.0, -2.0)))
+    line = {"at_a": (0.2, 0.0, 1.5), "at_b": (0.9, 0.5, 1.5)}
+    model.add(Spring("line", "head", "kite", **line, stiffness=30.0, damping=0.5))
+    model.add(Force("gust", "kite", force=(0.5, 1.0, 10.0), at=(1.1, 0.5, 1.5), signal=Sine(0.7, offset=1.0)))
+    model.add(Torque("motor", "head", torque=(0.0, 0.2, 0.1), follows=True, signal=Sine(1.3, phase=0.4)))
+    return model
+
+
+def solution_by_scipy(probe, end):
+    """State and work at time `end`, from nothing but the derivatives, with plain quaternion rates."""
+    nq, nv = probe.system.nq, probe.nv
+
+    def rate(t, y):
+        q, v = y[:nq].copy(), y[nq : nq + nv].copy()
+        return np.r_[probe.rates(q, v), *probe.derive(q, v, t)]
+
+    start = np.r_[probe.system.q0, probe.system.v0, 0.0, 0.0]
+    return solve_ivp(rate, (0, end), start, "DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+
+
+@pytest.fixture(scope="module")
+def tower():
+    probe = Probe(swinging_tower())
+    return probe, solution_by_scipy(probe, 1.0)
+
+
+def end_error(path, reference):
+    end = np.r_[path.q[-1], path.v[-1], path.work[-1]]
+    return np.abs(end - reference).max()
+
+
+@pytest.mark.parametrize(
+    ("tableau", "order", "steps"),
+    [(EULER, 1, (4000, 8000, 16000)), (RK4, 4, (200, 400, 800)), (DOPRI, 5, (100, 200, 400))],
+    ids=["semi-implicit Euler", "RK4", "Dormand-Prince"],
+)
+def test_each_integrator_has_its_order(tower, tableau, order, steps):
+    probe, reference = tower
+    q, v = probe.system.q0, probe.system.v0
+    errors = [end_error(probe.run(q, v, 1 / n, n, tableau, stride=n), reference) for n in steps]
+    # Far above the 1e-12 of the reference, small enough for the leading term: slopes are the order.
+    assert 1e-11 < errors[-1] < errors[0] < 0.05
+    slopes = np.log2(np.divide(errors[:-1], errors[1:]))
+    np.testing.assert_allclose(slopes, order, atol=0.25)
+
+
+def test_the_error_of_the_adaptive_integrator_follows_its_tolerance(tower):
+    probe, reference = tower
+    q, v = probe.system.q0, probe.system.v0
+    tolerances = 10.0 ** -np.arange(4, 12)
+    errors = [end_error(probe.run_adaptive(q, v, [1.0], tolerance), reference) for tolerance in tolerances]
+    # The local error of order five is held at the tolerance, so that the global one of order five (the higher
+    # solution goes on) is proportional to it; the constant is the sensitivity of the motion.
+    assert all(error < 100 * tolerance for error, tolerance in zip(errors, tolerances, strict=True))
+    slope = np.polyfit(np.log10(tolerances), np.log10(errors), 1)[0]
+    assert 0.8 < slope < 1.2
+
+
+def test_samples_of_the_adaptive_integrator_do_not_change_the_motion_beyond_its_tolerance(tower):
+    probe, reference = tower
+    q, v = probe.system.q0, probe.system.v0
+    path = probe.run_adaptive(q, v, np.linspace(0, 1, 38)[1:], 1e-9)
+    np.testing.assert_array_equal(path.t, np.linspace(0, 1, 38)[1:])
+    assert end_error(path, reference) < 1e-7
