@@ -25,7 +25,9 @@ def document(*arguments):
 
 
 def command(*arguments):
-    return subprocess.run([sys.executable, "-m", "linkwork", *map(str, arguments)], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-m", "linkwork", *map(str, arguments)], capture_output=True, text=True
+    )
 
 
 def test_scenes_are_listed_with_what_they_are():

@@ -59,7 +59,9 @@ def test_a_chain_written_backwards_is_the_same_chain():
         model.add(rod("one"))
         model.add(rod("two", 1.0))
         model.add(Universal("first", *(("one", "ground") if flip else ("ground", "one")), axis=(0, 1, 0)))
-        model.add(Hinge("second", *(("two", "one") if flip else ("one", "two")), at=(1, 0, 0), axis=(0, 1, 0)))
+        model.add(
+            Hinge("second", *(("two", "one") if flip else ("one", "two")), at=(1, 0, 0), axis=(0, 1, 0))
+        )
         return Simulation(model)
 
     forward, backward = chain(False), chain(True)
@@ -115,7 +117,9 @@ def test_markers_place_joints_and_loads():
         model.add(Hinge("pivot", "ground", "arm", **here))
         model.add(Force("push", "arm", force=(0, 0, 1), at="tip" if marked else (1, 0, 0)))
         model.add(
-            Spring("cable", "ground", "arm", at_a=(1, 0, 1), at_b="tip" if marked else (1, 0, 0), stiffness=5.0)
+            Spring(
+                "cable", "ground", "arm", at_a=(1, 0, 1), at_b="tip" if marked else (1, 0, 0), stiffness=5.0
+            )
         )
         return Simulation(model).run(1.0)["pivot.angle"]
 

@@ -20,7 +20,9 @@ COULOMB = np.abs([-62.6111, 107.815, -53.7063, 76.0364, 71.923, 76.686]) * [
 
 def inverse(system, q, v, qdd):
     tau = np.zeros(6)
-    inverse_dynamics(system.fresh_tables(), np.array(q, float), np.array(v, float), 0.0, np.array(qdd, float), tau)
+    inverse_dynamics(
+        system.fresh_tables(), np.array(q, float), np.array(v, float), 0.0, np.array(qdd, float), tau
+    )
     return tau
 
 
@@ -67,7 +69,9 @@ def test_forward_dynamics():
     H = np.zeros((6, 6))
     mass_matrix(tables.dofs, H)
     qdd = free + np.linalg.solve(H, drive)
-    np.testing.assert_allclose(qdd, [-7.4102, -9.8432, -10.9694, -4.4314, -0.9881, 21.0228], atol=2 * ROUNDING)
+    np.testing.assert_allclose(
+        qdd, [-7.4102, -9.8432, -10.9694, -4.4314, -0.9881, 21.0228], atol=2 * ROUNDING
+    )
 
 
 def test_torques_of_the_free_phases_of_the_manoeuvre():

@@ -131,7 +131,9 @@ def test_a_diverging_run_stops_with_time_body_and_reason_and_keeps_its_record(tm
     model.add(Body("cart", mass=1.0))
     model.add(Slider("rail", "ground", "cart", axis=(1, 0, 0), spring=1e8, position=0.1))
     path = tmp_path / "run.h5"
-    with pytest.raises(SimulationError, match=r"'rail\.travel_rate' of body 'cart'.*spring in joint 'rail'") as caught:
+    with pytest.raises(
+        SimulationError, match=r"'rail\.travel_rate' of body 'cart'.*spring in joint 'rail'"
+    ) as caught:
         Simulation(model, dt=1e-3).run(1.0, every=1e-3, save=path)
     assert 0 < caught.value.time < 1.0
     assert len(caught.value.record) >= 1
@@ -144,9 +146,7 @@ def test_a_stiff_spring_between_points_is_named():
     model = Model("stiff", gravity=(0, 0, 0))
     model.add(Body("cart", mass=1.0, inertia=(1, 1, 1)))
     model.add(Slider("rail", "ground", "cart", axis=(1, 0, 0), position=0.1))
-    model.add(
-        Spring("cable", "ground", "cart", at_a=(-1, 0, 0), at_b=(0, 0, 0), stiffness=1e8, length=1.0)
-    )
+    model.add(Spring("cable", "ground", "cart", at_a=(-1, 0, 0), at_b=(0, 0, 0), stiffness=1e8, length=1.0))
     with pytest.raises(SimulationError, match=r"load 'cable' is too stiff for dt = 0\.001 s"):
         Simulation(model).run(1.0)
 
@@ -219,7 +219,10 @@ def test_loops_are_refused_by_name():
         (lambda m: Simulation(m).run(-1.0), "duration must be a positive number"),
         (lambda m: Simulation(m).run(1.0005), r"duration = 1\.0005 s is not a multiple of dt = 0\.001 s"),
         (lambda m: Simulation(m).run(1.0, every=0.0015), r"every = 0\.0015 s is not a multiple of dt"),
-        (lambda m: Simulation(m)["pivot.angel"], r"no coordinate 'pivot\.angel' \(did you mean 'pivot\.angle'"),
+        (
+            lambda m: Simulation(m)["pivot.angel"],
+            r"no coordinate 'pivot\.angel' \(did you mean 'pivot\.angle'",
+        ),
     ],
 )
 def test_bad_calls_say_what_to_do(call, message):

@@ -32,7 +32,9 @@ console = Console()
 errors = Console(stderr=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
-Subject = Annotated[str, typer.Argument(metavar="SCENE_OR_FILE", help="A scene's name or a model file (.yaml).")]
+Subject = Annotated[
+    str, typer.Argument(metavar="SCENE_OR_FILE", help="A scene's name or a model file (.yaml).")
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter of the scene or file; repeatable."),
@@ -90,7 +92,9 @@ def run(
     integrator: Annotated[str, typer.Option(help="rk4, euler or adaptive.")] = "rk4",
     tolerance: Annotated[float, typer.Option(help="Local error of the adaptive integrator.")] = 1e-8,
     every: Annotated[float | None, typer.Option(help="Time between samples [s].")] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the record to this HDF5 file while running.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the record to this HDF5 file while running.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a plot to this file (.png, .svg, .pdf).")] = None,
     signals: Annotated[
         list[str] | None, typer.Option("--signal", help="Signal to plot, e.g. 'pivot.*'; repeatable.")

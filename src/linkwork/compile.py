@@ -102,7 +102,8 @@ class _Compiler:
             for name, joint in joints.items()
         }
         placed.update(
-            (joint.name, PlacedJoint(joint, False, False, (), slice(0, 0), slice(0, 0))) for joint in self.cuts
+            (joint.name, PlacedJoint(joint, False, False, (), slice(0, 0), slice(0, 0)))
+            for joint in self.cuts
         )
         return System(
             self.name,
@@ -155,9 +156,7 @@ class _Compiler:
                     made.append(link)
             else:
                 turned = _Frame(frame.p, frame.R @ _AXIS_FRAMES[motion.axis])
-                link = self._add_dof(
-                    link, turned, joint, i, k, SCREW, sign * motion.rot, hand * motion.trans
-                )
+                link = self._add_dof(link, turned, joint, i, k, SCREW, sign * motion.rot, hand * motion.trans)
                 made.append(link)
         self.link_of[edge.child] = link
         return tuple(made)
@@ -208,7 +207,7 @@ class _Compiler:
             self.dofs["solid"][link] = int(mass > 0.0 or inertia.any())
 
     def _islands(self, dofs_of: dict[str, tuple[int, ...]]) -> np.ndarray:
-        """Bodies that touch each other, the ground left out, share a reference point: their first root's base."""
+        """Bodies that touch each other, ground left out, share a reference point: their first root's base."""
         leader = {body: body for body in self.flat.bodies}
 
         def find(body: str) -> str:
@@ -217,7 +216,7 @@ class _Compiler:
             return body
 
         for joint in [*(edge.joint for edge in self.edges), *self.cuts]:
-            if GROUND not in (joint.a, joint.b):
+            if 0 not in (self.link_of[joint.a], self.link_of[joint.b]):  # neither ground nor welded to it
                 leader[find(joint.a)] = find(joint.b)
         number: dict[str, int] = {}
         bases: list[Array] = []
@@ -310,7 +309,7 @@ class _Compiler:
 
 
 def _refuse_zero_inertia(system: System) -> None:
-    """Raise for dofs that nothing resists: the articulated inertia at the start, against what rides on them."""
+    """Raise for dofs that nothing resists: little articulated inertia against what rides on them."""
     from .coordinates.tree import NO_INERTIA, inertia_shares
 
     tables = system.fresh_tables()

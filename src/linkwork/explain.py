@@ -26,7 +26,7 @@ def likely_reason(simulation: Simulation, status: int) -> str:
     if status == TOO_SMALL:
         return (
             f"t = {time:.6g} s: the adaptive integrator can find no step small enough for tolerance "
-            f"{simulation.tolerance:g}; look for a jump in a load or an infinite stiffness, or loosen the tolerance"
+            f"{simulation.tolerance:g}; look for a jump in a load or an infinite stiffness, or loosen it"
         )
     what = "is not a number" if status == NOT_FINITE else "is running away"
     head = f"t = {time:.6g} s: the rate '{rate}' of body '{body}' {what}"
@@ -56,7 +56,9 @@ def _stiffest(simulation: Simulation) -> str:
         found.append((h * dofs["damping"][d] * inverse, f"the damping in joint '{name}'"))
     names = list(system.loads)
     for i in np.flatnonzero(loads["kind"] == KIND_CODES[Spring]):
-        masses = [dofs["mass"][link] for link in (loads["a"][i], loads["b"][i]) if link and dofs["mass"][link] > 0]
+        masses = [
+            dofs["mass"][link] for link in (loads["a"][i], loads["b"][i]) if link and dofs["mass"][link] > 0
+        ]
         if masses:
             stiffness, damping = loads["value"][i, :2]
             found.append((h * np.sqrt(stiffness / min(masses)), f"load '{names[i]}'"))

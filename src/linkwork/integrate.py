@@ -214,7 +214,7 @@ def _error_norm(state, tableau, h, tolerance):
 
 @kernel
 def run_adaptive(tables, tableau, state, tolerance, targets, out_t, out_q, out_v, out_work):
-    """Steps sized to keep the local error at `tolerance`, ending at each time in `targets`; (samples, status).
+    """Steps that keep the local error at `tolerance` and end at each time in `targets`; (samples, status).
 
     Standard controller (Hairer, Nørsett, Wanner I, II.4): h ← h min(5, max(0.2, 0.9 err^(-1/5))).
     """

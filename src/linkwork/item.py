@@ -162,11 +162,12 @@ C = TypeVar("C")
 def item(cls: type[C]) -> type[C]:
     """Make a class an immutable dataclass whose constructor explains every wrong value at once."""
     made = pydantic_dataclass(
-        frozen=True, config=ConfigDict(extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True)
+        frozen=True,
+        config=ConfigDict(extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True),
     )(cls)
     build = made.__init__
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         try:
             build(self, *args, **kwargs)
         except ValidationError as error:
@@ -177,7 +178,7 @@ def item(cls: type[C]) -> type[C]:
             ) from None
 
     __init__.__wrapped__ = build  # type: ignore[attr-defined]
-    made.__init__ = __init__  # type: ignore[method-assign,assignment]
+    made.__init__ = __init__  # type: ignore[method-assign]
     return made  # type: ignore[return-value]
 
 
@@ -193,7 +194,9 @@ def explain(error: ValidationError, cls: type) -> Iterator[tuple[tuple[str | int
             path, what = path[:-1], f"must have {_full_length(entries, entry['loc'])} entries"
         elif kind == "union_tag_invalid":
             path, tag = (*path, entry["ctx"]["discriminator"].strip("'")), entry["ctx"]["tag"]
-            what = f"'{tag}' is not known" + nearest(tag, re.findall("'(.*?)'", entry["ctx"]["expected_tags"]))
+            what = f"'{tag}' is not known" + nearest(
+                tag, re.findall("'(.*?)'", entry["ctx"]["expected_tags"])
+            )
         else:
             what = _MESSAGES.get(kind, lambda e: str(e["msg"]).removeprefix("Value error, "))(entry)
         if kind in ("unexpected_keyword_argument", "extra_forbidden"):
@@ -290,7 +293,7 @@ class Item:
 
     def references(self) -> Iterator[tuple[str, Refers, str]]:
         """(field, what it refers to, name) of every reference to another item."""
-        for name, marks in field_marks(type(self)).items():
+        for name, marks in field_marks(type(self)).items():  # type: ignore[arg-type]
             value = getattr(self, name)
             if isinstance(value, str):
                 for mark in marks:
@@ -300,7 +303,7 @@ class Item:
 
 def _moved_fields(thing: Any, placement: Placement) -> dict[str, Any]:
     changes: dict[str, Any] = {}
-    for name, marks in field_marks(type(thing)).items():
+    for name, marks in field_marks(type(thing)).items():  # type: ignore[arg-type]
         value = getattr(thing, name)
         if value is None or isinstance(value, str):
             continue

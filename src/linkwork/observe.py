@@ -11,6 +11,8 @@ from .system import System
 
 _ENERGIES = ("kinetic", "gravity", "strain", "supplied", "dissipated", "balance")
 BALANCE = len(_ENERGIES) - 1
+# A mechanism at rest high above the origin: its potential is rounded, and nothing is in play.
+_ROUNDING = 1e-9
 
 
 class Observer:
@@ -44,7 +46,7 @@ class Observer:
         """Begin a new record: the energy balance counts from its first sample."""
         self._start: float | None = None
         self._last: Array | None = None
-        self._largest = np.zeros(2)  # worst balance (signed), most energy in play
+        self._largest = np.zeros(3)  # worst balance (signed), most energy in play, largest amount
 
     def append(self, builder: RecordBuilder, block: tuple[Array, Array, Array, Array]) -> None:
         """Observe a block of (t, q, v, work) and append it to a record."""
@@ -99,17 +101,17 @@ class Observer:
             self._largest[0] = worst
         in_play = energy[:, 0].max() + np.abs(energy[:, 3:5] - self._rest[3:5]).max()
         self._largest[1] = max(self._largest[1], in_play)
+        self._largest[2] = max(self._largest[2], np.abs(energy[:, :BALANCE]).max())
 
     def warnings(self, budget: float) -> list[str]:
         """A warning if the balance strayed by more than `budget` of the energy in play."""
-        worst, in_play = self._largest
-        if abs(worst) <= budget * in_play:
+        worst, in_play, amount = self._largest
+        if abs(worst) <= budget * in_play + _ROUNDING * amount:
             return []
         verb = "gained" if worst > 0 else "lost"
-        return [
-            f"the run {verb} {abs(worst):.3g} J from nowhere, {abs(worst) / in_play:.1%} of the energy in play: "
-            "take smaller steps, or integrator 'adaptive'"
-        ]
+        share = f"{abs(worst) / in_play:.1%} of the energy in play"
+        advice = "take smaller steps, or integrator 'adaptive'"
+        return [f"the run {verb} {abs(worst):.3g} J from nowhere, {share}: {advice}"]
 
 
 def _columns(columns: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -86,9 +86,7 @@ class Box(_Shape):
     def _solid(self) -> MassProperties:
         x, y, z = self.size
         m = x * y * z
-        return MassProperties(
-            m, np.zeros(3), m / 12 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y])
-        )
+        return MassProperties(m, np.zeros(3), m / 12 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y]))
 
 
 @item
@@ -181,8 +179,7 @@ def _hull_properties(file: str) -> tuple[float, tuple[float, ...], tuple[tuple[f
         raise MissingExtraError("trimesh", "mesh", f"reading the mesh '{file}'") from None
     problem = None
     try:
-        mesh = trimesh.load(file, force="mesh")
-        hull = mesh.convex_hull
+        hull = trimesh.load_mesh(file).convex_hull
         if not (np.isfinite(hull.volume) and hull.volume > 0):
             problem = "its convex hull has no volume"
     except Exception as error:  # trimesh raises whatever the format's reader raises

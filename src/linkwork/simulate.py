@@ -218,9 +218,7 @@ class Simulation:
         )
         if self.integrator == "adaptive":
             goals = np.array(targets, float)
-            done, status = run_adaptive(
-                self.tables, self._tableau, self._state, self.tolerance, goals, *out
-            )
+            done, status = run_adaptive(self.tables, self._tableau, self._state, self.tolerance, goals, *out)
         else:
             goals = np.array(targets, np.int64)
             done, status = run_fixed(self.tables, self._tableau, self._state, self.dt, goals, *out)

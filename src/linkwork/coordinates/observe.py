@@ -33,7 +33,7 @@ def observe_accelerations(tables, t, q, v, out):
 
 @kernel
 def observe_poses(tables, q, v, positions, rotations):
-    """Positions (3 a body) [m] and quaternions (4 a body) of every sample, each quaternion near the last one."""
+    """Positions (3 a body) [m] and quaternions (4 a body, each near the last one) of every sample."""
     for i in range(q.shape[0]):
         place(tables.dofs, tables.islands, q[i], v[i])
         for b in range(tables.bodies.shape[0]):
@@ -64,8 +64,8 @@ def observe_energies(tables, t, q, v, work, out):
 def observe_reactions(tables, t, q, v, qdd, outermost, sign, forces, torques, tau):
     """Force and torque of a on b through joints of the tree, at the outer body's joint frame, world axes.
 
-    outermost[j] is the last dof of joint j; sign[j] is -1 where the tree passes the joint from b to a. Springs,
-    dampers and drives in the joint are part of what it transmits [N, N m].
+    outermost[j] is the last dof of joint j; sign[j] is -1 where the tree passes the joint from b to a.
+    Springs, dampers and drives in the joint are part of what it transmits [N, N m].
     """
     dofs = tables.dofs
     for i in range(t.shape[0]):

@@ -261,7 +261,8 @@ def inertia_shares(dofs, islands, q, v, share, whole):
         D = dot6(get6(dof.S), U) + dof.armature
         share[dof.v] = D
         if dof.parent != 0:
-            yields = 1.0 / D if D > NO_INERTIA * whole[dof.v] else 0.0
+            resists = share[dof.v] > NO_INERTIA * whole[dof.v]
+            yields = 1.0 / D if resists else 0.0
             add_downdated(dofs[dof.parent].I, dof.I, U, yields)
 
 

@@ -1,65 +1,73 @@
-"""The JSON schema of model files, made from the classes of the model, for completion and checks in editors."""
+"""The JSON schema of model files, made from the classes of the model, for completion in editors."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from ..item import GROUND, Polar, _turn
+from ..item import GROUND, _classes, _turn
 from ..joints import JOINTS
 from ..model import Body, Instance, Marker
 from .files import VERSION
 from .kinds import file_loads
 
+_NUMBER = {"$ref": "#/$defs/number"}
 _EXPRESSION = {"$ref": "#/$defs/expression"}
-_SOURCES: dict[str, Any] = {"body": Body, "marker": Marker, "instance": Instance, "vector": Polar}
+_VECTOR = {"type": "array", "items": _NUMBER, "minItems": 3, "maxItems": 3}
+_TURN = {
+    "type": "object",
+    "properties": {"axis": {"$ref": "#/$defs/vector"}, "angle": _NUMBER | {"description": "[rad]"}},
+    "required": ["axis", "angle"],
+    "additionalProperties": False,
+}
+# Forms that occur everywhere, told once.
+_SHARED: dict[str, dict[str, Any]] = {
+    "number": {"anyOf": [{"type": "number"}, _EXPRESSION]},
+    "non_negative": {"anyOf": [{"type": "number", "minimum": 0}, _EXPRESSION]},
+    "positive": {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, _EXPRESSION]},
+    "vector": _VECTOR,
+    "orientation": {"anyOf": [{"type": "array", "items": _NUMBER, "minItems": 4, "maxItems": 4}, _TURN]},
+}
+_BESIDE = ("description", "default")
+_LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 
 
 def model_schema() -> dict[str, Any]:
     """A JSON schema (draft 2020-12) of model files."""
-    kinds = {f"joint.{kind}": cls for kind, cls in JOINTS.items()}
-    kinds |= {f"load.{kind}": cls for kind, cls in file_loads().items()}
-    made, shared = TypeAdapter.json_schemas(
-        [(key, "validation", TypeAdapter(hint)) for key, hint in (_SOURCES | kinds).items()],
-        schema_generator=_Generator,
+    classes: dict[str, Any] = {"body": Body, "marker": Marker, "instance": Instance}
+    classes |= {f"joint_{kind}": cls for kind, cls in JOINTS.items()}
+    classes |= {f"load_{kind}": cls for kind, cls in file_loads().items()}
+    made, rest = TypeAdapter.json_schemas(
+        [(key, "validation", TypeAdapter(cls)) for key, cls in classes.items()], schema_generator=_Generator
     )
-    defs: dict[str, Any] = dict(shared["$defs"])
+    hints = [hint for cls in classes.values() for hint in get_type_hints(cls, include_extras=True).values()]
+    defs = {cls.__name__: _item(rest["$defs"][cls.__name__], cls) for hint in hints for cls in _classes(hint)}
     for (key, _), schema in made.items():
-        # Dataclasses stand among the definitions under their own names already.
-        described = defs.pop(schema["$ref"].removeprefix("#/$defs/")) if "$ref" in schema else schema
-        defs[str(key)] = _described(described, str(key).partition("joint.")[2] or str(key).partition("load.")[2])
+        cls = classes[str(key)]
+        # A class stands among the definitions if pydantic met it more than once.
+        defs[str(key)] = _item(rest["$defs"][cls.__name__] if "$ref" in schema else schema, cls)
     defs["instance"]["properties"]["parameters"] = _parameters("Values that replace the component's own.")
-    defs["joint"] = {"oneOf": [{"$ref": f"#/$defs/joint.{kind}"} for kind in JOINTS]}
-    defs["load"] = {"oneOf": [{"$ref": f"#/$defs/load.{kind}"} for kind in file_loads()]}
-    defs["component"] = {
-        "anyOf": [
-            {"type": "object", "properties": _sections(), "additionalProperties": False},
-            {
-                "type": "object",
-                "properties": {"include": _text("A component file, relative to this one and in its folder.")},
-                "required": ["include"],
-                "additionalProperties": False,
-            },
-        ]
-    }
+    defs["joint"] = {"oneOf": [{"$ref": f"#/$defs/joint_{kind}"} for kind in JOINTS]}
+    defs["load"] = {"oneOf": [{"$ref": f"#/$defs/load_{kind}"} for kind in file_loads()]}
+    include = {"include": _text("A component file, relative to this file and in the model's folder.")}
+    defs["component"] = {"anyOf": [_object(_sections()), _object(include, "include")]}
     defs["expression"] = _text("Arithmetic over parameters, such as =L/2.") | {"pattern": "^="}
+    top = {
+        "linkwork": {"const": VERSION, "description": "Version of the format."},
+        "units": {"const": "SI", "description": "Metres, kilograms, seconds, radians."},
+        "gravity": {"$ref": "#/$defs/vector", "description": "Acceleration in world axes [m/s²]."},
+        **_sections(),
+        "components": _named("component", "Parts that instances place.")
+        | {"propertyNames": {"type": "string"}},
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Linkwork model",
-        "type": "object",
-        "properties": {
-            "linkwork": {"const": VERSION, "description": "Version of the format."},
-            "units": {"const": "SI", "description": "Metres, kilograms, seconds, radians."},
-            "gravity": {"$ref": "#/$defs/vector", "description": "Acceleration in world axes [m/s²]."},
-            **_sections(),
-            "components": _named("component", "Definitions of parts that instances place."),
-        },
-        "required": ["linkwork", "units"],
-        "additionalProperties": False,
-        "$defs": _with_expressions({key: defs[key] for key in sorted(defs)}),
+        **_object(top, "linkwork", "units"),
+        "$defs": {**_SHARED, **{key: defs[key] for key in sorted(defs)}},
     }
 
 
@@ -70,35 +78,60 @@ class _Generator(GenerateJsonSchema):
         return _text("Name of a component.")
 
     def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:
-        inner = super().function_before_schema(schema)
-        if schema["function"]["function"] is not _turn:
-            return inner
-        vector = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
-        turn = {
-            "type": "object",
-            "properties": {"axis": vector, "angle": {"type": "number", "description": "[rad]"}},
-            "required": ["axis", "angle"],
-            "additionalProperties": False,
-        }
-        return {"anyOf": [inner, turn]}
+        if schema["function"]["function"] is _turn:
+            return {"format": "orientation"}  # becomes a reference below: pydantic resolves its own only
+        return super().function_before_schema(schema)
 
 
-def _described(schema: dict[str, Any], kind: str) -> dict[str, Any]:
+def _item(schema: dict[str, Any], cls: Any) -> dict[str, Any]:
     """The schema of an item as it stands in a file: its key is its name, and a joint or load has a type."""
-    if "properties" not in schema:
-        return schema
-    properties = {key: value for key, value in schema["properties"].items() if key != "name"}
+    properties: dict[str, Any] = {}
     required = [key for key in schema.get("required", ()) if key != "name"]
-    if kind:
-        properties = {"type": {"const": kind, "description": schema.get("description", "")}, **properties}
-        required = ["type", *required]
-    return {**schema, "properties": properties, "required": required, "additionalProperties": False}
+    if cls in (*JOINTS.values(), *file_loads().values()):
+        properties["type"] = {"const": cls.kind, "description": schema["description"]}
+        required.insert(0, "type")
+    for key, value in schema["properties"].items():
+        if key == "name":
+            continue
+        properties[key] = _simple(value)
+        if "const" in value:  # it tells which class is meant, so a file must state it
+            required.insert(0, key)
+        # pydantic reads the docstrings of a class's own fields only, not of inherited ones.
+        fields = [
+            base.__pydantic_fields__.get(key) for base in cls.__mro__ if hasattr(base, "__pydantic_fields__")
+        ]
+        texts = [field.description for field in fields if field and field.description]
+        if texts and "description" not in properties[key]:
+            properties[key]["description"] = texts[0]
+    return {"description": schema["description"], **_object(properties, *required)}
+
+
+def _simple(schema: Any) -> Any:
+    """The same schema, shorter: shared forms by reference, where every number may also be an expression."""
+    if isinstance(schema, list):
+        return [_simple(entry) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    beside = {key: schema[key] for key in _BESIDE if key in schema}
+    made = {
+        _LIMITS.get(key, key): _simple(value)
+        for key, value in schema.items()
+        if key not in (*_BESIDE, "title", "discriminator")
+    }
+    if made.get("type") == "number":
+        made = {"anyOf": [made, _EXPRESSION]}
+    if "prefixItems" in made and all(entry == made["prefixItems"][0] for entry in made["prefixItems"]):
+        made["items"] = made.pop("prefixItems")[0]
+    for name, shared in _SHARED.items():
+        if made in (shared, {"format": name}):
+            made = {"$ref": f"#/$defs/{name}"}
+    return made | beside
 
 
 def _sections() -> dict[str, Any]:
     return {
         "name": _text("Name of the model or component."),
-        "parameters": _parameters("Numbers for expressions, each with its value."),
+        "parameters": _parameters("Numbers for expressions; a later one may be computed from earlier ones."),
         "bodies": _named("body", "Rigid bodies."),
         "markers": _named("marker", "Frames on bodies."),
         "joints": _named("joint", "Joints between bodies."),
@@ -118,26 +151,17 @@ def _named(what: str, description: str) -> dict[str, Any]:
 
 
 def _parameters(description: str) -> dict[str, Any]:
-    values = {"anyOf": [{"type": "number"}, _EXPRESSION]}
-    return {"type": ["object", "null"], "description": description, "additionalProperties": values}
+    return {"type": ["object", "null"], "description": description, "additionalProperties": _NUMBER}
+
+
+def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
 
 
 def _text(description: str) -> dict[str, Any]:
     return {"type": "string", "description": description}
-
-
-def _with_expressions(schema: Any) -> Any:
-    """The same schema where every number may also be an expression, and without pydantic's titles."""
-    if isinstance(schema, list):
-        return [_with_expressions(entry) for entry in schema]
-    if not isinstance(schema, dict):
-        return schema
-    made = {key: _with_expressions(value) for key, value in schema.items() if not _is_title(key, value)}
-    if schema.get("type") != "number":
-        return made
-    beside = {key: made.pop(key) for key in ("default", "description") if key in made}
-    return {"anyOf": [made, _EXPRESSION], **beside}
-
-
-def _is_title(key: str, value: Any) -> bool:
-    return key == "title" and isinstance(value, str)

@@ -33,7 +33,7 @@ def compile_callback(function: Callable[..., None], sizes: tuple[int, int, int, 
         return address, function
     body = njit(error_model="numpy")(function)
 
-    def bridge(t, x, v, parameters, out):  # type: ignore[no-untyped-def]
+    def bridge(t, x, v, parameters, out):
         body(t, carray(x, (nx,)), carray(v, (nv,)), carray(parameters, (np_,)), carray(out, (no,)))
 
     owner = cfunc(_SIGNATURE)(bridge)
@@ -41,11 +41,11 @@ def compile_callback(function: Callable[..., None], sizes: tuple[int, int, int, 
 
 
 @intrinsic
-def _call(typingctx, address, t, x, v, parameters, out):  # type: ignore[no-untyped-def]
+def _call(typingctx, address, t, x, v, parameters, out):
     """Call the C function at `address`; the four arrays are given by the addresses of their data."""
     signature = types.void(types.int64, types.float64, *(types.int64,) * 4)
 
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, sig, args):
         double_pointer = ir.DoubleType().as_pointer()
         c_type = ir.FunctionType(ir.VoidType(), [ir.DoubleType()] + [double_pointer] * 4)
         function = builder.inttoptr(args[0], c_type.as_pointer())

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numba
 from numba.core import caching, config
@@ -111,7 +111,7 @@ class _Locator(caching._CacheLocator):
 
 
 class _CacheImpl(caching.CompileResultCacheImpl):
-    _locator_classes = [_Locator]
+    _locator_classes: ClassVar[list[type]] = [_Locator]
 
 
 class _Cache(caching.FunctionCache):

@@ -32,7 +32,7 @@ def _apply(load, tables, q, v, t):
 
 @kernel
 def apply_loads(tables, q, v, t):
-    """(placed tables, t) => forces added to p and tau of the dofs; returns (supplied, dissipated) power [W]."""
+    """(placed tables, t) => forces added to p and tau; returns (supplied, dissipated) power [W]."""
     loads = tables.loads
     supplied, dissipated = 0.0, 0.0
     for i in range(loads.shape[0]):
@@ -43,5 +43,6 @@ def apply_loads(tables, q, v, t):
 
 
 __all__ = [
-    "KIND_CODES", "LOADS", "BodyFunction", "Force", "JointFunction", "Load", "Spring", "Torque", "apply_loads",
+    "KIND_CODES", "LOADS", "BodyFunction", "Force", "JointFunction", "Load", "Spring", "Torque",
+    "apply_loads",
 ]  # fmt: skip

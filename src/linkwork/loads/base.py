@@ -5,9 +5,9 @@ and a kernel of the form
 
     apply(load, tables, q, v, t) -> (supplied, dissipated)
 
-which pushes with `push` or `twist` (or adds to `dofs[d].tau`), keeps `load.potential` [J] up to date if it stores
-energy, and returns the power [W] it feeds in from outside and the power it takes out by friction. Name
-both in `loads/__init__.py`.
+which pushes with `push` or `twist` (or adds to `dofs[d].tau`), keeps `load.potential` [J] up to date if it
+stores energy, and returns the power [W] it feeds in from outside and the power it takes out by friction.
+Name both in `loads/__init__.py`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Load(Item):
 
 @kernel
 def end_point(tables, link, X):
-    """Position from the island's reference point, and velocity, of the origin of a load's frame X on a link."""
+    """Position (from the island's reference point) and velocity of a load's frame X on a link."""
     dof = tables.dofs[link]
     r = add3(get3(dof.r), rotate(get9(dof.R), (X[9], X[10], X[11])))
     w = (dof.V[0], dof.V[1], dof.V[2])

@@ -24,7 +24,8 @@ class BodyFunction(Load):
     `function(t, x, v, parameters, out)` is compiled by Numba; it must use only what Numba compiles, must not
     keep state (an integrator calls it several times a step), and writes into `out`:
 
-    * t: time [s];  x: position of the body's origin (x[0:3]) [m] and its rotation matrix, row by row (x[3:12]);
+    * t: time [s];
+    * x: position of the body's origin (x[0:3]) [m] and its rotation matrix, row by row (x[3:12]);
     * v: angular velocity (v[0:3]) [rad/s] and velocity of the origin (v[3:6]) [m/s];
     * parameters: the numbers given here;
     * out[0:3]: torque [N m]; out[3:6]: force at the body's origin [N]. Everything in world axes.

@@ -32,7 +32,12 @@ class Flat:
 
     def of(self, what: Refers) -> dict[str, Any]:
         """The items that a reference of this kind may name."""
-        return {Refers.BODY: self.bodies, Refers.JOINT: self.joints, Refers.MARKER: self.markers}[what]
+        shelves: dict[Refers, dict[str, Any]] = {
+            Refers.BODY: self.bodies,
+            Refers.JOINT: self.joints,
+            Refers.MARKER: self.markers,
+        }
+        return shelves[what]
 
     def items(self) -> Iterator[Item]:
         """All items."""
@@ -105,7 +110,7 @@ class Component:
         rotation: Any = IDENTITY,
         mirror: Any = None,
     ) -> Instance:
-        """This component, standing somewhere: mirrored about a plane with normal `mirror`, turned, moved [m]."""
+        """This component, standing somewhere: mirrored (plane normal `mirror`), turned, moved [m]."""
         return Instance(name, self, at=at, rotation=rotation, mirror=mirror)
 
     def flatten(self) -> Flat:
@@ -118,21 +123,15 @@ class Component:
             def rename(name: str, prefix: str = instance.name) -> str:
                 return name if name == GROUND else f"{prefix}.{name}"
 
-            for source, target in (
-                (inner.bodies, flat.bodies),
-                (inner.joints, flat.joints),
-                (inner.loads, flat.loads),
-                (inner.markers, flat.markers),
-            ):
-                for thing in source.values():
-                    moved = thing.moved(placement).renamed(rename)  # type: ignore[attr-defined]
-                    target[moved.name] = moved  # type: ignore[index]
+            for thing in inner.items():
+                moved = thing.moved(placement).renamed(rename)
+                getattr(flat, moved.shelf)[moved.name] = moved
         return flat
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._contents() == other._contents()  # type: ignore[attr-defined]
+        return self._contents() == other._contents()
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -183,7 +182,9 @@ class Model(Component):
         try:
             self._gravity = _VECTOR.validate_python(value)
         except ValidationError as error:
-            raise ModelError(Problem(f"Model '{self.name}'.gravity", what) for _, what in explain(error, Model)) from None
+            raise ModelError(
+                Problem(f"Model '{self.name}'.gravity", what) for _, what in explain(error, Model)
+            ) from None
 
     def _contents(self) -> tuple[Any, ...]:
         return *super()._contents(), self.gravity

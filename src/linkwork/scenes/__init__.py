@@ -67,7 +67,5 @@ def scene(name: str, **parameters: Any) -> Model:
     found = find_scene(name)
     for key in parameters:
         if key not in found.parameters:
-            raise LinkworkError(
-                f"scene '{name}' has no parameter '{key}'{nearest(key, found.parameters)}"
-            )
+            raise LinkworkError(f"scene '{name}' has no parameter '{key}'{nearest(key, found.parameters)}")
     return found.build(**parameters)

@@ -16,8 +16,6 @@ def build(mass: float = 1.0, length: float = 1.0, start: float = -pi / 2) -> Mod
     model = Model("a01_pendulum", gravity=(0.0, -9.81, 0.0))
     rod = Cylinder(0.01, length, at=(0.0, -length / 2, 0.0), rotation=(0.5**0.5, 0.5**0.5, 0.0, 0.0))
     bob = Sphere(0.05, at=(0.0, -length, 0.0))
-    model.add(
-        Body("bob", mass=mass, com=(0.0, -length, 0.0), inertia=(0.0, 0.0, 0.0), shapes=(rod, bob))
-    )
+    model.add(Body("bob", mass=mass, com=(0.0, -length, 0.0), inertia=(0.0, 0.0, 0.0), shapes=(rod, bob)))
     model.add(Hinge("pivot", "ground", "bob", axis=(0.0, 0.0, 1.0), position=start))
     return model

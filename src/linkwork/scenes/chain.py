@@ -20,9 +20,7 @@ def build(links: int = 20, length: float = 0.5, mass: float = 1.0, damping: floa
         name = f"link{i + 1}"
         at = (i * length, 0.0, 0.0)
         model.add(
-            Body(
-                name, at=at, mass=mass, com=(length / 2, 0.0, 0.0), inertia=(0.0, side, side), shapes=(rod,)
-            )
+            Body(name, at=at, mass=mass, com=(length / 2, 0.0, 0.0), inertia=(0.0, side, side), shapes=(rod,))
         )
         model.add(Hinge(f"joint{i + 1}", previous, name, at=at, axis=(0.0, 0.0, 1.0), damping=damping))
         previous = name

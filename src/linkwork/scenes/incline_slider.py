@@ -15,8 +15,6 @@ def build(angle: float = 30.0, mass: float = 2.0, damping: float = 0.0) -> Model
     """`angle` of the incline [°]; viscous `damping` along the rail [N s/m]."""
     model = Model("incline_slider")
     a = radians(angle)
-    model.add(
-        Body("block", rotation=about((0.0, 1.0, 0.0), a), mass=mass, shapes=(Box((0.3, 0.2, 0.1)),))
-    )
+    model.add(Body("block", rotation=about((0.0, 1.0, 0.0), a), mass=mass, shapes=(Box((0.3, 0.2, 0.1)),)))
     model.add(Slider("rail", "ground", "block", axis=(cos(a), 0.0, -sin(a)), damping=damping))
     return model

@@ -7,7 +7,7 @@ import numpy as np
 from ..item import GROUND
 from ..joints import Hinge
 from ..model import Body, Marker, Model
-from ..rotation import quaternion
+from ..rotation import Vector, quaternion
 from ..shapes import Box, Cylinder
 
 SOURCE = "Corke and Armstrong-Hélouvry (1994), the consensus data of the Robotics Toolbox, standard DH"
@@ -55,13 +55,13 @@ def build(rotors: bool = True, friction: bool = True, start: tuple[float, ...] =
     for i, ((d, a, alpha), (mass, com, inertia), (rotor, gear, viscous)) in enumerate(
         zip(_FRAMES, _LINKS, _MOTORS, strict=True)
     ):
-        base, axis = frame[:3, 3].copy(), frame[:3, 2].copy()
+        base, axis = _vector(frame[:3, 3]), _vector(frame[:3, 2])
         frame = frame @ _link_frame(d, a, alpha)
         name = f"link{i + 1}"
         model.add(
             Body(
                 name,
-                at=frame[:3, 3],
+                at=_vector(frame[:3, 3]),
                 rotation=quaternion(frame[:3, :3]),
                 mass=mass,
                 com=com,
@@ -84,7 +84,7 @@ def build(rotors: bool = True, friction: bool = True, start: tuple[float, ...] =
             )
         )
         previous = name
-    model.add(Marker("tool", previous, at=frame[:3, 3] + 0.1 * frame[:3, 2]))
+    model.add(Marker("tool", previous, at=_vector(frame[:3, 3] + 0.1 * frame[:3, 2])))
     return model
 
 
@@ -94,11 +94,15 @@ def _link_frame(d: float, a: float, alpha: float) -> np.ndarray:
     return np.array([[1, 0, 0, a], [0, c, -s, 0], [0, s, c, d], [0, 0, 0, 1]])
 
 
-def _look(frame: np.ndarray, base: np.ndarray) -> tuple[Box | Cylinder, ...]:
+def _vector(a: np.ndarray) -> Vector:
+    return float(a[0]), float(a[1]), float(a[2])
+
+
+def _look(frame: np.ndarray, base: Vector) -> tuple[Box | Cylinder, ...]:
     """A bar from the joint to the link's frame, or a knob where they coincide, in the link's frame."""
     back = frame[:3, :3].T @ (base - frame[:3, 3])
     length = float(np.linalg.norm(back))
     if length < 0.05:
         return (Cylinder(0.05, 0.12),)
     size = np.where(np.abs(back) > 1e-9, np.abs(back), 0.0) + 0.08
-    return (Box(size, at=back / 2),)
+    return (Box(_vector(size), at=_vector(back / 2)),)

@@ -68,7 +68,9 @@ def check(model: Model) -> Checkup:
         if checkup.dof < 0:
             checkup.findings.append(
                 Finding(
-                    "warning", "mobility", f"counts {checkup.dof} degrees of freedom: redundant joints, or stuck"
+                    "warning",
+                    "mobility",
+                    f"counts {checkup.dof} degrees of freedom: redundant joints, or stuck",
                 )
             )
         try:
@@ -103,7 +105,9 @@ def _suspicious_masses(flat: Flat) -> list[Finding]:
         if mass == 0.0 and not inertia.any():
             findings.append(Finding("warning", f"bodies.{name}", "has neither mass nor inertia"))
         elif mass > 0.0 and not inertia.any():
-            findings.append(Finding("note", f"bodies.{name}", "is a point mass: it has no inertia of its own"))
+            findings.append(
+                Finding("note", f"bodies.{name}", "is a point mass: it has no inertia of its own")
+            )
         elif mass > 0.0:
             reach = float(np.sqrt(moments[-1] / mass))
             if not _SMALL < reach < _LARGE:
@@ -111,8 +115,8 @@ def _suspicious_masses(flat: Flat) -> list[Finding]:
                     Finding(
                         "warning",
                         f"bodies.{name}",
-                        f"has a radius of gyration of {reach:.3g} m: is its inertia in kg m², about the centre "
-                        "of mass?",
+                        f"has a radius of gyration of {reach:.3g} m: is its inertia in kg m² and about the "
+                        "centre of mass?",
                     )
                 )
         if body.trust_inertia:

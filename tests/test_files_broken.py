@@ -1,0 +1,479 @@
+"""Broken model files: every one is refused with the line at fault and words that help.
+
+In the texts below, `# here` marks the line that the message must name.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from linkwork.errors import ModelError, Problem
+from linkwork.io import load_model
+from linkwork.io.yaml_source import MAX_BYTES
+
+HEAD = "linkwork: 1\nunits: SI\n"
+ARM = "bodies: {arm: {mass: 1, inertia: [1, 1, 1]}, leg: {mass: 2}}\n"
+
+# name: (text after HEAD, words of the message)
+MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
+    # --- values ---
+    "text for a number": ("bodies:\n  arm:\n    mass: heavy # here", ("bodies.arm.mass", "a number", "'heavy'")),
+    "quoted number": ("bodies:\n  arm:\n    mass: '1.0' # here", ("bodies.arm.mass", "a number", "'1.0'")),
+    "truth for a number": ("bodies:\n  arm: {mass: true} # here", ("bodies.arm.mass", "a number", "True")),
+    "list for a number": ("bodies:\n  arm:\n    mass: [1] # here", ("bodies.arm.mass", "a number", "[1]")),
+    "negative mass": ("bodies:\n  arm: {mass: -1} # here", ("bodies.arm.mass", "less than 0", "-1")),
+    "nan": ("bodies:\n  arm: {mass: .nan} # here", ("bodies.arm.mass", "finite", "nan")),
+    "infinity": ("bodies:\n  arm: {mass: -.inf} # here", ("bodies.arm.mass", "finite", "-inf")),
+    "overflow": ("bodies:\n  arm: {mass: 1e999} # here", ("bodies.arm.mass", "finite", "inf")),
+    "long integer": (f"bodies:\n  arm: {{mass: {'9' * 5000}}} # here", ("bodies.arm.mass", "finite")),
+    "number for a vector": (ARM + "gravity: 9.81 # here", ("gravity", "a list", "9.81")),
+    "vector too short": ("bodies:\n  arm: {mass: 1, at: [1]} # here", ("bodies.arm.at", "3 entries", "[1]")),
+    "vector too long": ("bodies:\n  arm: {mass: 1, at: [1, 2, 3, 4]} # here", ("arm.at", "at most 3", "4]")),
+    "wrong entry of a vector": (
+        "bodies:\n  arm:\n    mass: 1\n    at:\n      - 1\n      - x # here\n      - 2",
+        ("bodies.arm.at.1", "a number", "'x'"),
+    ),
+    "gravity entry": (ARM + "gravity: [0, 0, down] # here", ("gravity.2", "a number", "'down'")),
+    "neither true nor false": (
+        "bodies:\n  arm: {mass: 1, trust_inertia: maybe} # here",
+        ("arm.trust_inertia", "true or false", "'maybe'"),
+    ),
+    "colour": ("bodies:\n  arm: {mass: 1, color: red} # here", ("bodies.arm.color", "#[0-9", "'red'")),
+    "triangle inequality": ("bodies:\n  arm: {mass: 1, inertia: [1, 2, 9]} # here", ("arm", "triangle", "1 + 2 < 9")),
+    "negative inertia": ("bodies:\n  arm: {mass: 1, inertia: [1, 1, -1]} # here", ("arm", "not positive")),
+    "four moments": ("bodies:\n  arm: {mass: 1, inertia: [1, 1, 1, 0]} # here", ("arm.inertia", "6 entries")),
+    "no mass": ("bodies:\n  arm: {} # here", ("bodies.arm", "has no mass")),
+    "density without shapes": ("bodies:\n  arm: {density: 1000} # here", ("bodies.arm", "no shapes")),
+    "quaternion too short": ("bodies:\n  arm: {mass: 1, rotation: [1, 0, 0]} # here", ("arm.rotation", "4 entries")),
+    "zero quaternion": ("bodies:\n  arm: {mass: 1, rotation: [0, 0, 0, 0]} # here", ("arm.rotation", "zero")),
+    "turn without angle": ("bodies:\n  arm: {mass: 1, rotation: {axis: [0, 0, 1]}} # here", ("arm.rotation",)),
+    # --- keys and names ---
+    "unknown key": ("bodies:\n  arm: {mass: 1}\njonts: {} # here", ("jonts", "did you mean 'joints'?")),
+    "unknown field": ("bodies:\n  arm:\n    mas: 1 # here\n    mass: 1", ("bodies.arm.mas", "'mass'?")),
+    "shape as a field": ("bodies:\n  arm:\n    mass: 1\n    box: [1, 1, 1] # here", ("arm.box", "not known")),
+    "name inside": ("bodies:\n  arm:\n    mass: 1\n    name: arm # here", ("bodies.arm.name", "the key is the name")),
+    "duplicate name": (
+        "bodies:\n  arm: {mass: 1}\n  arm: {mass: 2} # here",
+        ("the key 'arm'", "already in line 4"),
+    ),
+    "duplicate key": ("bodies:\n  arm:\n    mass: 1\n    mass: 2 # here", ("the key 'mass'", "line 5")),
+    "body named ground": ("bodies:\n  arm: {mass: 1}\n  ground: {mass: 1} # here", ("ground", "the world")),
+    "dotted name": ("bodies:\n  a.b: {mass: 1} # here", ("bodies.a.b", "may not contain a dot")),
+    "name with a space": ("bodies:\n  my arm: {mass: 1} # here", ("bodies.my arm", "one word")),
+    "empty bodies": ("bodies: {} # here", ("bodies", "no bodies")),
+    "list for bodies": ("bodies: # here\n  - {mass: 1}", ("bodies", "a mapping", "[{'mass': 1}]")),
+    "number for a body": ("bodies:\n  arm: 5 # here", ("bodies.arm", "a mapping", "5")),
+    "key that is a list": ("bodies:\n  [1, 2]: {mass: 1} # here", ("a key must be a plain name",)),
+    # --- joints ---
+    "unknown type": (
+        ARM + "joints:\n  pivot: {type: hing, a: ground, b: arm} # here",
+        ("joints.pivot.type", "'hing'", "did you mean 'hinge'?"),
+    ),
+    "no type": (ARM + "joints:\n  pivot: {a: ground, b: arm} # here", ("joints.pivot", "needs a type", "hinge")),
+    "type is no text": (ARM + "joints:\n  pivot: {type: 3, a: ground, b: arm} # here", ("pivot.type", "3")),
+    "no such body": (
+        ARM + "joints:\n  pivot:\n    type: hinge\n    a: ground\n    b: amr # here",
+        ("joints.pivot.b", "no body 'amr'", "did you mean 'arm'?"),
+    ),
+    "body left out": (ARM + "joints:\n  pivot: {type: hinge, a: ground} # here", ("joints.pivot.b", "is required")),
+    "body left empty": (
+        ARM + "joints:\n  pivot:\n    type: hinge\n    a: ground\n    b: # here",
+        ("joints.pivot.b", "must be a text", "nothing"),
+    ),
+    "joint on itself": (ARM + "joints:\n  pivot: {type: hinge, a: arm, b: arm} # here", ("joins 'arm' with itself",)),
+    "zero axis": (
+        ARM + "joints:\n  pivot: {type: hinge, a: ground, b: arm, axis: [0, 0, 0]} # here",
+        ("joints.pivot.axis", "zero vector"),
+    ),
+    "reference along the axis": (
+        ARM + "joints:\n  p: {type: hinge, a: ground, b: arm, axis: [0, 0, 2], reference: [0, 0, -1]} # here",
+        ("joints.p", "parallel"),
+    ),
+    "count of damping": (
+        ARM + "joints:\n  p: {type: universal, a: ground, b: arm, damping: [1, 2, 3]} # here",
+        ("joints.p", "damping needs 2 numbers", "not 3"),
+    ),
+    "negative damping": (
+        ARM + "joints:\n  p:\n    type: planar\n    a: ground\n    b: arm\n    damping: [1, -2, 3] # here",
+        ("joints.p.damping.1", "less than 0", "-2"),
+    ),
+    "no pitch": (ARM + "joints:\n  p: {type: screw, a: ground, b: arm} # here", ("joints.p.pitch", "is required")),
+    "no such marker": (
+        ARM + "markers: {tip: {body: arm}}\njoints:\n  p: {type: hinge, a: ground, b: arm, at: top} # here",
+        ("joints.p.at", "no marker 'top'", "tip"),
+    ),
+    "marker on nothing": (ARM + "markers:\n  tip: {body: ram} # here", ("markers.tip.body", "'ram'", "'arm'?")),
+    # --- loads, shapes, signals ---
+    "unknown load": (ARM + "loads:\n  f: {type: forse, body: arm} # here", ("loads.f.type", "'force'?")),
+    "code as a load": (
+        ARM + "loads:\n  f: {type: body_function, body: arm, function: os.system} # here",
+        ("loads.f.type", "never runs code"),
+    ),
+    "load on nothing": (
+        ARM + "loads:\n  f: {type: force, body: nothing, force: [1, 0, 0]} # here",
+        ("loads.f.body", "no body 'nothing'", "known: arm, ground, leg"),
+    ),
+    "unknown shape": (
+        "bodies:\n  arm: {density: 1, shapes: [{shape: bx, size: [1, 1, 1]}]} # here",
+        ("arm.shapes.0.shape", "'bx'", "'box'?"),
+    ),
+    "no shape": ("bodies:\n  arm: {density: 1, shapes: [{size: [1, 1, 1]}]} # here", ("shapes.0", "'shape'")),
+    "key of a shape": (
+        "bodies:\n  arm: {density: 1, shapes: [{shape: sphere, radius: 1, radus: 2}]} # here",
+        ("arm.shapes.0.radus", "'radius'?"),
+    ),
+    "shape not in a list": ("bodies:\n  arm: {mass: 1, shapes: {shape: box}} # here", ("arm.shapes", "a list")),
+    "shape by name only": ("bodies:\n  arm: {mass: 1, shapes: [box]} # here", ("arm.shapes.0", "a mapping")),
+    "size of zero": (
+        "bodies:\n  arm:\n    density: 1\n    shapes:\n      - shape: box\n        size: [1, 0, 1] # here",
+        ("arm.shapes.0.size.1", "greater than 0"),
+    ),
+    "mesh that is missing": (
+        "bodies:\n  arm: {mass: 1, shapes: [{shape: mesh, file: prt.stl}]} # here",
+        ("arm.shapes.0.file", "no file 'prt.stl'", "'part.stl'?"),
+    ),
+    "mesh outside": (
+        "bodies:\n  arm: {mass: 1, shapes: [{shape: mesh, file: ../outside.stl}]} # here",
+        ("arm.shapes.0.file", "outside the folder"),
+    ),
+    "unknown signal": (
+        ARM + "loads:\n  f: {type: force, body: arm, force: [1, 0, 0], signal: {signal: sin}} # here",
+        ("loads.f.signal.signal", "'sin'", "'sine'?"),
+    ),
+    "times that decrease": (
+        ARM
+        + "loads:\n  f:\n    type: torque\n    body: arm\n    torque: [1, 0, 0]\n"
+        + "    signal: {signal: table, times: [1, 0], values: [1, 2]} # here",
+        ("loads.f.signal", "must not decrease"),
+    ),
+    # --- parameters ---
+    "unknown parameter": (
+        "parameters: {length: 1}\nbodies:\n  arm:\n    mass: =lenght*2 # here",
+        ("bodies.arm.mass", "'=lenght*2'", "'length'?"),
+    ),
+    "expression out of bounds": (
+        "parameters: {m: 1}\nbodies:\n  arm:\n    mass: =m - 2 # here",
+        ("bodies.arm.mass", "-1.0", "'=m - 2'"),
+    ),
+    "formula in a vector": (
+        "bodies:\n  arm: {mass: 1, at: [0, =1/0, 0]} # here",
+        ("bodies.arm.at.1", "'=1/0'", "by zero"),
+    ),
+    "formula in an angle": (
+        "bodies:\n  arm: {mass: 1, rotation: {axis: [0, 0, 1], angle: =pie/2}} # here",
+        ("arm.rotation.angle", "'=pie/2'", "'pi'?"),
+    ),
+    "formula that ends early": ("bodies:\n  arm: {mass: =2*} # here", ("arm.mass", "'=2*'", "arithmetic")),
+    "code in a formula": (
+        "bodies:\n  arm: {mass: \"=__import__('os').system('true')\"} # here",
+        ("bodies.arm.mass", "not arithmetic"),
+    ),
+    "attribute in a formula": (
+        "parameters: {m: 1}\nbodies:\n  arm: {mass: =m.__class__} # here",
+        ("bodies.arm.mass", "not arithmetic"),
+    ),
+    "root of a negative number": ("bodies:\n  arm: {mass: =(-8)**0.5} # here", ("arm.mass", "not defined")),
+    "enormous power": ("bodies:\n  arm: {mass: =9**9**9} # here", ("arm.mass", "exceeds")),
+    "endless formula": (f"bodies:\n  arm: {{mass: ={'1+' * 400}1}} # here", ("arm.mass", "longer than")),
+    "deep formula": (f"bodies:\n  arm: {{mass: ={'-' * 300}1}} # here", ("arm.mass", "too many levels")),
+    "unknown function": ("bodies:\n  arm: {mass: =sqr(4)} # here", ("arm.mass", "function 'sqr'", "'sqrt'?")),
+    "later parameter": (ARM + "parameters:\n  a: =b # here\n  b: 1", ("parameters.a", "no parameter 'b'")),
+    "parameter that is text": (ARM + "parameters:\n  a: one # here", ("parameters.a", "a finite number", "'one'")),
+    "parameter named sin": (ARM + "parameters:\n  sin: 1 # here", ("parameters.sin", "built in")),
+    "parameter with a dash": (ARM + "parameters:\n  a-b: 1 # here", ("parameters.a-b", "letters, digits")),
+    # --- components ---
+    "unknown component": (
+        ARM + "components: {wheel: {}}\ninstances:\n  left: {component: weel} # here",
+        ("instances.left.component", "'weel'", "'wheel'?"),
+    ),
+    "instance of nothing": (ARM + "instances:\n  left: {at: [0, 0, 0]} # here", ("left.component", "is required")),
+    "unknown parameter of a component": (
+        ARM + "components: {wheel: {parameters: {radius: 1}}}\n"
+        "instances:\n  left:\n    component: wheel\n    parameters:\n      radus: 2 # here",
+        ("instances.left.parameters.radus", "no such parameter", "'radius'?"),
+    ),
+    "parameters of the model in a component": (
+        ARM + "parameters: {m: 1}\ncomponents:\n  wheel:\n    bodies: {rim: {mass: =m}} # here",
+        ("components.wheel.bodies.rim.mass", "no parameter 'm'"),
+    ),
+    "only with the parameters of an instance": (
+        ARM + "components:\n  wheel:\n    parameters: {m: 1}\n    bodies: {rim: {mass: =m}} # here\n"
+        "instances: {a: {component: wheel}, b: {component: wheel, parameters: {m: -2}}}",
+        ("components.wheel.bodies.rim.mass", "-2.0", "'=m'"),
+    ),
+    "unused component": (
+        ARM + "components:\n  wheel:\n    bodies: {rim: {mass: -1}} # here",
+        ("components.wheel.bodies.rim.mass", "less than 0"),
+    ),
+    "wrong name inside an instance": (
+        ARM + "components: {wheel: {bodies: {rim: {mass: 1}}}}\ninstances: {left: {component: wheel}}\n"
+        "joints:\n  p: {type: hinge, a: ground, b: left.rm} # here",
+        ("joints.p.b", "no body 'left.rm'", "'left.rim'?"),
+    ),
+    "ground of an instance": (
+        ARM + "components: {wheel: {bodies: {rim: {mass: 1}}}}\ninstances: {left: {component: wheel}}\n"
+        "joints:\n  p: {type: hinge, a: left.ground, b: arm} # here",
+        ("joints.p.a", "no body 'left.ground'"),
+    ),
+    "component in itself": (
+        ARM + "components:\n  a: {instances: {x: {component: b}}}\n  b: {instances: {y: {component: a}}} # here\n"
+        "instances: {z: {component: a}}",
+        ("components.b.instances.y.component", "contains itself: a > b > a"),
+    ),
+    "instance named like a body": (
+        ARM + "components: {wheel: {}}\ninstances:\n  arm: {component: wheel} # here",
+        ("instances.arm", "may not share a name"),
+    ),
+    "zero mirror": (
+        ARM + "components: {wheel: {}}\ninstances:\n  left: {component: wheel, mirror: [0, 0, 0]} # here",
+        ("instances.left.mirror", "zero vector"),
+    ),
+    "gravity in a component": (
+        ARM + "components:\n  wheel:\n    gravity: [0, 0, 0] # here",
+        ("components.wheel.gravity", "belongs to the model"),
+    ),
+    "components in a component": (
+        ARM + "components:\n  wheel:\n    components: {} # here",
+        ("components.wheel.components", "top of a file"),
+    ),
+    "list for components": (ARM + "components: [wheel] # here", ("components", "a mapping")),
+    "number for a component": (ARM + "components:\n  wheel: 3 # here", ("components.wheel", "a mapping", "3")),
+    # --- includes ---
+    "include outside": (
+        ARM + "components:\n  c: {include: ../outside.yaml} # here",
+        ("components.c.include", "outside the folder"),
+    ),
+    "include by a link outside": (
+        ARM + "components:\n  c: {include: link.yaml} # here",
+        ("components.c.include", "outside the folder"),
+    ),
+    "absolute include": (ARM + "components:\n  c: {include: /etc/passwd} # here", ("c.include", "absolute")),
+    "absolute include of Windows": (ARM + "components:\n  c: {include: 'C:\\x.yaml'} # here", ("c.include", "absolute")),
+    "include that is missing": (
+        ARM + "components:\n  c: {include: cornr.yaml} # here",
+        ("components.c.include", "no file 'cornr.yaml'", "'corner.yaml'?"),
+    ),
+    "include and more": (
+        ARM + "components:\n  c: {include: corner.yaml, bodies: {}} # here",
+        ("components.c.bodies", "not known here"),
+    ),
+    "include of a number": (ARM + "components:\n  c: {include: 7} # here", ("c.include", "name of a file", "7")),
+    "include of itself": (
+        ARM + "components:\n  c: {include: model.yaml} # here",
+        ("components.c.include", "circle: model.yaml > model.yaml"),
+    ),
+    # --- YAML ---
+    "tab": ("bodies:\n\tarm: {mass: 1} # here", ("not valid YAML", "a tab", "spaces")),
+    "bracket left open": ("bodies:\n  arm: {mass: 1, at: [1, 2\njoints: {} # here", ("not valid YAML",)),
+    "wrong indentation": ("bodies:\n  arm:\n    mass: 1\n   at: [0, 0, 0] # here", ("not valid YAML",)),
+    "second document": (ARM + "--- # here\nlinkwork: 1", ("second document",)),
+    "tag of Python": (
+        "bodies:\n  arm: !!python/object/apply:os.system ['true'] # here",
+        ("tag !!python/object/apply:os.system", "plain data"),
+    ),
+    "own tag": ("bodies:\n  arm: {mass: !kg 1} # here", ("the tag !kg",)),
+    "alias of nothing": ("bodies:\n  arm: {mass: *m} # here", ("no anchor &m",)),
+    "alias of itself": ("bodies: &b\n  arm: *b # here", ("inside its own anchor",)),
+    "alias bomb": (
+        "bodies:\n"
+        + "  a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+        + "".join(f"  a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 4))
+        + f"  a4: &a4 [{', '.join(['*a3'] * 10)}] # here\n"
+        + "".join(f"  a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(5, 30)),
+        ("aliases", "100000"),
+    ),
+    "deep nesting": (f"bodies: {'[' * 100_000} # here", ("nested deeper than",)),
+    "deep nesting by aliases": (
+        "bodies:\n" + f"  a: &a {'[' * 40}{']' * 40}\n" + f"  b: {'[' * 20}*a{']' * 20} # here",
+        ("nested deeper than",),
+    ),
+    "unreadable character": (ARM + "name: a\x07b # here", ("unreadable character U+0007",)),
+}
+
+
+def problems_of(folder: Path, file: str = "model.yaml") -> tuple[Problem, ...]:
+    with pytest.raises(ModelError) as caught:
+        load_model(folder / file)
+    return caught.value.problems
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder for a model, with a mesh, a component, and things beside it that a model must not reach."""
+    inside = tmp_path / "models"
+    inside.mkdir()
+    (inside / "part.stl").write_text("solid part\nendsolid part\n")
+    (inside / "corner.yaml").write_text(HEAD + "bodies: {hub: {mass: 1}}\n")
+    (tmp_path / "outside.yaml").write_text(HEAD + "bodies: {hub: {mass: 1}}\n")
+    (tmp_path / "outside.stl").write_text("solid part\nendsolid part\n")
+    (inside / "link.yaml").symlink_to(tmp_path / "outside.yaml")
+    return inside
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_broken_model(name: str, folder: Path) -> None:
+    text, words = MODELS[name]
+    text = HEAD + text
+    (folder / "model.yaml").write_text(text)
+    line = next(i for i, content in enumerate(text.splitlines(), 1) if "# here" in content)
+    problems = problems_of(folder)
+    assert [problem.line for problem in problems] == [line], problems
+    for word in words:
+        assert word in str(problems[0])
+    assert problems[0].file == folder / "model.yaml"
+    assert problems[0].column
+
+
+# Whole files, with the line of the message, if it has one.
+FILES: dict[str, tuple[bytes, int | None, tuple[str, ...]]] = {
+    "empty": (b"", 1, ("is empty",)),
+    "only a comment": (b"# nothing\n", 1, ("is empty",)),
+    "plain text": (b"Dear reader,\nthis is a letter.\n", 1, ("must be a mapping", "linkwork: 1")),
+    "a list": (b"- 1\n- 2\n", 1, ("must be a mapping", "[1, 2]")),
+    "binary": (b"\x7fELF\n\x00\x01\x02", 2, ("binary",)),
+    "Latin-1": ("linkwork: 1\nunits: SI\nname: Türe\n".encode("latin-1"), 3, ("not UTF-8", "0xfc")),
+    "UTF-16": ("linkwork: 1\n".encode("utf-16"), 1, ("UTF-16", "save it as UTF-8")),
+    "another format": (b"version: 3\nunits: SI\n" + ARM.encode(), 1, ("linkwork", "is required")),
+    "no version": (b"units: SI\n" + ARM.encode(), 1, ("linkwork", "is required", "linkwork: 1")),
+    "later version": (b"units: SI\nlinkwork: 2\n" + ARM.encode(), 2, ("linkwork", "a version", "got 2")),
+    "version as text": (b"linkwork: '1'\nunits: SI\n" + ARM.encode(), 1, ("linkwork", "got '1'")),
+    "no units": (b"linkwork: 1\n" + ARM.encode(), 1, ("units", "is required", "units: SI")),
+    "other units": (b"linkwork: 1\nunits: mm\n" + ARM.encode(), 2, ("units", "must be SI", "'mm'")),
+    "huge": (b"#" * (MAX_BYTES + 1), None, ("larger than 20 MB",)),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_broken_file(name: str, tmp_path: Path) -> None:
+    data, line, words = FILES[name]
+    (tmp_path / "model.yaml").write_bytes(data)
+    problem = problems_of(tmp_path)[0]
+    assert problem.line == line
+    for word in words:
+        assert word in str(problem)
+
+
+def test_missing_file_has_a_clear_error(tmp_path: Path) -> None:
+    (problem,) = problems_of(tmp_path, "none.yaml")
+    assert str(problem) == f"{tmp_path / 'none.yaml'}: there is no such file"
+
+
+def test_folder_has_a_clear_error(tmp_path: Path) -> None:
+    (problem,) = problems_of(tmp_path, ".")
+    assert "is a folder" in str(problem)
+
+
+def test_problems_in_included_files_name_those_files(folder: Path) -> None:
+    top = HEAD + ARM + "components: {c: {include: corner.yaml}}\ninstances: {l: {component: c}}\n"
+    (folder / "model.yaml").write_text(top)
+    (folder / "corner.yaml").write_text(HEAD + "gravity: [0, 0, 0]\nbodies:\n  hub: {mass: -1}\n")
+    gravity, mass = problems_of(folder)
+    assert (gravity.file, gravity.line) == (folder / "corner.yaml", 3)
+    assert "belongs to the model" in gravity.what
+    assert (mass.file, mass.line, mass.where) == (folder / "corner.yaml", 5, "bodies.hub.mass")
+
+
+def test_includes_in_a_circle_are_refused(folder: Path) -> None:
+    (folder / "model.yaml").write_text(HEAD + ARM + "components: {b: {include: b.yaml}}\n")
+    (folder / "b.yaml").write_text(HEAD + "components: {c: {include: c.yaml}}\n")
+    (folder / "c.yaml").write_text(HEAD + "components:\n  b: {include: b.yaml}\n")
+    (problem,) = problems_of(folder)
+    assert (problem.file, problem.line) == (folder / "c.yaml", 4)
+    assert "b.yaml > c.yaml > b.yaml" in problem.what
+
+
+def test_endless_nesting_of_includes_is_refused(folder: Path) -> None:
+    (folder / "model.yaml").write_text(HEAD + ARM + "components: {c: {include: c0.yaml}}\n")
+    for i in range(100):
+        (folder / f"c{i}.yaml").write_text(HEAD + f"components: {{c: {{include: c{i + 1}.yaml}}}}\n")
+    (problem,) = problems_of(folder)
+    assert "nested deeper" in problem.what
+
+
+def test_instances_cannot_ask_for_billions(folder: Path) -> None:
+    levels = "".join(
+        f"  c{i}: {{instances: {{{', '.join(f'i{k}: {{component: c{i + 1}}}' for k in range(10))}}}}}\n"
+        for i in range(12)
+    )
+    text = HEAD + ARM + "components:\n" + levels + "  c12: {}\ninstances: {top: {component: c0}}\n"
+    (folder / "model.yaml").write_text(text)
+    (problem,) = problems_of(folder)
+    assert "the limit is 1000000" in problem.what
+
+
+def test_parameters_cannot_ask_for_billions(folder: Path) -> None:
+    levels = "".join(
+        f"  c{i}:\n    parameters: {{x: 1}}\n    instances:\n"
+        f"      a: {{component: c{i + 1}, parameters: {{x: =2*x}}}}\n"
+        f"      b: {{component: c{i + 1}, parameters: {{x: =2*x+1}}}}\n"
+        for i in range(15)
+    )
+    text = HEAD + ARM + "components:\n" + levels + "  c15: {parameters: {x: 1}}\ninstances: {top: {component: c0}}\n"
+    (folder / "model.yaml").write_text(text)
+    (problem,) = problems_of(folder)
+    assert "more than 10000 components" in problem.what
+
+
+def test_all_problems_come_at_once_in_order(folder: Path) -> None:
+    text = HEAD + (
+        "bodies:\n"
+        "  arm: {mass: -1}\n"  # line 4
+        "  leg: {mass: 1, colour: red}\n"
+        "joints:\n"
+        "  hip: {type: hinge, a: arm, b: lge}\n"  # line 7; that arm is wrong is told once, above
+        "  knee: {type: hing, a: arm, b: leg}\n"
+        "  toe: {type: slider, a: leg, b: foot, axis: [0, 0, 0], damping: slow}\n"
+        "loads:\n"
+        "  push: {type: force, body: arm, force: [1, 0, '=nothing']}\n"
+        "instances:\n"
+        "  left: {component: wheel, at: [0]}\n"
+        "extra: 1\n"
+    )
+    (folder / "model.yaml").write_text(text)
+    found = [(problem.line, problem.where) for problem in problems_of(folder)]
+    assert found == [
+        (4, "bodies.arm.mass"),
+        (5, "bodies.leg.colour"),
+        (7, "joints.hip.b"),
+        (8, "joints.knee.type"),
+        (9, "joints.toe.b"),
+        (9, "joints.toe.axis"),
+        (9, "joints.toe.damping"),
+        (11, "loads.push.force.2"),
+        (13, "instances.left.component"),
+        (13, "instances.left.at"),
+        (14, "extra"),
+    ]
+
+
+def test_the_message_lists_every_problem(folder: Path) -> None:
+    (folder / "model.yaml").write_text(HEAD + "bodies:\n  arm: {mass: -1}\n  leg: {mass: x}\n")
+    with pytest.raises(ModelError) as caught:
+        load_model(folder / "model.yaml")
+    text = str(caught.value)
+    assert text.startswith("2 problems")
+    assert f"{folder / 'model.yaml'}:4:14: bodies.arm.mass: must not be less than 0 (got -1)" in text
+    assert f"{folder / 'model.yaml'}:5:14: bodies.leg.mass: must be a number (got 'x')" in text
+
+
+def test_a_parameter_without_value_is_told_once(folder: Path) -> None:
+    text = "parameters: {a: =x, b: =a*2}\nbodies:\n  arm: {mass: =b, at: [=a, 0, 0]}\n"
+    (folder / "model.yaml").write_text(HEAD + text)
+    (problem,) = problems_of(folder)
+    assert problem.where == "parameters.a"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [({"lenght": 1.0}, ("no such parameter", "'length'?")), ({"length": float("nan")}, ("finite",))],
+)
+def test_parameters_from_outside_are_checked(
+    folder: Path, parameters: dict[str, float], words: tuple[str, ...]
+) -> None:
+    (folder / "model.yaml").write_text(HEAD + "parameters: {length: 1}\n" + ARM)
+    with pytest.raises(ModelError) as caught:
+        load_model(folder / "model.yaml", parameters)
+    assert all(word in str(caught.value) for word in words)
+    assert caught.value.problems[0].line == 3
