@@ -91,7 +91,9 @@ class _Reader:
         for unused in self.files.definitions:
             if unused not in used:
                 self._part(unused, {}, Component(unused.name))
-        if next(part.known(Refers.BODY), None) is None and None not in part.inner.values():
+        bodies = definition.entry.get("bodies")
+        readable = bodies is None or not bodies.value
+        if readable and next(part.known(Refers.BODY), None) is None and None not in part.inner.values():
             self.problems.append(definition.entry.problem("the model has no bodies", ("bodies",)))
         return model
 

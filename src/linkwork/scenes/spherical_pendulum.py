@@ -5,7 +5,7 @@ from ..model import Body, Model
 from ..shapes import Capsule
 
 DURATION = 10.0
-PLOT = ("rod.position.*", "ball.w?", "energy.balance")
+PLOT = ("rod.rotation.*", "ball.w?", "energy.balance")
 
 
 def build(length: float = 1.0, mass: float = 1.0, spin: float = 6.8, precession: float = 0.5) -> Model:
