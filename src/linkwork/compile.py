@@ -13,16 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from .constrain import Constrainer
 from .errors import LinkworkError, ModelError, Problem
 from .item import GROUND, Vector
 from .joints import Joint
 from .joints.base import Motion
 from .kernels.jit import COMPILED
-from .loads import KIND_CODES
+from .loads import KIND_CODES, Spring
 from .model import Flat, Model
 from .rotation import Array, frame_from_axis, matrix
 from .shapes import MassProperties, combine
-from .spanning import Edge, spanning_tree
+from .spanning import Edge, floating, spanning_tree
 from .system import Column, PlacedJoint, System
 from .tables import BALL, BALL_NEXT, BODY, DOF, ISLAND, LOAD, SCREW, SIGNAL, Tables
 
@@ -49,15 +50,19 @@ class _Frame:
 _WORLD = _Frame(np.zeros(3), np.eye(3))
 
 
-def compile_model(model: Model) -> System:
-    """Compile a model, or raise a ModelError with everything that is wrong with it."""
+def compile_model(model: Model, *, rows: bool = False, maximal: bool = False) -> System:
+    """Compile a model, or raise a ModelError with everything that is wrong with it.
+
+    `rows` makes constraints of loops, limits, friction, drives and springs, as impulse methods need them; without
+    it springs and dampers are forces. `maximal` lets every body float and makes all joints constraints.
+    """
     flat = model.flatten()
     problems = list(flat.problems())
     if not flat.bodies:
         problems.append(Problem(f"Model '{model.name}'", "has no bodies"))
     if problems:
         raise ModelError(problems)
-    system = _Compiler(model, flat).system()
+    system = _Compiler(model, flat, rows or maximal, maximal).system()
     _refuse_zero_inertia(system)
     return system
 
@@ -65,9 +70,10 @@ def compile_model(model: Model) -> System:
 class _Compiler:
     """Holds what is known so far while the tables are filled."""
 
-    def __init__(self, model: Model, flat: Flat):
+    def __init__(self, model: Model, flat: Flat, rows: bool, maximal: bool):
         self.flat = flat
-        self.edges, self.cuts, self.notes = spanning_tree(flat)
+        self.rows = rows
+        self.edges, self.cuts, self.notes = floating(flat) if maximal else spanning_tree(flat)
         self.gravity = np.array(model.gravity)
         self.name = model.name
         self.frames = [_WORLD]  # of every dof in the assembled pose
@@ -87,12 +93,17 @@ class _Compiler:
         self.dofs["A0"][0, 3:] = -self.gravity
         dofs_of = {edge.joint.name: self._attach(edge) for edge in self.edges}
         self._weigh()
+        if self.rows:  # springs and dampers become rows
+            self.dofs["stiffness"] = self.dofs["damping"] = 0.0
         islands = self._islands(dofs_of)
+        self.q0, v0 = self._start(joints, len(coordinates), len(rates))
+        loads = self._loads()
+        table = Constrainer(self).table() if self.rows else None
         tables = Tables(
             self.dofs,
             self._bodies(),
             islands,
-            self._loads(),
+            loads,
             np.array(self.signals, SIGNAL),
             np.array(self.number_list, float),
         )
@@ -107,13 +118,15 @@ class _Compiler:
         )
         return System(
             self.name,
-            tables if COMPILED else Tables(*(table.view(np.recarray) for table in tables)),
+            tables if COMPILED else Tables(*(part.view(np.recarray) for part in tables)),
             placed,
             tuple(self.flat.bodies),
             tuple(coordinates),
             tuple(rates),
-            *self._start(joints, len(coordinates), len(rates)),
+            self.q0,
+            v0,
             tuple(self.flat.loads),
+            table,
             tuple(self.notes),
             self.owners,
         )
@@ -251,8 +264,9 @@ class _Compiler:
         return table
 
     def _loads(self) -> np.ndarray:
-        table = np.zeros(len(self.flat.loads), LOAD)
-        for row, load in zip(table, self.flat.loads.values(), strict=True):
+        loads = [load for load in self.flat.loads.values() if not (self.rows and isinstance(load, Spring))]
+        table = np.zeros(len(loads), LOAD)
+        for row, load in zip(table, loads, strict=True):
             row["kind"] = KIND_CODES[type(load)]
             row["signal"] = -1
             load.fill(row, self)

@@ -91,7 +91,7 @@ def dormand_prince() -> Tableau:
 
 
 @kernel
-def _finite(v, counts, h):
+def finite(v, counts, h):
     """OK if the new rates are sane; else the reason, with the fastest (or first NaN) rate in counts[3]."""
     fastest, guilty = 0.0, 0
     for i in range(v.shape[0]):
@@ -161,7 +161,7 @@ def _accept(tables, state):
 
 
 @kernel
-def _sample(state, out_t, out_q, out_v, out_work, row, t):
+def sample(state, out_t, out_q, out_v, out_work, row, t):
     # Loops, not slices: an array assignment costs seconds to compile.
     out_t[row] = t
     for i in range(state.q.shape[0]):
@@ -190,10 +190,10 @@ def run_fixed(tables, tableau, state, h, targets, out_t, out_q, out_v, out_work)
             counts[0] += 1
             counts[1] += 1
             clock[2] = t0 + counts[0] * h
-            status = _finite(state.v, counts, h)
+            status = finite(state.v, counts, h)
             if status != OK:
                 return row, status
-        _sample(state, out_t, out_q, out_v, out_work, row, clock[2])
+        sample(state, out_t, out_q, out_v, out_work, row, clock[2])
     return targets.shape[0], OK
 
 
@@ -238,11 +238,11 @@ def run_adaptive(tables, tableau, state, tolerance, targets, out_t, out_q, out_v
                 factor = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2))
                 # A step cut short to meet a sample says little about the next one.
                 state.clock[1] = max(h * factor, state.clock[1]) if last else h * factor
-                status = _finite(state.v, state.counts, h)
+                status = finite(state.v, state.counts, h)
                 if status != OK:
                     return row, status
             else:
                 state.counts[2] += 1
                 state.clock[1] = h * (max(0.2, 0.9 * error**-0.2) if error < np.inf else 0.1)
-        _sample(state, out_t, out_q, out_v, out_work, row, t)
+        sample(state, out_t, out_q, out_v, out_work, row, t)
     return targets.shape[0], OK

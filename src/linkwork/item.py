@@ -142,8 +142,11 @@ def _one_or_each(one: Any) -> Any:
     )
 
 
+_Bound = Annotated[tuple[Number | None, Number | None], BeforeValidator(_plain)]
+
 if typing.TYPE_CHECKING:
     Place = Vector | str
+    Bounds = tuple[float | None, float | None] | tuple[tuple[float | None, float | None], ...]
     PerCoordinate = float | tuple[float, ...]
     PerCoordinateNonNegative = float | tuple[float, ...]
 else:
@@ -151,6 +154,14 @@ else:
         ("point", Point), ("marker", MarkerName), by=lambda v: "marker" if isinstance(v, str) else "point"
     )
     PerCoordinate = Annotated[_one_or_each(Number), BeforeValidator(_plain)]
+    Bounds = Annotated[
+        either(
+            ("one", _Bound),
+            ("each", tuple[_Bound, ...]),
+            by=lambda v: "each" if isinstance(v, list | tuple) and v and isinstance(v[0], list | tuple) else "one",
+        ),
+        BeforeValidator(_plain),
+    ]
     PerCoordinateNonNegative = Annotated[_one_or_each(NonNegative), BeforeValidator(_plain)]
 # Place: a position in the world of the assembled pose [m], or the name of a marker.
 # PerCoordinate: one number for all coordinates of a joint, or one for each.
@@ -350,7 +361,7 @@ def field_names(cls: type) -> list[str]:
 
 
 __all__ = [
-    "GROUND", "Axial", "Axis", "BodyName", "Item", "JointName", "Literal", "LocalOffset", "LocalOrientation",
+    "GROUND", "Axial", "Axis", "BodyName", "Bounds", "Item", "JointName", "Literal", "LocalOffset", "LocalOrientation",
     "MarkerName", "Name", "NonNegative", "Number", "Orientation", "PerCoordinate", "PerCoordinateNonNegative",
     "Place", "Point", "Polar", "Positive", "QuaternionTuple", "Refers", "Size3", "Vector", "explain", "item",
 ]  # fmt: skip

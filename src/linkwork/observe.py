@@ -2,45 +2,45 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
-from .coordinates.observe import observe_accelerations, observe_energies, observe_poses, observe_reactions
+from .coordinates.observe import (
+    observe_accelerations,
+    observe_coordinates,
+    observe_energies,
+    observe_poses,
+    observe_reactions,
+)
 from .record import Group, RecordBuilder
 from .rotation import Array
+from .spanning import FLOATING
 from .system import System
+from .tables import BALL_AXIS
 
 _ENERGIES = ("kinetic", "gravity", "strain", "supplied", "dissipated", "balance")
-BALANCE = len(_ENERGIES) - 1
+STRAIN, BALANCE = 2, len(_ENERGIES) - 1
 # A mechanism at rest high above the origin: its potential is rounded, and nothing is in play.
 _ROUNDING = 1e-9
 
+Block = tuple[Array, Array, Array, Array]
+"""Times, coordinates, rates and work of a stretch of samples."""
 
-class Observer:
-    """Computes poses, energies and reactions of recorded states with tables of its own."""
+
+class Observer(ABC):
+    """Computes what is recorded of a motion, with tables of its own."""
+
+    groups: tuple[Group, ...]
 
     def __init__(self, system: System):
         self._system = system
         self._tables = system.fresh_tables()
-        placed = [joint for joint in system.joints.values() if joint.dofs]
-        self._outermost = np.array([joint.dofs[-1] for joint in placed], np.int64)
-        self._sign = np.array([-1.0 if joint.reversed else 1.0 for joint in placed])
-        joints = [joint.name for joint in placed]
-        rates = [column.name for column in system.rates]
-        units = [column.unit for column in system.rates]
-        self.groups = (
-            Group("coordinates", *_columns(system.coordinates)),
-            Group("rates", *_columns(system.rates)),
-            Group(
-                "accelerations",
-                tuple(_acceleration(name) for name in rates),
-                tuple(f"{unit}²" for unit in units),
-            ),
+        self._poses = (
             _group("positions", "position", system.bodies, "xyz", "m"),
             _group("rotations", "rotation", system.bodies, "wxyz", "1"),
-            _group("forces", "force", joints, "xyz", "N"),
-            _group("torques", "torque", joints, "xyz", "N m"),
-            Group("energy", tuple(f"energy.{name}" for name in _ENERGIES), ("J",) * len(_ENERGIES)),
         )
+        self._energy = Group("energy", tuple(f"energy.{name}" for name in _ENERGIES), ("J",) * len(_ENERGIES))
 
     def restart(self) -> None:
         """Begin a new record: the energy balance counts from its first sample."""
@@ -48,38 +48,24 @@ class Observer:
         self._last: Array | None = None
         self._largest = np.zeros(3)  # worst balance (signed), most energy in play, largest amount
 
-    def append(self, builder: RecordBuilder, block: tuple[Array, Array, Array, Array]) -> None:
-        """Observe a block of (t, q, v, work) and append it to a record."""
+    def append(self, builder: RecordBuilder, block: Block) -> None:
+        """Observe a block of samples and append it to a record."""
         t, q, v, work = (np.ascontiguousarray(array) for array in block)
-        n = len(t)
-        if n == 0:
+        if len(t) == 0:
             return
-        bodies, joints, nv = len(self._system.bodies), len(self._outermost), self._system.nv
-        qdd = np.empty((n, nv))
-        observe_accelerations(self._tables, t, q, v, qdd)
-        positions, rotations = np.empty((n, 3 * bodies)), np.empty((n, 4 * bodies))
+        bodies = len(self._system.bodies)
+        positions, rotations = np.empty((len(t), 3 * bodies)), np.empty((len(t), 4 * bodies))
         observe_poses(self._tables, q, v, positions, rotations)
         self._keep_sign(rotations)
-        forces, torques = np.empty((n, 3 * joints)), np.empty((n, 3 * joints))
-        observe_reactions(
-            self._tables, t, q, v, qdd, self._outermost, self._sign, forces, torques, np.empty(nv)
-        )
-        energy = np.empty((n, len(_ENERGIES)))
+        energy = np.empty((len(t), len(_ENERGIES)))
         observe_energies(self._tables, t, q, v, work, energy)
+        data = self._joints(t, q, v, energy)
         self._balance(energy)
-        builder.append(
-            t,
-            {
-                "coordinates": q,
-                "rates": v,
-                "accelerations": qdd,
-                "positions": positions,
-                "rotations": rotations,
-                "forces": forces,
-                "torques": torques,
-                "energy": energy,
-            },
-        )
+        builder.append(t, {**data, "positions": positions, "rotations": rotations, "energy": energy})
+
+    @abstractmethod
+    def _joints(self, t: Array, q: Array, v: Array, energy: Array) -> dict[str, Array]:
+        """The groups that depend on the coordinates of the method; may add strain to the energy."""
 
     def _keep_sign(self, rotations: Array) -> None:
         """Join a block of quaternions to the one before without a jump to the opposite sign."""
@@ -109,20 +95,72 @@ class Observer:
         if abs(worst) <= budget * in_play + _ROUNDING * amount:
             return []
         verb = "gained" if worst > 0 else "lost"
-        share = f"{abs(worst) / in_play:.1%} of the energy in play"
-        advice = "take smaller steps, or integrator 'adaptive'"
+        share = f"{abs(worst) / in_play:.1%} of the energy in play" if in_play > 0 else "at rest"
+        advice = "take smaller steps, or a method of higher order"
         return [f"the run {verb} {abs(worst):.3g} J from nowhere, {share}: {advice}"]
 
 
-def _columns(columns: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(name for name, _ in columns), tuple(unit for _, unit in columns)
+class TreeObserver(Observer):
+    """Coordinates, rates, accelerations and reactions of a tree."""
+
+    def __init__(self, system: System):
+        super().__init__(system)
+        placed = [joint for joint in system.joints.values() if joint.dofs]
+        self._outermost = np.array([joint.dofs[-1] for joint in placed], np.int64)
+        self._sign = np.array([-1.0 if joint.reversed else 1.0 for joint in placed])
+        joints = [joint.name for joint in placed]
+        self.groups = (
+            Group("coordinates", *_columns(system.coordinates)),
+            Group("rates", *_columns(system.rates)),
+            Group(
+                "accelerations",
+                tuple(_acceleration(column.name) for column in system.rates),
+                tuple(f"{column.unit}²" for column in system.rates),
+            ),
+            *self._poses,
+            _group("forces", "force", joints, "xyz", "N"),
+            _group("torques", "torque", joints, "xyz", "N m"),
+            self._energy,
+        )
+
+    def _joints(self, t: Array, q: Array, v: Array, energy: Array) -> dict[str, Array]:
+        n, joints, nv = len(t), len(self._outermost), self._system.nv
+        qdd = np.empty((n, nv))
+        observe_accelerations(self._tables, t, q, v, qdd)
+        forces, torques = np.empty((n, 3 * joints)), np.empty((n, 3 * joints))
+        observe_reactions(
+            self._tables, t, q, v, qdd, self._outermost, self._sign, forces, torques, np.empty(nv)
+        )
+        return {"coordinates": q, "rates": v, "accelerations": qdd, "forces": forces, "torques": torques}
 
 
-def _acceleration(rate: str) -> str:
-    """`pivot.angle_rate` => `pivot.angle_acceleration`, `ball.wx` => `ball.wx_acceleration`."""
-    return f"{rate.removesuffix('_rate')}_acceleration"
+class RowObserver(Observer):
+    """Coordinates and rates of all joints, those that close loops included, in any coordinates of the method."""
 
-
-def _group(group: str, quantity: str, owners: tuple[str, ...] | list[str], axes: str, unit: str) -> Group:
-    columns = tuple(f"{owner}.{quantity}.{axis}" for owner in owners for axis in axes)
-    return Group(group, columns, (unit,) * len(columns))
+    def __init__(self, system: System):
+        super().__init__(system)
+        assert system.rows is not None
+        self._constraints = system.rows.fresh()
+        coordinates: list[tuple[str, str]] = []
+        rates: list[tuple[str, str]] = []
+        self._sources: list[tuple[str, slice]] = []  # per joint: "q" or "read", and which columns
+        first = 0
+        for name, placed in system.joints.items():
+            if name.startswith(FLOATING):
+                continue
+            joint = placed.joint
+            count = len(joint.rates)
+            units = [(motion.unit, motion.rate_unit) for motion in joint.motions() for _ in motion.rates]
+            coordinates += [
+                (f"{name}.{c}", "1" if c in ("qw", "qx", "qy", "qz") else units[k][0])
+                for k, c in enumerate(joint.coordinates)
+                if True
+            ] if len(units) == len(joint.coordinates) else _mixed(joint, name)
+            rates += [(f"{name}.{r}", unit) for r, (_, unit) in zip(joint.rates, units, strict=True)]
+            first += count
+        self.groups = (
+            Group("coordinates", *_columns(tuple(coordinates))),
+            Group("rates", *_columns(tuple(rates))),
+            *self._poses,
+            self._energy,
+        )

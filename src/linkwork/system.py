@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .constrain import RowTable
 from .errors import LinkworkError, nearest
 from .joints.base import Joint
 from .rotation import Array
@@ -57,6 +58,8 @@ class System:
     v0: Array
     loads: tuple[str, ...] = ()
     """Names in the order of tables.loads."""
+    rows: RowTable | None = None
+    """Constraints and their names, if it was compiled with rows."""
     notes: tuple[str, ...] = ()
     """What the compiler did that the user may want to know."""
     owners: list[Any] = field(default_factory=list, repr=False)

@@ -101,3 +101,86 @@ class Tables(NamedTuple):
     loads: np.ndarray
     signals: np.ndarray
     numbers: np.ndarray
+
+
+# --- constraints ---
+
+SLIDE, TURN, BALL_AXIS = 0, 1, 2
+"""How a coordinate is read off the two frames of a joint."""
+
+DOT, COORDINATE, DISTANCE = 0, 1, 2
+"""What a row measures: a joint equation α·β, joint coordinates, or the distance of two points."""
+
+HOLD, LIMIT, FRICTION, SPRING, TORQUE, SERVO_RATE, SERVO_PLACE, DC_MOTOR = range(8)
+"""What a row is for."""
+
+PAIR = np.dtype(
+    [
+        ("a", "i8"),  # the dof that carries the joint frame on body a; 0 is the world
+        ("b", "i8"),  # and on body b
+        ("X_A", "f8", 12),  # that frame in the dof's frame: rotation (9), position (3) [m]
+        ("X_B", "f8", 12),
+        # --- written by every evaluation; world axes ---
+        ("R_A", "f8", 9),
+        ("R_B", "f8", 9),
+        ("r_A", "f8", 3),  # position from the reference point of a's island [m]
+        ("r_B", "f8", 3),  # and of b's
+        ("d", "f8", 3),  # from A to B [m]
+    ]
+)
+
+COORD = np.dtype(
+    [
+        ("pair", "i8"),  # the joint frames it is read from; -1 for a coordinate of the tree
+        ("q", "i8"),  # its place in q, or -1 if it is read from the frames
+        ("v", "i8"),  # the dof that moves it, or -1
+        ("how", "i8"),  # SLIDE, TURN or BALL_AXIS
+        ("pick", "i8", 5),  # which vectors: sine (α, β), cosine (α, β), axis; or the axis of a slide or ball
+        ("hand", "f8"),  # -1 for the translations of a mirrored joint
+        ("value", "f8"),  # now, angles counted beyond a turn [rad or m]
+        ("J_A", "f8", 6),  # its rate is J_A·V_A + J_B·V_B
+        ("J_B", "f8", 6),
+    ]
+)
+
+ROW = np.dtype(
+    [
+        ("kind", "i8"),  # DOT, COORDINATE or DISTANCE
+        ("role", "i8"),  # HOLD, LIMIT ...
+        ("group", "i8"),  # rows of one joint that are solved together share a number
+        ("pair", "i8"),  # of a DOT or DISTANCE
+        ("alpha", "i8"),  # of a DOT
+        ("beta", "i8"),
+        ("first", "i8"),  # coordinate of a COORDINATE row, and of a screw's coupling
+        ("second", "i8"),  # another coordinate, or -1
+        ("sign", "f8"),  # factor of the first coordinate: -1 for an upper limit
+        ("ratio", "f8"),  # factor of the second one
+        ("offset", "f8"),  # subtracted from what is measured [rad or m]
+        ("value", "f8", 6),  # numbers of its role: bounds, stiffness, motor data
+        ("input", "i8"),  # where its command stands in `inputs`, or -1
+        ("signal", "i8"),  # the time signal that scales the command, or -1
+        # --- written by every evaluation ---
+        ("phi", "f8"),  # gap [rad or m]
+        ("J_A", "f8", 6),  # against body twists at their islands' reference points
+        ("J_B", "f8", 6),
+        ("a", "i8"),  # the dofs whose twists they multiply
+        ("b", "i8"),
+        ("rate", "f8"),  # phi' at the start of the step
+        ("active", "i8"),
+        ("goal", "f8"),  # wanted velocity at the end of the step
+        ("soft", "f8"),  # gamma of a soft row: velocity error forgiven per impulse
+        ("lo", "f8"),  # bounds of the impulse [N s or N m s]
+        ("hi", "f8"),
+        ("push", "f8"),  # wanted pseudo velocity, which removes the gap
+        ("p", "f8"),  # impulse of this step, kept to start the next one
+    ]
+)
+
+
+class Constraints(NamedTuple):
+    """Joint frames, coordinates and rows of a mechanism, and the commands of its drives."""
+
+    pairs: np.ndarray
+    coords: np.ndarray
+    rows: np.ndarray
+    inputs: np.ndarray

@@ -1,27 +1,13 @@
 """What a record keeps of a motion, computed for a block of samples at once."""
 
-import math
-
 from ..kernels.jit import kernel
-from ..kernels.math3 import cross3, get3, sub3
+from ..kernels.math3 import cross3, dot3, get3, sub3
+from ..kernels.quaternion import matrix_quaternion
+from ..kernels.rows import measure
+from ..kernels.spatial import dot6, get6
+from ..tables import BALL_AXIS, SPRING
 from .dynamics import body_pose, derive, energies, inverse_dynamics
 from .tree import place
-
-
-@kernel
-def matrix_quaternion(R):
-    """Unit quaternion of a rotation matrix; the largest component is found first (Shepperd)."""
-    t = R[0] + R[4] + R[8]
-    if t >= R[0] and t >= R[4] and t >= R[8]:
-        w, x, y, z = 1.0 + t, R[7] - R[5], R[2] - R[6], R[3] - R[1]
-    elif R[0] >= R[4] and R[0] >= R[8]:
-        w, x, y, z = R[7] - R[5], 1.0 + R[0] - R[4] - R[8], R[1] + R[3], R[2] + R[6]
-    elif R[4] >= R[8]:
-        w, x, y, z = R[2] - R[6], R[1] + R[3], 1.0 + R[4] - R[0] - R[8], R[5] + R[7]
-    else:
-        w, x, y, z = R[3] - R[1], R[2] + R[6], R[5] + R[7], 1.0 + R[8] - R[0] - R[4]
-    n = 1.0 / math.sqrt(w * w + x * x + y * y + z * z)
-    return n * w, n * x, n * y, n * z
 
 
 @kernel
@@ -77,3 +63,36 @@ def observe_reactions(tables, t, q, v, qdd, outermost, sign, forces, torques, ta
             for k in range(3):
                 forces[i, 3 * j + k] = sign[j] * f[k]
                 torques[i, 3 * j + k] = sign[j] * n[k]
+
+
+@kernel
+def observe_coordinates(tables, constraints, t, q, v, values, rates, strain):
+    """Coordinates and rates of all joints, read from their frames where they close a loop; strain of springs [J].
+
+    Angles go on from sample to sample: each is sought near where its rate must have brought it.
+    """
+    coords, pairs, rows, dofs = constraints.coords, constraints.pairs, constraints.rows, tables.dofs
+    for i in range(t.shape[0]):
+        place(tables.dofs, tables.islands, q[i], v[i])
+        if i > 0:
+            for c in range(coords.shape[0]):
+                coords[c].value += (t[i] - t[i - 1]) * rates[i - 1, c]
+        measure(tables, constraints, q[i])
+        for c in range(coords.shape[0]):
+            coord = coords[c]
+            values[i, c] = coord.value
+            if coord.v >= 0:
+                rates[i, c] = v[i, dofs[coord.v].v]
+                continue
+            pair = pairs[coord.pair]
+            V_A, V_B = get6(dofs[pair.a].V), get6(dofs[pair.b].V)
+            if coord.how == BALL_AXIS:  # the rates of a ball are its angular velocity in the axes of b
+                k = coord.pick[4]
+                axis = (pair.R_B[k], pair.R_B[k + 3], pair.R_B[k + 6])
+                rates[i, c] = dot3(axis, (V_B[0] - V_A[0], V_B[1] - V_A[1], V_B[2] - V_A[2]))
+            else:
+                rates[i, c] = dot6(get6(coord.J_A), V_A) + dot6(get6(coord.J_B), V_B)
+        strain[i] = 0.0
+        for r in range(rows.shape[0]):
+            if rows[r].role == SPRING:
+                strain[i] += 0.5 * rows[r].value[0] * rows[r].phi * rows[r].phi

@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import KW_ONLY
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from ..item import (
     Axis,
+    Bounds,
     BodyName,
     Item,
     Number,
@@ -27,6 +28,13 @@ from ..item import (
 from ..rotation import Placement, frame_from_axis
 
 X, Y, Z = 0, 1, 2
+
+# What a joint equation α·β = 0 is made of: axes of the world, of the joint frame on a, of the joint frame on b,
+# and the distance from the first to the second.
+WX, WY, WZ, AX, AY, AZ, BX, BY, BZ, D = range(10)
+COINCIDE = ((WX, D), (WY, D), (WZ, D))
+ALIGN_Z = ((AX, BZ), (AY, BZ))
+ALIGN = ((AX, BY), *ALIGN_Z)
 
 
 class Motion(NamedTuple):
@@ -111,6 +119,14 @@ class Joint(Item):
     """Stiffness per rate [N m/rad, N/m]; a quaternion joint's acts on its rotation vector."""
     rest: PerCoordinate = 0.0
     """Coordinates at which the spring is slack [rad, m]."""
+    limits: Bounds | None = None
+    """(lowest, highest) coordinate, or one such pair per rate; None for no limit [rad, m].
+
+    Of a quaternion joint, the components of its rotation vector are limited."""
+    restitution: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.0
+    """Share of the speed that a limit gives back."""
+    friction: PerCoordinateNonNegative = 0.0
+    """Dry friction per rate: what must be overcome to move, and resists the motion [N m, N]."""
     armature: PerCoordinateNonNegative = 0.0
     """Inertia of a rotor geared to the joint, felt by each rate [kg m², kg]."""
     mirrored: bool = False
@@ -118,6 +134,13 @@ class Joint(Item):
 
     def motions(self) -> tuple[Motion, ...]:
         """The elementary motions that take frame A to frame B."""
+        raise NotImplementedError
+
+    def equations(self) -> tuple[tuple[int, int], ...]:
+        """Pairs (α, β) whose dot products vanish: what the joint holds when it closes a loop.
+
+        Together with the motions they make six; a screw's coupling of travel and angle is added for it.
+        """
         raise NotImplementedError
 
     @property
@@ -150,7 +173,7 @@ class Joint(Item):
             if max(map(abs, c)) <= 1e-9 * max(map(abs, z)) * max(map(abs, x)):
                 raise ValueError(f"reference {x} is parallel to the axis {z}")
         counts = {"position": len(self.coordinates)}
-        counts.update(dict.fromkeys(("velocity", "damping", "spring", "rest", "armature"), len(self.rates)))
+        counts.update(dict.fromkeys(("velocity", "damping", "spring", "rest", "friction", "armature"), len(self.rates)))
         if "qw" in self.coordinates and self.position is not None:
             start = self.position
             if not isinstance(start, tuple) or len(start) != counts["position"]:
@@ -158,11 +181,25 @@ class Joint(Item):
                 raise ValueError(f"position of {self.kind} needs {counts['position']} numbers: {names}")
             if math.hypot(*start[-4:]) < 1e-6:
                 raise ValueError("position has a zero quaternion; no rotation is 1, 0, 0, 0")
+        bounds = self.bounds()
+        if self.limits is not None and len(bounds) != len(self.rates):
+            raise ValueError(f"limits needs {len(self.rates)} pairs for {self.kind}, not {len(bounds)}")
+        for low, high in bounds:
+            if low is not None and high is not None and low > high:
+                raise ValueError(f"limits: the lowest {low:g} is above the highest {high:g}")
         for field, count in counts.items():
             value = getattr(self, field)
             if isinstance(value, tuple) and len(value) != count:
                 raise ValueError(f"{field} needs {count} numbers for {self.kind}, not {len(value)}")
         return self
+
+    def bounds(self) -> tuple[tuple[float | None, float | None], ...]:
+        """(lowest, highest) for every rate."""
+        if self.limits is None:
+            return ((None, None),) * len(self.rates)
+        if self.limits and isinstance(self.limits[0], tuple):
+            return self.limits  # type: ignore[return-value]
+        return (self.limits,) * len(self.rates)  # type: ignore[return-value]
 
     def start(self) -> tuple[float, ...]:
         """Coordinates at the start: as written, or `position`."""
@@ -183,4 +220,7 @@ class Joint(Item):
         return value if isinstance(value, tuple) else (value or 0.0,) * len(self.rates)
 
 
-__all__ = ["Joint", "Motion", "Number", "X", "Y", "Z", "_plain", "ball", "item", "slide", "turn"]
+__all__ = [
+    "ALIGN", "ALIGN_Z", "AX", "AY", "AZ", "BX", "BY", "BZ", "COINCIDE", "D", "Joint", "Motion", "X", "Y", "Z",
+    "ball", "item", "slide", "turn",
+]  # fmt: skip

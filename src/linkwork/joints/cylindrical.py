@@ -1,6 +1,6 @@
 """The cylindrical joint."""
 
-from .base import Joint, Motion, Z, item, slide, turn
+from .base import ALIGN_Z, AX, AY, D, Joint, Motion, Z, item, slide, turn
 
 
 @item
@@ -11,3 +11,6 @@ class Cylindrical(Joint):
 
     def motions(self) -> tuple[Motion, ...]:
         return (slide(Z, "travel"), turn(Z, "angle"))
+
+    def equations(self) -> tuple[tuple[int, int], ...]:
+        return ((AX, D), (AY, D), *ALIGN_Z)

@@ -11,3 +11,6 @@ class Free(Joint):
 
     def motions(self) -> tuple[Motion, ...]:
         return (slide(X, "x"), slide(Y, "y"), slide(Z, "z"), ball())
+
+    def equations(self) -> tuple[tuple[int, int], ...]:
+        return ()

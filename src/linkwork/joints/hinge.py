@@ -1,6 +1,6 @@
 """The hinge joint."""
 
-from .base import Joint, Motion, Z, item, turn
+from .base import ALIGN_Z, COINCIDE, Joint, Motion, Z, item, turn
 
 
 @item
@@ -11,3 +11,6 @@ class Hinge(Joint):
 
     def motions(self) -> tuple[Motion, ...]:
         return (turn(Z, "angle"),)
+
+    def equations(self) -> tuple[tuple[int, int], ...]:
+        return (*COINCIDE, *ALIGN_Z)

@@ -1,6 +1,6 @@
 """The planar joint."""
 
-from .base import Joint, Motion, X, Y, Z, item, slide, turn
+from .base import ALIGN_Z, AZ, D, Joint, Motion, X, Y, Z, item, slide, turn
 
 
 @item
@@ -11,3 +11,6 @@ class Planar(Joint):
 
     def motions(self) -> tuple[Motion, ...]:
         return (slide(X, "x"), slide(Y, "y"), turn(Z, "angle"))
+
+    def equations(self) -> tuple[tuple[int, int], ...]:
+        return ((AZ, D), *ALIGN_Z)

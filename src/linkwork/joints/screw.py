@@ -3,7 +3,7 @@
 from math import tau
 
 from ..item import Number
-from .base import Joint, Motion, Z, item
+from .base import ALIGN_Z, AX, AY, D, Joint, Motion, Z, item
 
 
 @item
@@ -17,3 +17,6 @@ class Screw(Joint):
 
     def motions(self) -> tuple[Motion, ...]:
         return (Motion(Z, 1.0, self.pitch / tau, "angle"),)
+
+    def equations(self) -> tuple[tuple[int, int], ...]:
+        return ((AX, D), (AY, D), *ALIGN_Z)

@@ -1,6 +1,6 @@
 """The slider joint."""
 
-from .base import Joint, Motion, Z, item, slide
+from .base import ALIGN, AX, AY, D, Joint, Motion, Z, item, slide
 
 
 @item
@@ -11,3 +11,6 @@ class Slider(Joint):
 
     def motions(self) -> tuple[Motion, ...]:
         return (slide(Z, "travel"),)
+
+    def equations(self) -> tuple[tuple[int, int], ...]:
+        return ((AX, D), (AY, D), *ALIGN)

@@ -1,6 +1,6 @@
 """The spherical joint."""
 
-from .base import Joint, Motion, ball, item
+from .base import COINCIDE, Joint, Motion, ball, item
 
 
 @item
@@ -11,3 +11,6 @@ class Spherical(Joint):
 
     def motions(self) -> tuple[Motion, ...]:
         return (ball(),)
+
+    def equations(self) -> tuple[tuple[int, int], ...]:
+        return COINCIDE

@@ -1,6 +1,6 @@
 """The universal joint."""
 
-from .base import Joint, Motion, X, Y, item, turn
+from .base import AX, BY, COINCIDE, Joint, Motion, X, Y, item, turn
 
 
 @item
@@ -11,3 +11,6 @@ class Universal(Joint):
 
     def motions(self) -> tuple[Motion, ...]:
         return (turn(X, "angle_x"), turn(Y, "angle_y"))
+
+    def equations(self) -> tuple[tuple[int, int], ...]:
+        return (*COINCIDE, (AX, BY))

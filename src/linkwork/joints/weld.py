@@ -1,6 +1,6 @@
 """The weld joint."""
 
-from .base import Joint, Motion, item
+from .base import ALIGN, COINCIDE, Joint, Motion, item
 
 
 @item
@@ -11,3 +11,6 @@ class Weld(Joint):
 
     def motions(self) -> tuple[Motion, ...]:
         return ()
+
+    def equations(self) -> tuple[tuple[int, int], ...]:
+        return (*COINCIDE, *ALIGN)

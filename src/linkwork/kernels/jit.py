@@ -29,7 +29,9 @@ COMPILED = not config.DISABLE_JIT
 """False under NUMBA_DISABLE_JIT=1, where kernels are plain Python functions."""
 
 PACKAGE = Path(__file__).resolve().parent.parent
-COMPILED_PARTS = ("kernels/*.py", "coordinates/*.py", "loads/*.py", "tables.py", "integrate.py")
+COMPILED_PARTS = (
+    "kernels/*.py", "coordinates/*.py", "loads/*.py", "solvers/*.py", "formulations/*.py", "tables.py", "integrate.py",
+)  # fmt: skip
 """Where kernels and the constants they use may stand; nothing else can make the cache stale."""
 _KEPT_STAMPS = 3  # caches of older sources beyond this many are deleted
 

@@ -15,6 +15,7 @@ from ..rotation import IDENTITY, Placement
 from .body import Body, Marker
 
 if TYPE_CHECKING:
+    from ..drives import Drive
     from ..loads.base import Load
 
 I = TypeVar("I", bound=Item)
@@ -29,6 +30,8 @@ class Flat:
     joints: dict[str, Joint] = field(default_factory=dict)
     loads: dict[str, Load] = field(default_factory=dict)
     markers: dict[str, Marker] = field(default_factory=dict)
+    drives: dict[str, Drive] = field(default_factory=dict)
+    couplings: dict[str, Item] = field(default_factory=dict)
 
     def of(self, what: Refers) -> dict[str, Any]:
         """The items that a reference of this kind may name."""
@@ -45,6 +48,8 @@ class Flat:
         yield from self.markers.values()
         yield from self.joints.values()
         yield from self.loads.values()
+        yield from self.drives.values()
+        yield from self.couplings.values()
 
     def problems(self) -> Iterator[Problem]:
         """Every reference that leads nowhere."""
@@ -74,6 +79,8 @@ class Component:
         self.joints: dict[str, Joint] = {}
         self.loads: dict[str, Load] = {}
         self.markers: dict[str, Marker] = {}
+        self.drives: dict[str, Drive] = {}
+        self.couplings: dict[str, Item] = {}
         self.instances: dict[str, Instance] = {}
 
     def add(self, thing: I) -> I:
@@ -115,7 +122,14 @@ class Component:
 
     def flatten(self) -> Flat:
         """Every item of this component and of all inside it, under dotted names."""
-        flat = Flat(dict(self.bodies), dict(self.joints), dict(self.loads), dict(self.markers))
+        flat = Flat(
+            dict(self.bodies),
+            dict(self.joints),
+            dict(self.loads),
+            dict(self.markers),
+            dict(self.drives),
+            dict(self.couplings),
+        )
         for instance in self.instances.values():
             inner = instance.component.flatten()
             placement = Placement(instance.at, instance.rotation, instance.mirror)
@@ -136,7 +150,8 @@ class Component:
     __hash__ = None  # type: ignore[assignment]
 
     def _contents(self) -> tuple[Any, ...]:
-        return self.name, self.bodies, self.joints, self.loads, self.markers, self.instances
+        shelves = (self.bodies, self.joints, self.loads, self.markers, self.drives, self.couplings)
+        return self.name, *shelves, self.instances
 
     def __repr__(self) -> str:
         flat = self.flatten()

@@ -8,6 +8,6 @@ DURATION = 10.0
 PLOT = ("joint*.angle", "energy.kinetic", "energy.gravity", "energy.balance")
 
 
-def build(damping: float = 0.0) -> Model:
-    """Viscous `damping` in every joint [N m s/rad]; the published variant has 1.0."""
-    return build_chain(links=5, damping=damping)
+def build(damping: float = 0.0, friction: float = 0.0) -> Model:
+    """Viscous `damping` [N m s/rad] or dry `friction` [N m] in every joint; the references have 1.0."""
+    return build_chain(links=5, damping=damping, friction=friction)

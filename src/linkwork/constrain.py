@@ -1,0 +1,259 @@
+"""Rows of a model: joint equations, limits, friction, springs, drives, couplings, as tables with names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import ModelError, Problem, nearest
+from .joints import Joint
+from .joints.base import AX, AZ, BX, D, Motion
+from .loads.spring import Spring
+from .tables import (
+    BALL_AXIS,
+    COORD,
+    COORDINATE,
+    DISTANCE,
+    DOT,
+    FRICTION,
+    HOLD,
+    LIMIT,
+    PAIR,
+    ROW,
+    SLIDE,
+    SPRING,
+    TURN,
+    Constraints,
+)
+
+if TYPE_CHECKING:
+    from .compile import _Compiler
+
+# Below this approach speed a limit does not bounce, whatever its restitution [rad/s or m/s].
+_BOUNCE = 1e-2
+
+
+@dataclass
+class RowTable:
+    """Constraints with the names of their rows and of the drives that take commands."""
+
+    constraints: Constraints
+    names: tuple[str, ...]
+    drives: tuple[str, ...]
+
+
+class Constrainer:
+    """Collects pairs, coordinates and rows while a model is compiled."""
+
+    def __init__(self, compiler: _Compiler):
+        self.compiler = compiler
+        self.pairs: list[np.void] = []
+        self.coords: list[np.void] = []
+        self.rows: list[np.void] = []
+        self.names: list[str] = []
+        self.pair_of: dict[str, int] = {}
+        self.coord_of: dict[str, dict[str, int]] = {}
+        self.problems: list[Problem] = []
+
+    def table(self) -> RowTable:
+        """All rows, in the order: joints as declared, springs, couplings, drives."""
+        flat, tree = self.compiler.flat, self.compiler.spans
+        for group, (name, joint) in enumerate(flat.joints.items()):
+            cut = name not in tree
+            self._coordinates(joint, cut)
+            if cut:
+                self._hold(joint, group)
+            self._along(joint, group)
+        group = len(flat.joints)
+        for load in flat.loads.values():
+            if isinstance(load, Spring):
+                self._distance(load, group)
+                group += 1
+        for coupling in flat.couplings.values():
+            self._couple(coupling, group)
+            group += 1
+        inputs = []
+        for drive in flat.drives.values():
+            self._drive(drive, group, len(inputs))
+            inputs.append(drive.command)
+            group += 1
+        if self.problems:
+            raise ModelError(self.problems)
+        tables = (_stack(self.pairs, PAIR), _stack(self.coords, COORD), _stack(self.rows, ROW))
+        return RowTable(
+            Constraints(*tables, np.array(inputs, float)), tuple(self.names), tuple(flat.drives)
+        )
+
+    def _pair(self, joint: Joint) -> int:
+        """Index of the frames of a joint; made on first use."""
+        if joint.name not in self.pair_of:
+            frame = self.compiler._joint_frame(joint)
+            row = np.zeros((), PAIR)
+            for side, body in (("a", joint.a), ("b", joint.b)):
+                link = self.compiler.link_of[body]
+                local = self.compiler.frames[link].of(frame)
+                row[side] = link
+                row[f"X_{side.upper()}"] = np.r_[local.R.ravel(), local.p]
+            self.pair_of[joint.name] = self._append(self.pairs, row)
+        return self.pair_of[joint.name]
+
+    def _coordinates(self, joint: Joint, cut: bool) -> None:
+        """One record per rate: where its value comes from and what moves it."""
+        made: dict[str, int] = {}
+        rates = iter(joint.rates)
+        span = self.compiler.spans.get(joint.name)
+        for motion, how, pick in _readings(joint):
+            name = next(rates)
+            row = np.zeros((), COORD)
+            row["pair"], row["q"], row["v"] = -1, -1, -1
+            row["how"], row["pick"] = how, pick
+            row["hand"] = -1.0 if joint.mirrored and how == SLIDE else 1.0
+            if not cut and how != BALL_AXIS and span is not None:
+                k = joint.rates.index(name)
+                row["q"] = span[0].start + joint.coordinates.index(motion.name)
+                row["v"] = int(np.flatnonzero(self.compiler.dofs["v"][1:] == span[1].start + k)[0]) + 1
+            else:
+                row["pair"] = self._pair(joint)
+            made[name] = self._append(self.coords, row)
+        self.coord_of[joint.name] = made
+
+    def _hold(self, joint: Joint, group: int) -> None:
+        pair = self._pair(joint)
+        for alpha, beta in joint.equations():
+            row = _row(DOT, HOLD, group, pair=pair, alpha=alpha, beta=beta)
+            self._name(row, f"{joint.name}: {_VECTORS[alpha]}·{_VECTORS[beta]}")
+        for motion in joint.motions():
+            if motion.rot and motion.trans:  # a screw: travel follows the angle
+                lead = -motion.trans if joint.mirrored else motion.trans
+                first = next(iter(self.coord_of[joint.name].values()))
+                row = _row(DOT, HOLD, group, pair=pair, alpha=AZ, beta=D, first=first, ratio=lead)
+                self._name(row, f"{joint.name}: thread")
+
+    def _along(self, joint: Joint, group: int) -> None:
+        """Limits, dry friction, springs and dampers of every coordinate."""
+        for k, (rate, coord) in enumerate(self.coord_of[joint.name].items()):
+            low, high = joint.bounds()[k]
+            bounce = (joint.restitution, _BOUNCE)
+            label = f"{joint.name}.{rate.removesuffix('_rate')}"
+            if low is not None:
+                row = _row(COORDINATE, LIMIT, group, first=coord, offset=low, value=bounce)
+                self._name(row, f"{label}: lower limit")
+            if high is not None:
+                row = _row(COORDINATE, LIMIT, group, first=coord, sign=-1.0, offset=-high, value=bounce)
+                self._name(row, f"{label}: upper limit")
+            if joint.per_rate("friction")[k] > 0.0:
+                row = _row(COORDINATE, FRICTION, group, first=coord, value=(joint.per_rate("friction")[k],))
+                self._name(row, f"{label}: friction")
+            spring = joint.per_rate("spring")[k], joint.per_rate("damping")[k]
+            if any(spring):
+                rest = joint.per_rate("rest")[k]
+                row = _row(COORDINATE, SPRING, group, first=coord, offset=rest, value=spring)
+                self._name(row, f"{label}: spring")
+
+    def _distance(self, load: Spring, group: int) -> None:
+        record = np.zeros((), PAIR)
+        ends = []
+        for side, body, at in (("a", load.a, load.at_a), ("b", load.b, load.at_b)):
+            self.compiler.end(record, side, body, at)
+            ends.append(self.compiler.point(at))
+        length = float(np.linalg.norm(np.subtract(*ends))) if load.length is None else load.length
+        pair = self._append(self.pairs, record)
+        value = (load.stiffness, load.damping)
+        self._name(_row(DISTANCE, SPRING, group, pair=pair, offset=length, value=value), f"{load.name}: spring")
+
+    def _couple(self, coupling: Any, group: int) -> None:
+        first = self._find(coupling, "a", coupling.a, coupling.coordinate_a)
+        second = self._find(coupling, "b", coupling.b, coupling.coordinate_b)
+        if first is None or second is None:
+            return
+        row = _row(COORDINATE, HOLD, group, first=first, second=second, ratio=coupling.ratio)
+        row["offset"] = self._start_value(first) - coupling.ratio * self._start_value(second)
+        self._name(row, f"{coupling.name}: repeater")
+
+    def _drive(self, drive: Any, group: int, slot: int) -> None:
+        coord = self._find(drive, "joint", drive.joint, drive.coordinate)
+        if coord is None:
+            return
+        row = _row(COORDINATE, drive.role, group, first=coord, value=drive.numbers(), input=slot)
+        row["signal"] = self.compiler.signal(drive.signal)
+        self._name(row, f"{drive.name}: {drive.kind.replace('_', ' ')}")
+
+    def _find(self, thing: Any, field: str, joint: str, coordinate: str | None) -> int | None:
+        """The coordinate that a drive or coupling names, or a problem."""
+        coords = self.coord_of[joint]
+        names = [rate.removesuffix("_rate") for rate in coords]
+        if not names:
+            what = f"joint '{joint}' is a weld: it has no coordinate to move"
+            self.problems.append(Problem(f"{thing.kind} '{thing.name}'.{field}", what))
+            return None
+        if coordinate is not None and coordinate not in names:
+            what = f"joint '{joint}' has no coordinate '{coordinate}'{nearest(coordinate, names)}"
+            self.problems.append(Problem(f"{thing.kind} '{thing.name}'", what))
+            return None
+        return list(coords.values())[names.index(coordinate) if coordinate is not None else 0]
+
+    def _start_value(self, coord: int) -> float:
+        """Value of a coordinate at the start; joints that close loops start as written, at zero."""
+        record = self.coords[coord]
+        return float(self.compiler.q0[record["q"]]) if record["q"] >= 0 else 0.0
+
+    def _name(self, row: np.void, name: str) -> None:
+        self._append(self.rows, row)
+        self.names.append(name)
+
+    @staticmethod
+    def _append(table: list[np.void], row: np.void) -> int:
+        table.append(row)
+        return len(table) - 1
+
+
+_VECTORS = ("x", "y", "z", "ax", "ay", "az", "bx", "by", "bz", "d")
+
+
+def _readings(joint: Joint) -> Iterator[tuple[Motion, int, tuple[int, ...]]]:
+    """How each rate's coordinate is read from the joint frames A and B, slides standing before turns.
+
+    A turn about axis k alone: sine a_j·b_i, cosine a_i·b_i, (k, i, j) cyclic. Two turns about axes k and then l of a
+    universal joint: the first as before but about an axis of A, the second from a_k seen in B.
+    """
+    motions = joint.motions()
+    turns = [motion for motion in motions if motion.rot and not motion.ball]
+    for motion in motions:
+        k = motion.axis
+        i, j = (k + 1) % 3, (k + 2) % 3
+        if motion.ball:
+            for column in range(3):
+                yield motion, BALL_AXIS, (0, 0, 0, 0, column)
+        elif not motion.rot:
+            yield motion, SLIDE, (0, 0, 0, 0, AX + k)
+        elif len(turns) == 2 and motion is turns[0]:
+            yield motion, TURN, (AX + j, BX + i, AX + i, BX + i, AX + k)
+        elif len(turns) == 2:
+            first = turns[0].axis
+            third = 3 - k - first
+            yield motion, TURN, (AX + first, BX + third, AX + first, BX + first, BX + k)
+        else:
+            yield motion, TURN, (AX + j, BX + i, AX + i, BX + i, BX + k)
+
+
+def _row(kind: int, role: int, group: int, **fields: Any) -> np.void:
+    row = np.zeros((), ROW)
+    row["kind"], row["role"], row["group"] = kind, role, group
+    row["pair"] = row["first"] = row["second"] = row["input"] = row["signal"] = -1
+    row["sign"] = 1.0
+    for name, value in fields.items():
+        if name == "value":
+            row["value"][: len(value)] = value
+        else:
+            row[name] = value
+    return row
+
+
+def _stack(rows: list[np.void], dtype: np.dtype) -> np.ndarray:
+    table = np.zeros(len(rows), dtype)
+    for i, row in enumerate(rows):
+        table[i] = row
+    return table

@@ -1,0 +1,108 @@
+"""The joint-space inertia of a tree, factored, and rows in joint space.
+
+H = Lᵀ D L with the sparsity of the tree and no fill-in (Featherstone, RBDA, section 6.5): scalars on the path to the
+root instead of 6-vectors. Rows and columns are numbered by dof (dof d is number d - 1).
+"""
+
+from ..kernels.jit import kernel
+from ..kernels.spatial import add6, add_inertia, dot6, get6, inertia_times, set6
+from ..tables import COORDINATE
+
+
+@kernel
+def factor(dofs, H, rhs):
+    """(placed, loaded tables) => L (below the diagonal), D (on it) of the inertia; rhs = tau - bias forces.
+
+    dof.I becomes composite and dof.p the sum of the forces behind each dof.
+    """
+    n = dofs.shape[0] - 1
+    for d in range(n, 0, -1):
+        dof = dofs[d]
+        S = get6(dof.S)
+        F = inertia_times(dof.I, S)
+        H[d - 1, d - 1] = dot6(S, F) + dof.armature
+        rhs[d - 1] = dof.tau - dot6(S, get6(dof.p))
+        a = dof.parent
+        if a != 0:
+            add_inertia(dofs[a].I, dof.I)
+            set6(dofs[a].p, add6(get6(dofs[a].p), get6(dof.p)))
+        while a != 0:
+            H[d - 1, a - 1] = dot6(get6(dofs[a].S), F)
+            a = dofs[a].parent
+    for d in range(n, 0, -1):
+        i = dofs[d].parent
+        while i != 0:
+            ratio = H[d - 1, i - 1] / H[d - 1, d - 1]
+            j = i
+            while j != 0:
+                H[i - 1, j - 1] -= ratio * H[d - 1, j - 1]
+                j = dofs[j].parent
+            H[d - 1, i - 1] = ratio
+            i = dofs[i].parent
+
+
+@kernel
+def solve_inward(dofs, H, x):
+    """x ← L⁻ᵀ x."""
+    for d in range(dofs.shape[0] - 1, 0, -1):
+        if x[d - 1] != 0.0:
+            i = dofs[d].parent
+            while i != 0:
+                x[i - 1] -= H[d - 1, i - 1] * x[d - 1]
+                i = dofs[i].parent
+
+
+@kernel
+def solve_outward(dofs, H, x):
+    """x ← L⁻¹ x."""
+    for d in range(1, dofs.shape[0]):
+        i = dofs[d].parent
+        while i != 0:
+            x[d - 1] -= H[d - 1, i - 1] * x[i - 1]
+            i = dofs[i].parent
+
+
+@kernel
+def project(dofs, link, factor, J, x):
+    """x += factor J S along the path from a link to the root: a twist row in joint space.
+
+    Returns the largest sum of magnitudes, against which a result of rounding alone can be told.
+    """
+    largest = 0.0
+    while link != 0:
+        S = dofs[link].S
+        total, magnitude = 0.0, 0.0
+        for k in range(6):
+            term = factor * J[k] * S[k]
+            total += term
+            magnitude += abs(term)
+        x[link - 1] += total
+        largest = max(largest, magnitude)
+        link = dofs[link].parent
+    return largest
+
+
+@kernel
+def project_row(dofs, constraints, row, x):
+    """x ← the row in joint space; returns the magnitude of what was summed."""
+    for i in range(x.shape[0]):
+        x[i] = 0.0
+    coords, pairs = constraints.coords, constraints.pairs
+    if row.kind != COORDINATE:
+        pair = pairs[row.pair]
+        on_a = project(dofs, pair.a, 1.0, row.J_A, x)
+        return max(on_a, project(dofs, pair.b, 1.0, row.J_B, x))
+    magnitude = _project_coordinate(dofs, pairs, coords[row.first], row.sign, x)
+    if row.second >= 0:
+        magnitude = max(magnitude, _project_coordinate(dofs, pairs, coords[row.second], -row.ratio, x))
+    return magnitude
+
+
+@kernel
+def _project_coordinate(dofs, pairs, coord, factor, x):
+    if coord.v >= 0:
+        x[coord.v - 1] += factor
+        return abs(factor)
+    pair = pairs[coord.pair]
+    on_a = project(dofs, pair.a, factor, coord.J_A, x)
+    return max(on_a, project(dofs, pair.b, factor, coord.J_B, x))

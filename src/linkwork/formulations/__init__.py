@@ -1,0 +1,1 @@
+"""Formulations: coordinates times solver, one short file each."""

@@ -1,0 +1,193 @@
+"""Rows: what every constraint is to a solver. Gaps, rates and Jacobians against body twists.
+
+A joint equation is a dot product φ = α·β of axes of the world, of the joint frames A and B, and of the distance d
+from A to B. Its Jacobian is exact: an axis of A turns with ω_A, so it contributes (α×β)·ω_A; d contributes
+β·(v_B - v_A) at the two points. Coordinates of joints that close loops are read from the same frames.
+"""
+
+import math
+
+from ..tables import COORDINATE, DOT, SLIDE, TURN
+from .jit import kernel
+from .math3 import (
+    add3,
+    chain,
+    cross3,
+    dot3,
+    get3,
+    get9,
+    norm3,
+    quat_log,
+    rotate,
+    rotation_vector_rate,
+    scale3,
+    set3,
+    set9,
+    sub3,
+)
+from .quaternion import matrix_quaternion
+
+_A, _B, _D = 3, 6, 9  # where the axes of A, of B and d begin among the vectors of a row
+
+
+@kernel
+def place_pair(tables, pair):
+    """(placed tables) => frames, positions and distance of the two ends of a joint."""
+    dofs, islands = tables.dofs, tables.islands
+    a, b = dofs[pair.a], dofs[pair.b]
+    R_a, R_b = get9(a.R), get9(b.R)
+    X_A, X_B = pair.X_A, pair.X_B
+    r_A = add3(get3(a.r), rotate(R_a, (X_A[9], X_A[10], X_A[11])))
+    r_B = add3(get3(b.r), rotate(R_b, (X_B[9], X_B[10], X_B[11])))
+    set9(pair.R_A, chain(R_a, get9(X_A)))
+    set9(pair.R_B, chain(R_b, get9(X_B)))
+    set3(pair.r_A, r_A)
+    set3(pair.r_B, r_B)
+    apart = sub3(get3(islands[b.island].o), get3(islands[a.island].o))
+    set3(pair.d, add3(sub3(r_B, r_A), apart))
+
+
+@kernel
+def _vector(pair, k):
+    """The k-th vector that rows are made of."""
+    if k < _A:
+        return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+    if k < _B:
+        return pair.R_A[k - _A], pair.R_A[k], pair.R_A[k + 3]
+    if k < _D:
+        return pair.R_B[k - _B], pair.R_B[k - 3], pair.R_B[k]
+    return get3(pair.d)
+
+
+@kernel
+def _add_turning(J, n):
+    J[0] += n[0]
+    J[1] += n[1]
+    J[2] += n[2]
+
+
+@kernel
+def _add_point(J, sign, r, f):
+    """J += sign (r × f, f): the velocity along f of the point r."""
+    n = cross3(r, f)
+    for k in range(3):
+        J[k] += sign * n[k]
+        J[3 + k] += sign * f[k]
+
+
+@kernel
+def _add_factor(pair, k, alpha, beta, J_A, J_B):
+    """What α' · β adds to a Jacobian, α being the k-th vector."""
+    if k >= _D:
+        _add_point(J_B, 1.0, get3(pair.r_B), beta)
+        _add_point(J_A, -1.0, get3(pair.r_A), beta)
+    elif k >= _B:
+        _add_turning(J_B, cross3(alpha, beta))
+    elif k >= _A:
+        _add_turning(J_A, cross3(alpha, beta))
+
+
+@kernel
+def _clear(J):
+    for k in range(6):
+        J[k] = 0.0
+
+
+@kernel
+def measure_dot(pair, i, k, J_A, J_B):
+    """φ = α·β of the i-th and k-th vector, its Jacobians into J_A and J_B."""
+    alpha, beta = _vector(pair, i), _vector(pair, k)
+    _clear(J_A)
+    _clear(J_B)
+    _add_factor(pair, i, alpha, beta, J_A, J_B)
+    _add_factor(pair, k, beta, alpha, J_A, J_B)
+    return dot3(alpha, beta)
+
+
+@kernel
+def measure_coordinate(pair, coord):
+    """Value (angles continued beyond a turn) and Jacobian of a joint coordinate read from its frames."""
+    pick = coord.pick
+    if coord.how == SLIDE:
+        value = coord.hand * measure_dot(pair, pick[4], _D, coord.J_A, coord.J_B)
+        for k in range(6):
+            coord.J_A[k] *= coord.hand
+            coord.J_B[k] *= coord.hand
+        coord.value = value
+        return
+    _clear(coord.J_A)
+    _clear(coord.J_B)
+    if coord.how == TURN:
+        sine = dot3(_vector(pair, pick[0]), _vector(pair, pick[1]))
+        cosine = dot3(_vector(pair, pick[2]), _vector(pair, pick[3]))
+        turn = math.atan2(sine, cosine) - coord.value
+        coord.value += turn - 2.0 * math.pi * math.floor(turn / (2.0 * math.pi) + 0.5)
+        axis = _vector(pair, pick[4])
+    else:
+        phi, axis = _ball_axis(pair, pick[4])
+        coord.value = phi
+    _add_turning(coord.J_B, axis)
+    _add_turning(coord.J_A, scale3(-1.0, axis))
+
+
+@kernel
+def _ball_axis(pair, column):
+    """One component φ_k of the rotation vector from A to B, and the vector n with φ_k' = n·(ω_B - ω_A).
+
+    φ' = M ω with M of Bortz's equation and ω in the axes of B; row k of M is Mᵀ e_k, and Mᵀ is M with φ reversed.
+    """
+    R_A, R_B = get9(pair.R_A), get9(pair.R_B)
+    back = (R_A[0], R_A[3], R_A[6], R_A[1], R_A[4], R_A[7], R_A[2], R_A[5], R_A[8])
+    phi = quat_log(matrix_quaternion(chain(back, R_B)))
+    e = (1.0 if column == 0 else 0.0, 1.0 if column == 1 else 0.0, 1.0 if column == 2 else 0.0)
+    n = rotation_vector_rate((-phi[0], -phi[1], -phi[2]), e)
+    return phi[column], rotate(R_B, n)
+
+
+@kernel
+def measure(tables, constraints, q):
+    """(placed tables) => value of every coordinate, gap and Jacobian of every row."""
+    pairs, coords, rows = constraints.pairs, constraints.coords, constraints.rows
+    for i in range(pairs.shape[0]):
+        place_pair(tables, pairs[i])
+    for i in range(coords.shape[0]):
+        coord = coords[i]
+        if coord.q >= 0:
+            coord.value = q[coord.q]
+        else:
+            measure_coordinate(pairs[coord.pair], coord)
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if row.kind == DOT:
+            pair = pairs[row.pair]
+            row.phi = measure_dot(pair, row.alpha, row.beta, row.J_A, row.J_B)
+            if row.first >= 0:  # a screw: travel less lead times angle
+                _subtract_coordinate(row, coords[row.first], row.ratio)
+        elif row.kind == COORDINATE:  # its Jacobian is that of its coordinates
+            row.phi = row.sign * coords[row.first].value - row.offset
+            if row.second >= 0:
+                row.phi -= row.ratio * coords[row.second].value
+        else:
+            _measure_distance(row, pairs[row.pair])
+
+
+@kernel
+def _subtract_coordinate(row, coord, factor):
+    row.phi -= factor * coord.value
+    for k in range(6):
+        row.J_A[k] -= factor * coord.J_A[k]
+        row.J_B[k] -= factor * coord.J_B[k]
+
+
+@kernel
+def _measure_distance(row, pair):
+    """φ = |d| - length."""
+    d = get3(pair.d)
+    length = norm3(d)
+    row.phi = length - row.offset
+    _clear(row.J_A)
+    _clear(row.J_B)
+    if length > 0.0:
+        u = scale3(1.0 / length, d)
+        _add_point(row.J_B, 1.0, get3(pair.r_B), u)
+        _add_point(row.J_A, -1.0, get3(pair.r_A), u)

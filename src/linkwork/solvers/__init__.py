@@ -1,0 +1,1 @@
+"""Solvers: they see rows and responses, never a joint."""
