@@ -8,10 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from linkwork.errors import ModelError, Problem
 from linkwork.io import load_model
-from linkwork.io.yaml_source import MAX_BYTES
+from linkwork.io.yaml_source import MAX_BYTES, read_source
+from linkwork.io.yaml_text import flow
 
 HEAD = "linkwork: 1\nunits: SI\n"
 ARM = "bodies: {arm: {mass: 1, inertia: [1, 1, 1]}, leg: {mass: 2}}\n"
@@ -19,7 +22,10 @@ ARM = "bodies: {arm: {mass: 1, inertia: [1, 1, 1]}, leg: {mass: 2}}\n"
 # name: (text after HEAD, words of the message)
 MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
     # --- values ---
-    "text for a number": ("bodies:\n  arm:\n    mass: heavy # here", ("bodies.arm.mass", "a number", "'heavy'")),
+    "text for a number": (
+        "bodies:\n  arm:\n    mass: heavy # here",
+        ("bodies.arm.mass", "a number", "'heavy'"),
+    ),
     "quoted number": ("bodies:\n  arm:\n    mass: '1.0' # here", ("bodies.arm.mass", "a number", "'1.0'")),
     "truth for a number": ("bodies:\n  arm: {mass: true} # here", ("bodies.arm.mass", "a number", "True")),
     "list for a number": ("bodies:\n  arm:\n    mass: [1] # here", ("bodies.arm.mass", "a number", "[1]")),
@@ -41,19 +47,35 @@ MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("arm.trust_inertia", "true or false", "'maybe'"),
     ),
     "colour": ("bodies:\n  arm: {mass: 1, color: red} # here", ("bodies.arm.color", "#[0-9", "'red'")),
-    "triangle inequality": ("bodies:\n  arm: {mass: 1, inertia: [1, 2, 9]} # here", ("arm", "triangle", "1 + 2 < 9")),
+    "triangle inequality": (
+        "bodies:\n  arm: {mass: 1, inertia: [1, 2, 9]} # here",
+        ("arm", "triangle", "1 + 2 < 9"),
+    ),
     "negative inertia": ("bodies:\n  arm: {mass: 1, inertia: [1, 1, -1]} # here", ("arm", "not positive")),
     "four moments": ("bodies:\n  arm: {mass: 1, inertia: [1, 1, 1, 0]} # here", ("arm.inertia", "6 entries")),
     "no mass": ("bodies:\n  arm: {} # here", ("bodies.arm", "has no mass")),
     "density without shapes": ("bodies:\n  arm: {density: 1000} # here", ("bodies.arm", "no shapes")),
-    "quaternion too short": ("bodies:\n  arm: {mass: 1, rotation: [1, 0, 0]} # here", ("arm.rotation", "4 entries")),
+    "quaternion too short": (
+        "bodies:\n  arm: {mass: 1, rotation: [1, 0, 0]} # here",
+        ("arm.rotation", "4 entries"),
+    ),
     "zero quaternion": ("bodies:\n  arm: {mass: 1, rotation: [0, 0, 0, 0]} # here", ("arm.rotation", "zero")),
-    "turn without angle": ("bodies:\n  arm: {mass: 1, rotation: {axis: [0, 0, 1]}} # here", ("arm.rotation",)),
+    "turn without angle": (
+        "bodies:\n  arm: {mass: 1, rotation: {axis: [0, 0, 1]}} # here",
+        ("arm.rotation",),
+    ),
+    "infinite axis": (
+        "bodies:\n  arm: {mass: 1, rotation: {axis: [.inf, 0, 1], angle: 1}} # here",
+        ("arm.rotation", "needs axis", "inf"),
+    ),
     # --- keys and names ---
     "unknown key": ("bodies:\n  arm: {mass: 1}\njonts: {} # here", ("jonts", "did you mean 'joints'?")),
     "unknown field": ("bodies:\n  arm:\n    mas: 1 # here\n    mass: 1", ("bodies.arm.mas", "'mass'?")),
     "shape as a field": ("bodies:\n  arm:\n    mass: 1\n    box: [1, 1, 1] # here", ("arm.box", "not known")),
-    "name inside": ("bodies:\n  arm:\n    mass: 1\n    name: arm # here", ("bodies.arm.name", "the key is the name")),
+    "name inside": (
+        "bodies:\n  arm:\n    mass: 1\n    name: arm # here",
+        ("bodies.arm.name", "the key is the name"),
+    ),
     "duplicate name": (
         "bodies:\n  arm: {mass: 1}\n  arm: {mass: 2} # here",
         ("the key 'arm'", "already in line 4"),
@@ -71,18 +93,27 @@ MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
         ARM + "joints:\n  pivot: {type: hing, a: ground, b: arm} # here",
         ("joints.pivot.type", "'hing'", "did you mean 'hinge'?"),
     ),
-    "no type": (ARM + "joints:\n  pivot: {a: ground, b: arm} # here", ("joints.pivot", "needs a type", "hinge")),
+    "no type": (
+        ARM + "joints:\n  pivot: {a: ground, b: arm} # here",
+        ("joints.pivot", "needs a type", "hinge"),
+    ),
     "type is no text": (ARM + "joints:\n  pivot: {type: 3, a: ground, b: arm} # here", ("pivot.type", "3")),
     "no such body": (
         ARM + "joints:\n  pivot:\n    type: hinge\n    a: ground\n    b: amr # here",
         ("joints.pivot.b", "no body 'amr'", "did you mean 'arm'?"),
     ),
-    "body left out": (ARM + "joints:\n  pivot: {type: hinge, a: ground} # here", ("joints.pivot.b", "is required")),
+    "body left out": (
+        ARM + "joints:\n  pivot: {type: hinge, a: ground} # here",
+        ("joints.pivot.b", "is required"),
+    ),
     "body left empty": (
         ARM + "joints:\n  pivot:\n    type: hinge\n    a: ground\n    b: # here",
         ("joints.pivot.b", "must be a text", "nothing"),
     ),
-    "joint on itself": (ARM + "joints:\n  pivot: {type: hinge, a: arm, b: arm} # here", ("joins 'arm' with itself",)),
+    "joint on itself": (
+        ARM + "joints:\n  pivot: {type: hinge, a: arm, b: arm} # here",
+        ("joins 'arm' with itself",),
+    ),
     "zero axis": (
         ARM + "joints:\n  pivot: {type: hinge, a: ground, b: arm, axis: [0, 0, 0]} # here",
         ("joints.pivot.axis", "zero vector"),
@@ -99,12 +130,18 @@ MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
         ARM + "joints:\n  p:\n    type: planar\n    a: ground\n    b: arm\n    damping: [1, -2, 3] # here",
         ("joints.p.damping.1", "less than 0", "-2"),
     ),
-    "no pitch": (ARM + "joints:\n  p: {type: screw, a: ground, b: arm} # here", ("joints.p.pitch", "is required")),
+    "no pitch": (
+        ARM + "joints:\n  p: {type: screw, a: ground, b: arm} # here",
+        ("joints.p.pitch", "is required"),
+    ),
     "no such marker": (
         ARM + "markers: {tip: {body: arm}}\njoints:\n  p: {type: hinge, a: ground, b: arm, at: top} # here",
         ("joints.p.at", "no marker 'top'", "tip"),
     ),
-    "marker on nothing": (ARM + "markers:\n  tip: {body: ram} # here", ("markers.tip.body", "'ram'", "'arm'?")),
+    "marker on nothing": (
+        ARM + "markers:\n  tip: {body: ram} # here",
+        ("markers.tip.body", "'ram'", "'arm'?"),
+    ),
     # --- loads, shapes, signals ---
     "unknown load": (ARM + "loads:\n  f: {type: forse, body: arm} # here", ("loads.f.type", "'force'?")),
     "code as a load": (
@@ -124,7 +161,10 @@ MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
         "bodies:\n  arm: {density: 1, shapes: [{shape: sphere, radius: 1, radus: 2}]} # here",
         ("arm.shapes.0.radus", "'radius'?"),
     ),
-    "shape not in a list": ("bodies:\n  arm: {mass: 1, shapes: {shape: box}} # here", ("arm.shapes", "a list")),
+    "shape not in a list": (
+        "bodies:\n  arm: {mass: 1, shapes: {shape: box}} # here",
+        ("arm.shapes", "a list"),
+    ),
     "shape by name only": ("bodies:\n  arm: {mass: 1, shapes: [box]} # here", ("arm.shapes.0", "a mapping")),
     "size of zero": (
         "bodies:\n  arm:\n    density: 1\n    shapes:\n      - shape: box\n        size: [1, 0, 1] # here",
@@ -180,15 +220,22 @@ MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
     "deep formula": (f"bodies:\n  arm: {{mass: ={'-' * 300}1}} # here", ("arm.mass", "too many levels")),
     "unknown function": ("bodies:\n  arm: {mass: =sqr(4)} # here", ("arm.mass", "function 'sqr'", "'sqrt'?")),
     "later parameter": (ARM + "parameters:\n  a: =b # here\n  b: 1", ("parameters.a", "no parameter 'b'")),
-    "parameter that is text": (ARM + "parameters:\n  a: one # here", ("parameters.a", "a finite number", "'one'")),
+    "parameter that is text": (
+        ARM + "parameters:\n  a: one # here",
+        ("parameters.a", "a finite number", "'one'"),
+    ),
     "parameter named sin": (ARM + "parameters:\n  sin: 1 # here", ("parameters.sin", "built in")),
+    "parameter twice": (ARM + "parameters:\n  \u00b5: 1\n  \u03bc: 2 # here", ("parameters.", "the same as")),
     "parameter with a dash": (ARM + "parameters:\n  a-b: 1 # here", ("parameters.a-b", "letters, digits")),
     # --- components ---
     "unknown component": (
         ARM + "components: {wheel: {}}\ninstances:\n  left: {component: weel} # here",
         ("instances.left.component", "'weel'", "'wheel'?"),
     ),
-    "instance of nothing": (ARM + "instances:\n  left: {at: [0, 0, 0]} # here", ("left.component", "is required")),
+    "instance of nothing": (
+        ARM + "instances:\n  left: {at: [0, 0, 0]} # here",
+        ("left.component", "is required"),
+    ),
     "unknown parameter of a component": (
         ARM + "components: {wheel: {parameters: {radius: 1}}}\n"
         "instances:\n  left:\n    component: wheel\n    parameters:\n      radus: 2 # here",
@@ -218,8 +265,8 @@ MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("joints.p.a", "no body 'left.ground'"),
     ),
     "component in itself": (
-        ARM + "components:\n  a: {instances: {x: {component: b}}}\n  b: {instances: {y: {component: a}}} # here\n"
-        "instances: {z: {component: a}}",
+        ARM + "components:\n  a: {instances: {x: {component: b}}}\n"
+        "  b: {instances: {y: {component: a}}} # here\ninstances: {z: {component: a}}",
         ("components.b.instances.y.component", "contains itself: a > b > a"),
     ),
     "instance named like a body": (
@@ -239,7 +286,10 @@ MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("components.wheel.components", "top of a file"),
     ),
     "list for components": (ARM + "components: [wheel] # here", ("components", "a mapping")),
-    "number for a component": (ARM + "components:\n  wheel: 3 # here", ("components.wheel", "a mapping", "3")),
+    "number for a component": (
+        ARM + "components:\n  wheel: 3 # here",
+        ("components.wheel", "a mapping", "3"),
+    ),
     # --- includes ---
     "include outside": (
         ARM + "components:\n  c: {include: ../outside.yaml} # here",
@@ -250,7 +300,10 @@ MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("components.c.include", "outside the folder"),
     ),
     "absolute include": (ARM + "components:\n  c: {include: /etc/passwd} # here", ("c.include", "absolute")),
-    "absolute include of Windows": (ARM + "components:\n  c: {include: 'C:\\x.yaml'} # here", ("c.include", "absolute")),
+    "absolute include of Windows": (
+        ARM + "components:\n  c: {include: 'C:\\x.yaml'} # here",
+        ("c.include", "absolute"),
+    ),
     "include that is missing": (
         ARM + "components:\n  c: {include: cornr.yaml} # here",
         ("components.c.include", "no file 'cornr.yaml'", "'corner.yaml'?"),
@@ -259,7 +312,11 @@ MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
         ARM + "components:\n  c: {include: corner.yaml, bodies: {}} # here",
         ("components.c.bodies", "not known here"),
     ),
-    "include of a number": (ARM + "components:\n  c: {include: 7} # here", ("c.include", "name of a file", "7")),
+    "include of no name": (ARM + 'components:\n  c: {include: "a\\0b"} # here', ("c.include", "no file")),
+    "include of a number": (
+        ARM + "components:\n  c: {include: 7} # here",
+        ("c.include", "name of a file", "7"),
+    ),
     "include of itself": (
         ARM + "components:\n  c: {include: model.yaml} # here",
         ("components.c.include", "circle: model.yaml > model.yaml"),
@@ -277,8 +334,7 @@ MODELS: dict[str, tuple[str, tuple[str, ...]]] = {
     "alias of nothing": ("bodies:\n  arm: {mass: *m} # here", ("no anchor &m",)),
     "alias of itself": ("bodies: &b\n  arm: *b # here", ("inside its own anchor",)),
     "alias bomb": (
-        "bodies:\n"
-        + "  a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+        "bodies:\n  a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
         + "".join(f"  a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 4))
         + f"  a4: &a4 [{', '.join(['*a3'] * 10)}] # here\n"
         + "".join(f"  a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(5, 30)),
@@ -316,7 +372,7 @@ def folder(tmp_path: Path) -> Path:
 def test_broken_model(name: str, folder: Path) -> None:
     text, words = MODELS[name]
     text = HEAD + text
-    (folder / "model.yaml").write_text(text)
+    (folder / "model.yaml").write_text(text, encoding="utf-8")
     line = next(i for i, content in enumerate(text.splitlines(), 1) if "# here" in content)
     problems = problems_of(folder)
     assert [problem.line for problem in problems] == [line], problems
@@ -410,7 +466,8 @@ def test_parameters_cannot_ask_for_billions(folder: Path) -> None:
         f"      b: {{component: c{i + 1}, parameters: {{x: =2*x+1}}}}\n"
         for i in range(15)
     )
-    text = HEAD + ARM + "components:\n" + levels + "  c15: {parameters: {x: 1}}\ninstances: {top: {component: c0}}\n"
+    last = "  c15: {parameters: {x: 1}}\ninstances: {top: {component: c0}}\n"
+    text = HEAD + ARM + "components:\n" + levels + last
     (folder / "model.yaml").write_text(text)
     (problem,) = problems_of(folder)
     assert "more than 10000 components" in problem.what
@@ -448,14 +505,90 @@ def test_all_problems_come_at_once_in_order(folder: Path) -> None:
     ]
 
 
+WORKING = HEAD + (
+    "parameters: {L: 0.5}\n"
+    "bodies:\n  arm: &a {mass: 1, inertia: [1, 1, 1], shapes: [{shape: box, size: [1, =L, 1]}]}\n  leg: *a\n"
+    "markers: {tip: {body: arm, rotation: {axis: [0, 0, 1], angle: =pi/2}}}\n"
+    "joints: {hip: {type: hinge, a: ground, b: arm, at: tip, damping: [=L]}}\n"
+    "loads: {f: {type: force, body: arm, force: [1, 0, 0], signal: {signal: sine, frequency: 1}}}\n"
+    "components: {c: {parameters: {r: 1}, bodies: {rim: {mass: =r}}}, d: {include: corner.yaml}}\n"
+    "instances: {l: {component: c, parameters: {r: 2}}, r: {component: d, mirror: [0, 1, 0]}}\n"
+)
+WORDS = (
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "=",
+    "&a ",
+    "*a",
+    "!!x ",
+    "- ",
+    "\n",
+    "'",
+    "1e999",
+    "null",
+    "",
+    ".nan",
+    "..",
+)
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(WORDS),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=6,
+)
+
+
+def refused_or_read(file: Path) -> None:
+    """Whatever a file holds, the only error is a ModelError, and it names the file."""
+    problems: tuple[Problem, ...] = ()
+    try:
+        load_model(file)
+    except ModelError as error:
+        problems = error.problems
+    assert all(problem.file and problem.line for problem in problems)
+
+
+def test_the_text_to_be_damaged_works(folder: Path) -> None:
+    (folder / "model.yaml").write_text(WORKING)
+    assert len(load_model(folder / "model.yaml").flatten().bodies) == 4
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cut=st.tuples(st.integers(0, len(WORKING)), st.integers(0, 6)), word=st.sampled_from(WORDS))
+def test_damaged_text_is_refused_or_read(folder: Path, cut: tuple[int, int], word: str) -> None:
+    start, length = cut
+    (folder / "model.yaml").write_text(WORKING[:start] + word + WORKING[start + length :], encoding="utf-8")
+    refused_or_read(folder / "model.yaml")
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_any_value_anywhere_is_refused_or_read(folder: Path, data: st.DataObject) -> None:
+    (folder / "model.yaml").write_text(WORKING, encoding="utf-8")
+    document = read_source(folder / "model.yaml")[0].plain()
+    place = document
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = data.draw(st.sampled_from(keys))
+        if data.draw(st.booleans()) or not isinstance(place[key], dict | list) or not place[key]:
+            break
+        place = place[key]
+    place[key] = data.draw(ANYTHING)
+    (folder / "model.yaml").write_text(flow(document), encoding="utf-8")
+    refused_or_read(folder / "model.yaml")
+
+
 def test_the_message_lists_every_problem(folder: Path) -> None:
     (folder / "model.yaml").write_text(HEAD + "bodies:\n  arm: {mass: -1}\n  leg: {mass: x}\n")
     with pytest.raises(ModelError) as caught:
         load_model(folder / "model.yaml")
     text = str(caught.value)
     assert text.startswith("2 problems")
-    assert f"{folder / 'model.yaml'}:4:14: bodies.arm.mass: must not be less than 0 (got -1)" in text
-    assert f"{folder / 'model.yaml'}:5:14: bodies.leg.mass: must be a number (got 'x')" in text
+    assert f"{folder / 'model.yaml'}:4:15: bodies.arm.mass: must not be less than 0 (got -1)" in text
+    assert f"{folder / 'model.yaml'}:5:15: bodies.leg.mass: must be a number (got 'x')" in text
 
 
 def test_a_parameter_without_value_is_told_once(folder: Path) -> None:

@@ -9,6 +9,7 @@ schema and instancing.
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 import types
 import typing
@@ -64,7 +65,7 @@ def _nonzero(value: tuple[float, ...]) -> tuple[float, ...]:
 
 def _unit(value: tuple[float, ...]) -> tuple[float, ...]:
     """Normalise only what is not already a unit quaternion, so that files round-trip to the bit."""
-    norm = float(np.linalg.norm(value))
+    norm = math.hypot(*value)  # does not overflow
     if norm < 1e-6:
         raise ValueError("a quaternion must not be zero")
     return value if abs(norm - 1.0) < 4e-16 else tuple(x / norm for x in value)
@@ -85,7 +86,7 @@ def _turn(value: Any) -> Any:
 
         axis, angle = _plain(value["axis"]), value["angle"]
         numeric = isinstance(axis, list) and len(axis) == 3 and any(axis)
-        if not numeric or not all(_is_number(x) for x in [*axis, angle]):
+        if not numeric or not all(_is_number(x) and abs(x) < 1e308 for x in [*axis, angle]):
             raise ValueError("needs axis: [x, y, z] (not zero) and angle: number [rad]")
         return list(about(axis, angle))
     return _plain(value)

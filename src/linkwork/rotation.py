@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,7 +49,7 @@ def quaternion(R: Array) -> Quaternion:
 def about(axis: Vector | Array, angle: float) -> Quaternion:
     """Quaternion of a turn by `angle` [rad] about `axis` (any length)."""
     a = np.asarray(axis, float)
-    a = a / np.linalg.norm(a) * np.sin(angle / 2)
+    a = a / math.hypot(*a) * np.sin(angle / 2)  # hypot: no overflow, however long the axis
     return float(np.cos(angle / 2)), float(a[0]), float(a[1]), float(a[2])
 
 

@@ -44,7 +44,7 @@ class Files:
         self.problems: list[Problem] = []
         self.definitions: list[Definition] = []
         self._top = top
-        self._folder = Path(os.path.abspath(top)).parent.resolve()
+        self._folder = os.path.realpath(os.path.dirname(os.path.abspath(top)))
         self._read: dict[str, Definition | None] = {}
         self._open: list[str] = []
 
@@ -151,7 +151,7 @@ class Files:
             return None
         full = os.path.abspath(entry.file.parent / name)
         try:
-            real = Path(full).resolve()
+            real = Path(os.path.realpath(full))
             if not real.is_relative_to(self._folder):
                 self.problems.append(entry.problem(f"leads outside the folder of the model (got '{name}')"))
                 return None
@@ -160,7 +160,7 @@ class Files:
             hint = nearest(
                 real.name, [near.name for near in real.parent.iterdir()] if real.parent.is_dir() else []
             )
-        except (OSError, RuntimeError, ValueError):  # a loop of links, or a name that no system knows
+        except (OSError, ValueError):  # a name that no system knows
             hint = ""
         self.problems.append(entry.problem(f"there is no file '{name}'{hint}"))
         return None

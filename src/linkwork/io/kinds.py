@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..item import field_names
+from ..item import _hints, field_names
 
 if TYPE_CHECKING:
     from ..loads.base import Load
@@ -38,11 +38,10 @@ def text_fields(cls: Any) -> frozenset[str]:
 
 def _text_fields(hint: Any) -> Iterator[str]:
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        hints = typing.get_type_hints(hint, include_extras=True)
-        for name in field_names(hint):
-            if _takes_text(hints[name]):
+        for name, inner in _hints(hint).items():
+            if _takes_text(inner):
                 yield name
-            yield from _text_fields(hints[name])
+            yield from _text_fields(inner)
     for inner in typing.get_args(hint):
         yield from _text_fields(inner)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -92,8 +93,8 @@ class _Reader:
             if unused not in used:
                 self._part(unused, {}, Component(unused.name))
         bodies = definition.entry.get("bodies")
-        readable = bodies is None or not bodies.value
-        if readable and next(part.known(Refers.BODY), None) is None and None not in part.inner.values():
+        left_out = bodies is None or bodies.value in (None, {})
+        if left_out and next(part.known(Refers.BODY), None) is None and None not in part.inner.values():
             self.problems.append(definition.entry.problem("the model has no bodies", ("bodies",)))
         return model
 
@@ -104,7 +105,7 @@ class _Reader:
         for key, given in parameters.items():
             name, what = _replaceable(definition, key)
             value = _plain(given)
-            if name and not (_is_number(value) and abs(value) < float("inf")):
+            if name and not (_is_number(value) and abs(value) <= sys.float_info.max):
                 what = f"must be a finite number (got {_shown(value)})"
             if what:
                 self.problems.append(Problem(f"parameters.{key}", what, section.file, *section.key))
@@ -132,7 +133,8 @@ class _Reader:
         part = _Part(component, {what: set(sections[shelf]) for what, shelf in kinds.items()})
         self.parts[key] = part
         self.stack.append(definition)
-        # Bodies before instances, which may not share their names; then everything can be referred to.
+        # What instances hold must be known before references are checked, and they themselves come last,
+        # so that one with the name of a body is told at the instance.
         for name, inner in instances.items():
             self._prepare_instance(part, name, inner, parameters)
         for shelf, items in sections.items():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, get_type_hints
+from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from ..item import GROUND, _classes, _turn
+from ..item import GROUND, _classes, _hints, _turn
 from ..joints import JOINTS
 from ..model import Body, Instance, Marker
 from .files import VERSION
@@ -43,7 +43,7 @@ def model_schema() -> dict[str, Any]:
     made, rest = TypeAdapter.json_schemas(
         [(key, "validation", TypeAdapter(cls)) for key, cls in classes.items()], schema_generator=_Generator
     )
-    hints = [hint for cls in classes.values() for hint in get_type_hints(cls, include_extras=True).values()]
+    hints = [hint for cls in classes.values() for hint in _hints(cls).values()]
     defs = {cls.__name__: _item(rest["$defs"][cls.__name__], cls) for hint in hints for cls in _classes(hint)}
     for (key, _), schema in made.items():
         cls = classes[str(key)]

@@ -16,7 +16,8 @@ from .files import Files
 from .kinds import text_fields
 from .yaml_source import Node
 
-Path = tuple[str | int, ...]
+Steps = tuple[str | int, ...]
+"""The way from an entry to something in it."""
 Parameters = dict[str, float | None]
 """Parameters by name; None where the value could not be found."""
 
@@ -66,6 +67,8 @@ class Values:
             except ExpressionError as error:
                 self.problems.append(entry.problem(str(error), at_key=True))
                 continue
+            if name in values:  # written with another character of the same meaning, such as µ and μ
+                self.problems.append(entry.problem("means the same as a name before", at_key=True))
             values[name] = overrides[name] if name in overrides else self.number(entry, values)
         return values
 
@@ -89,7 +92,7 @@ class Values:
         fields = [name for name in field_names(cls) if name != "name"]
         self.problems += entry.unknown_keys([*fields, *beside], {"name": "the key is the name"})
         data: dict[str, Any] = dict(given)
-        failed: list[Path] = []
+        failed: list[Steps] = []
         for key, node in entry.value.items():
             if key in fields and key not in given:
                 data[key], wrong = self._computed(entry, node, (key,), text_fields(cls), parameters)
@@ -97,12 +100,12 @@ class Values:
         return self._validated(entry, cls, data, failed, given)
 
     def _computed(
-        self, entry: Entry, node: Node, path: Path, texts: frozenset[str], parameters: Parameters
-    ) -> tuple[Any, list[Path]]:
+        self, entry: Entry, node: Node, path: Steps, texts: frozenset[str], parameters: Parameters
+    ) -> tuple[Any, list[Steps]]:
         """The plain value, expressions computed, and the paths where that failed (NaN stands there)."""
-        failed: list[Path] = []
+        failed: list[Steps] = []
 
-        def compute(node: Node, path: Path) -> Any:
+        def compute(node: Node, path: Steps) -> Any:
             value = node.value
             if isinstance(value, dict):
                 return {key: compute(inner, (*path, key)) for key, inner in value.items()}
@@ -123,13 +126,13 @@ class Values:
 
         return compute(node, path), failed
 
-    def _file(self, entry: Entry, node: Node, path: Path) -> str:
+    def _file(self, entry: Entry, node: Node, path: Steps) -> str:
         """The absolute path of a mesh file."""
         named = Entry(entry.file, (*entry.path, *map(str, path)), node, entry.find(path)[1])
         return self.files.inside(named) or str(node.value)
 
     def _validated(
-        self, entry: Entry, hint: Any, data: Any, failed: list[Path], given: dict[str, Any]
+        self, entry: Entry, hint: Any, data: Any, failed: list[Steps], given: dict[str, Any]
     ) -> Any:
         try:
             made = _adapter(hint).validate_python(data)
@@ -148,7 +151,7 @@ class Values:
         return None if failed else made
 
 
-def _follows(entry: Entry, path: Path, failed: list[Path]) -> bool:
+def _follows(entry: Entry, path: Steps, failed: list[Steps]) -> bool:
     """Whether a problem at `path` only comes from the NaN that stands for a failed expression."""
     written = entry.find(path)[0] is not None
     for wrong in failed:

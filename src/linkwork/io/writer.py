@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import ModelError, Problem
-from ..item import Item
+from ..item import Item, _hints
 from ..joints import JOINTS
 from ..model import Body, Component, Marker, Model
 from ..shapes import Mesh
@@ -141,7 +141,8 @@ class _Writer:
 
     def _fields(self, thing: Any) -> dict[str, Any]:
         """Fields that differ from their defaults, what is required first."""
-        hints = typing.get_type_hints(type(thing))
+        cls: Any = type(thing)
+        hints = _hints(cls)
         described: dict[str, Any] = {}
         for field in sorted(
             dataclasses.fields(thing), key=lambda field: field.default is not dataclasses.MISSING

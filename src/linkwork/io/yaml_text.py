@@ -38,7 +38,7 @@ def block(data: dict[str, Any], indent: str = "") -> Iterator[str]:
 def _wrapped(words: list[str], indent: str) -> Iterator[str]:
     line = indent
     for word in words:
-        if line.strip() and len(line) + len(word) > _WIDTH:
+        if line.strip() and len(line) + len(word) >= _WIDTH:
             yield line.rstrip()
             line = indent
         line += f"{word}, "
