@@ -24,7 +24,7 @@ from .model import Flat, Model
 from .rotation import Array, frame_from_axis, matrix
 from .shapes import MassProperties, combine
 from .spanning import Edge, floating, spanning_tree
-from .system import Column, PlacedJoint, System
+from .system import Column, PlacedJoint, System, coordinate_columns, rate_columns
 from .tables import BALL, BALL_NEXT, BODY, DOF, ISLAND, LOAD, SCREW, SIGNAL, Tables
 
 # Rotations that take z to the x, y, z axis of the joint frame: every dof moves along its own z.
@@ -138,9 +138,8 @@ class _Compiler:
         self.spans: dict[str, tuple[slice, slice]] = {}
         for name, joint in joints.items():
             q, v = len(coordinates), len(rates)
-            for motion in joint.motions():
-                coordinates += [Column(f"{name}.{c}", motion.unit) for c in motion.coordinates]
-                rates += [Column(f"{name}.{c}", motion.rate_unit) for c in motion.rates]
+            coordinates += coordinate_columns(joint)
+            rates += rate_columns(joint)
             self.spans[name] = slice(q, len(coordinates)), slice(v, len(rates))
         return coordinates, rates
 

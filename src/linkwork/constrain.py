@@ -11,6 +11,7 @@ import numpy as np
 from .errors import ModelError, Problem, nearest
 from .joints import Joint
 from .joints.base import AX, AZ, BX, D, Motion
+from .kernels.jit import COMPILED
 from .loads.spring import Spring
 from .tables import (
     BALL_AXIS,
@@ -43,6 +44,13 @@ class RowTable:
     constraints: Constraints
     names: tuple[str, ...]
     drives: tuple[str, ...]
+    joints: tuple[Joint, ...]
+    """In the order of their coordinates in the table."""
+
+    def fresh(self) -> Constraints:
+        """A copy with scratch of its own."""
+        copies = [np.copy(part) for part in self.constraints]
+        return Constraints(*(copies if COMPILED else [part.view(np.recarray) for part in copies]))
 
 
 class Constrainer:
@@ -84,7 +92,10 @@ class Constrainer:
             raise ModelError(self.problems)
         tables = (_stack(self.pairs, PAIR), _stack(self.coords, COORD), _stack(self.rows, ROW))
         return RowTable(
-            Constraints(*tables, np.array(inputs, float)), tuple(self.names), tuple(flat.drives)
+            Constraints(*tables, np.array(inputs, float)),
+            tuple(self.names),
+            tuple(flat.drives),
+            tuple(flat.joints.values()),
         )
 
     def _pair(self, joint: Joint) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,9 +16,7 @@ from .coordinates.observe import (
 )
 from .record import Group, RecordBuilder
 from .rotation import Array
-from .spanning import FLOATING
-from .system import System
-from .tables import BALL_AXIS
+from .system import System, coordinate_columns, rate_columns
 
 _ENERGIES = ("kinetic", "gravity", "strain", "supplied", "dissipated", "balance")
 STRAIN, BALANCE = 2, len(_ENERGIES) - 1
@@ -135,32 +134,55 @@ class TreeObserver(Observer):
 
 
 class RowObserver(Observer):
-    """Coordinates and rates of all joints, those that close loops included, in any coordinates of the method."""
+    """Coordinates and rates of all joints, those that close loops included, whatever the method's coordinates."""
 
     def __init__(self, system: System):
         super().__init__(system)
         assert system.rows is not None
-        self._constraints = system.rows.fresh()
-        coordinates: list[tuple[str, str]] = []
-        rates: list[tuple[str, str]] = []
-        self._sources: list[tuple[str, slice]] = []  # per joint: "q" or "read", and which columns
-        first = 0
-        for name, placed in system.joints.items():
-            if name.startswith(FLOATING):
-                continue
-            joint = placed.joint
-            count = len(joint.rates)
-            units = [(motion.unit, motion.rate_unit) for motion in joint.motions() for _ in motion.rates]
-            coordinates += [
-                (f"{name}.{c}", "1" if c in ("qw", "qx", "qy", "qz") else units[k][0])
-                for k, c in enumerate(joint.coordinates)
-                if True
-            ] if len(units) == len(joint.coordinates) else _mixed(joint, name)
-            rates += [(f"{name}.{r}", unit) for r, (_, unit) in zip(joint.rates, units, strict=True)]
-            first += count
+        self._rows = system.rows
+        joints = self._rows.joints
         self.groups = (
-            Group("coordinates", *_columns(tuple(coordinates))),
-            Group("rates", *_columns(tuple(rates))),
+            Group("coordinates", *_columns([c for joint in joints for c in coordinate_columns(joint)])),
+            Group("rates", *_columns([c for joint in joints for c in rate_columns(joint)])),
             *self._poses,
             self._energy,
         )
+
+    def restart(self) -> None:
+        super().restart()
+        self._constraints = self._rows.fresh()
+
+    def _joints(self, t: Array, q: Array, v: Array, energy: Array) -> dict[str, Array]:
+        coords = len(self._constraints.coords)
+        values, rates, strain = np.empty((len(t), coords)), np.empty((len(t), coords)), np.empty(len(t))
+        observe_coordinates(self._tables, self._constraints, t, q, v, values, rates, strain)
+        energy[:, STRAIN] += strain
+        columns: list[Array] = []
+        k = 0
+        for joint in self._rows.joints:
+            for motion in joint.motions():
+                count = len(motion.rates)
+                part = values[:, k : k + count]
+                columns.append(_quaternions(part) if motion.ball else part)
+                k += count
+        return {"coordinates": np.hstack([np.empty((len(t), 0)), *columns]), "rates": rates}
+
+
+def _quaternions(phi: Array) -> Array:
+    """Unit quaternions of rotation vectors."""
+    half = 0.5 * np.linalg.norm(phi, axis=1, keepdims=True)
+    return np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * phi])
+
+
+def _columns(columns: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(name for name, _ in columns), tuple(unit for _, unit in columns)
+
+
+def _acceleration(rate: str) -> str:
+    """`pivot.angle_rate` => `pivot.angle_acceleration`, `ball.wx` => `ball.wx_acceleration`."""
+    return f"{rate.removesuffix('_rate')}_acceleration"
+
+
+def _group(group: str, quantity: str, owners: Sequence[str], axes: str, unit: str) -> Group:
+    columns = tuple(f"{owner}.{quantity}.{axis}" for owner in owners for axis in axes)
+    return Group(group, columns, (unit,) * len(columns))

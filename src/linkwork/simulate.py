@@ -14,19 +14,18 @@ from typing import Any, Literal
 import numpy as np
 
 from . import __version__
-from .compile import compile_model
 from .coordinates.dynamics import derive, energies
-from .errors import LinkworkError, SimulationError, UnsupportedError
+from .errors import LinkworkError, SimulationError, nearest
 from .explain import likely_reason
-from .integrate import OK, State, Tableau, dormand_prince, euler, new_state, rk4, run_adaptive, run_fixed
+from .integrate import OK
+from .methods import TABLEAUS, ImpulseMethod, Method, TreeMethod, row_features
 from .model import Model
-from .observe import Observer
 from .record import Record, RecordBuilder
 from .rotation import Array
 from .system import System
 
 Integrator = Literal["rk4", "euler", "adaptive"]
-TABLEAUS: dict[str, Callable[[], Tableau]] = {"rk4": rk4, "euler": euler, "adaptive": dormand_prince}
+METHODS = ("tree", "simgc", "simmc")
 
 DEFAULT_DT = 1e-3
 DEFAULT_TOLERANCE = 1e-8
@@ -40,42 +39,66 @@ _BALANCE_BUDGET = 0.01
 class Simulation:
     """A model in motion.
 
-    `integrator` is "rk4" (fixed steps, order 4, the default), "euler" (semi-implicit, order 1, what impulse
-    methods use) or "adaptive" (order 5, keeps the local error at `tolerance`). `dt` is the step [s], or the
-    first step of the adaptive one.
+    `method` is "tree" (open mechanisms, explicit integration), "simgc" or "simmc" (sequential impulses in
+    generalized or maximal coordinates: loops, limits, friction, drives); by default the first that can do the
+    model. With "tree", `integrator` is "rk4" (fixed steps, order 4, the default), "euler" (semi-implicit, order 1) or
+    "adaptive" (order 5, keeps the local error at `tolerance`). `dt` is the step [s], or the first step of the
+    adaptive integrator. For impulses, `epsilon` is the change of an impulse [N s] at which iterations end,
+    `iterations` their limit, `budget` the time they may take a step [s] and `erp` the share of a gap removed in
+    a step.
     """
 
     def __init__(
         self,
         model: Model | System,
         *,
+        method: str | None = None,
         integrator: Integrator = "rk4",
         dt: float = DEFAULT_DT,
         tolerance: float = DEFAULT_TOLERANCE,
+        epsilon: float = 1e-6,
+        iterations: int = 1000,
+        budget: float | None = None,
+        erp: float = 0.2,
     ):
-        self.system = model if isinstance(model, System) else compile_model(model)
-        if self.system.cuts:
-            names = ", ".join(f"'{name}'" for name in self.system.cuts)
-            raise UnsupportedError(
-                f"the tree integrators cannot close loops, and {names} close one; "
-                "open the mechanism there to simulate its tree"
-            )
         if integrator not in TABLEAUS:
             raise LinkworkError(f"integrator must be one of {', '.join(TABLEAUS)}, not '{integrator}'")
-        _positive("dt", dt)
-        _positive("tolerance", tolerance)
-        self.integrator: Integrator = integrator
+        if method is not None and method not in METHODS:
+            raise LinkworkError(f"there is no method '{method}'{nearest(method, METHODS)}")
+        for name, value in (("dt", dt), ("tolerance", tolerance), ("epsilon", epsilon), ("erp", erp)):
+            _positive(name, value)
+        if budget is not None:
+            _positive("budget", budget)
+        if method is None:
+            method = "simgc" if isinstance(model, Model) and row_features(model.flatten()) else "tree"
         self.dt = float(dt)
         self.tolerance = float(tolerance)
+        self.integrator: Integrator = integrator if method == "tree" else "euler"
+        self.method: Method
+        if method == "tree":
+            self.method = TreeMethod(model, integrator, self.dt, self.tolerance)
+        elif isinstance(model, Model):
+            self.method = ImpulseMethod(model, method, self.dt, epsilon, iterations, budget, erp)
+        else:
+            raise LinkworkError(f"method '{method}' needs the model itself, not a compiled system")
         self.tables = self.system.fresh_tables()
-        self._tableau = TABLEAUS[integrator]()
-        self._observer = Observer(self.system)
-        self.reset()
+
+    @property
+    def system(self) -> System:
+        """The compiled model."""
+        return self.method.system
+
+    @property
+    def _state(self) -> Any:
+        return self.method.state
 
     def reset(self) -> None:
         """Back to the start: time zero, coordinates and rates as written."""
-        self._state: State = new_state(self.system.q0, self.system.v0)
-        self._state.clock[1] = self.dt
+        self.method.reset()
+
+    def command(self, drive: str, value: float) -> None:
+        """Tell a drive what to do from now on, in units of its kind."""
+        self.method.command(drive, float(value))
 
     @property
     def time(self) -> float:
@@ -129,7 +152,7 @@ class Simulation:
 
     def step(self, count: int = 1) -> None:
         """Take `count` steps of size dt; of the adaptive integrator, as many as reach count dt further."""
-        self._advance([self._later(k) for k in (count,)], None)
+        self._advance([self._later(count)], None)
 
     def run(
         self,
@@ -152,10 +175,10 @@ class Simulation:
         if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):
             raise LinkworkError("the state holds a number that is not finite; set it before running")
         schedule = _Schedule(self, duration, every, bool(until), callbacks)
-        builder = RecordBuilder(self._observer.groups, self._info(duration, schedule.every), save)
+        builder = RecordBuilder(self.method.observer.groups, self._info(duration, schedule.every), save)
         began, steps = wall.perf_counter(), self.steps
-        self._observer.restart()
-        self._observer.append(builder, self._now())
+        self.method.observer.restart()
+        self.method.observer.append(builder, self._now())
         failure: SimulationError | None = None
         for targets, samples, calls in schedule.stretches():
             try:
@@ -173,10 +196,14 @@ class Simulation:
         taken = self.steps - steps
         info = {
             "steps": taken,
-            "rejected_steps": int(self._state.counts[2]),
             "wall_s": elapsed,
             "us_per_step": 1e6 * elapsed / max(taken, 1),
-            "warnings": [*self.system.notes, *self._observer.warnings(_BALANCE_BUDGET)],
+            **self.method.outcome(),
+            "warnings": [
+                *self.system.notes,
+                *self.method.warnings(),
+                *self.method.observer.warnings(_BALANCE_BUDGET),
+            ],
         }
         if failure is not None:
             info["failure"] = str(failure)
@@ -190,9 +217,9 @@ class Simulation:
         return {
             "linkwork": __version__,
             "model": self.system.name,
-            "integrator": self.integrator,
+            "method": self.method.name,
+            **self.method.info(),
             "dt": self.dt,
-            "tolerance": self.tolerance if self.integrator == "adaptive" else None,
             "duration": duration,
             "every": every,
         }
@@ -203,31 +230,20 @@ class Simulation:
 
     def _later(self, count: int) -> float:
         """The target `count` steps of dt from now: a step count, or a time for the adaptive integrator."""
-        if self.integrator == "adaptive":
+        if self.method.adaptive:
             return self.time + count * self.dt
         return int(self._state.counts[0]) + count
 
     def _advance(self, targets: Sequence[float], into: tuple[RecordBuilder, int] | None) -> None:
         """Move on through `targets`; hand the first `samples` of them to the record."""
-        n = len(targets)
-        out = (
-            np.empty(n),
-            np.empty((n, self.system.nq)),
-            np.empty((n, self.system.nv)),
-            np.empty((n, 2)),
-        )
-        if self.integrator == "adaptive":
-            goals = np.array(targets, float)
-            done, status = run_adaptive(self.tables, self._tableau, self._state, self.tolerance, goals, *out)
-        else:
-            goals = np.array(targets, np.int64)
-            done, status = run_fixed(self.tables, self._tableau, self._state, self.dt, goals, *out)
+        done, status, out = self.method.advance(targets)
         if into is not None:
             builder, samples = into
             rows = min(done, samples)
-            self._observer.append(builder, tuple(array[:rows] for array in out))  # type: ignore[arg-type]
+            t, q, v, work = (array[:rows] for array in out[:4])
+            self.method.observer.append(builder, (t, q, v, work))
         if status != OK:
-            raise SimulationError(likely_reason(self, int(status)), self.time)
+            raise SimulationError(likely_reason(self, status), self.time)
 
     def save_state(self, path: str | Path) -> None:
         """Write everything a run needs to go on bit by bit as if never interrupted."""
@@ -244,9 +260,9 @@ class Simulation:
     def _snapshot(self) -> dict[str, Any]:
         s = self._state
         return {
-            "q": s.q, "v": s.v, "work": s.work, "clock": s.clock, "counts": s.counts,
+            "q": s.q, "v": s.v, "work": s.work, "clock": s.clock, "counts": s.counts, **self.method.memory(),
             "model": np.array(fingerprint(self.system)),
-            "method": np.array(f"{self.integrator} dt={self.dt!r} tolerance={self.tolerance!r}"),
+            "method": np.array(f"{self.method.name} {self.integrator} dt={self.dt!r} tolerance={self.tolerance!r}"),
         }  # fmt: skip
 
     def load_state(self, path: str | Path) -> None:
@@ -263,8 +279,9 @@ class Simulation:
         for key, what in (("model", "another model"), ("method", "another integrator or step")):
             if str(data[key]) != str(wanted[key]):
                 raise LinkworkError(f"{path}: was saved from {what}: {data[key]} instead of {wanted[key]}")
-        for key in ("q", "v", "work", "clock", "counts"):
-            getattr(self._state, key)[:] = data[key]
+        for key, array in wanted.items():
+            if key not in ("model", "method"):
+                array[...] = data[key]
 
 
 class _Schedule:
@@ -281,7 +298,7 @@ class _Schedule:
         self.simulation = simulation
         self.begin = simulation.time
         self.duration = duration
-        self.adaptive = simulation.integrator == "adaptive"
+        self.adaptive = simulation.method.adaptive
         if every is None:
             every = min(DEFAULT_EVERY, duration)
             if not self.adaptive:

@@ -22,6 +22,16 @@ class Column(NamedTuple):
     unit: str
 
 
+def coordinate_columns(joint: Joint) -> list[Column]:
+    """Names and units of a joint's coordinates."""
+    return [Column(f"{joint.name}.{c}", m.unit) for m in joint.motions() for c in m.coordinates]
+
+
+def rate_columns(joint: Joint) -> list[Column]:
+    """Names and units of a joint's rates."""
+    return [Column(f"{joint.name}.{c}", m.rate_unit) for m in joint.motions() for c in m.rates]
+
+
 @dataclass(frozen=True)
 class PlacedJoint:
     """A joint of the model and where the compiled tables hold it."""

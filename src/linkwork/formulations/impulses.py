@@ -74,7 +74,7 @@ def step(tables, constraints, work, q, v, energy, delta, t, h, erp, epsilon, lim
         energy[1] += h * dissipated
     measure(tables, constraints, q)  # frames => phi, J
     factor(dofs, work.H, work.rhs)  # (I, p, tau) => L D, rhs
-    H, x = work.H, work.x
+    H = work.H
 
     # Steps 1 to 3: free motion.
     solve_inward(dofs, H, work.rhs)
@@ -222,11 +222,11 @@ def _stick(constraints, work, count, v, dofs, epsilon):
 
 
 @kernel
-def run_impulses(tables, constraints, work, state, stats, h, options, targets, out_t, out_q, out_v, out_work):
+def run_impulses(tables, constraints, work, state, stats, h, options, targets, out_t, out_q, out_v, out_work, out_solver):
     """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
 
     options: erp, epsilon, iteration limit, budget in clock ticks, 1 for blocks. stats: sum and maximum of
-    iterations, steps cut short, largest gap and its row.
+    iterations, steps cut short, largest gap and its row; of the last step: iterations, cut short, gap and its row.
     """
     t0, clock, counts = state.clock[0], state.clock, state.counts
     limit, blocks = int(options[2]), options[4] != 0.0
@@ -242,6 +242,7 @@ def run_impulses(tables, constraints, work, state, stats, h, options, targets, o
             stats[2] += cut
             if gap > stats[3]:
                 stats[3], stats[4] = gap, worst
+            stats[5], stats[6], stats[7], stats[8] = iterations, cut, gap, worst
             counts[0] += 1
             counts[1] += 1
             clock[2] = t0 + counts[0] * h
@@ -249,4 +250,5 @@ def run_impulses(tables, constraints, work, state, stats, h, options, targets, o
             if status != OK:
                 return row, status
         sample(state, out_t, out_q, out_v, out_work, row, clock[2])
+        out_solver[row, 0], out_solver[row, 1] = stats[5], stats[7]
     return targets.shape[0], OK

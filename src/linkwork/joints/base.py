@@ -15,14 +15,12 @@ from pydantic import Field, model_validator
 
 from ..item import (
     Axis,
-    Bounds,
     BodyName,
+    Bounds,
     Item,
-    Number,
     PerCoordinate,
     PerCoordinateNonNegative,
     Place,
-    _plain,
     item,
 )
 from ..rotation import Placement, frame_from_axis

@@ -1,0 +1,250 @@
+"""Methods: how a model is moved. Each holds a compiled system and its state and goes from target to target.
+
+Targets are step counts for methods of fixed steps and times [s] for the adaptive one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .compile import compile_model
+from .coordinates.dynamics import body_pose, body_twist
+from .coordinates.tree import place
+from .errors import LinkworkError, UnsupportedError, nearest
+from .formulations.impulses import run_impulses, workspace
+from .integrate import State, Tableau, dormand_prince, euler, new_state, rk4, run_adaptive, run_fixed
+from .kernels.clock import cycles_per_second
+from .model import Flat, Model
+from .observe import Observer, RowObserver, TreeObserver
+from .rotation import Array, matrix, quaternion
+from .spanning import spanning_tree
+from .system import System
+from .tables import COORDINATE, HOLD
+
+TABLEAUS: dict[str, Callable[[], Tableau]] = {"rk4": rk4, "euler": euler, "adaptive": dormand_prince}
+NO_BUDGET = 1e18  # clock ticks
+
+
+class Method(ABC):
+    """A way to move a model; see the module."""
+
+    name: str
+    adaptive = False
+    system: System
+    observer: Observer
+    state: State
+
+    @abstractmethod
+    def reset(self) -> None:
+        """Back to the start."""
+
+    @abstractmethod
+    def advance(self, targets: Sequence[float]) -> tuple[int, int, tuple[Array, ...]]:
+        """Go through the targets; returns (how many were reached, status, samples there)."""
+
+    def memory(self) -> dict[str, Array]:
+        """Arrays beside the state that a resumed run needs, to be saved and written back in place."""
+        return {}
+
+    def info(self) -> dict[str, Any]:
+        """What a record should say about how it was made."""
+        return {}
+
+    def outcome(self) -> dict[str, Any]:
+        """What a record should say about how it went."""
+        return {}
+
+    def warnings(self) -> list[str]:
+        """What the user should know about how it went."""
+        return []
+
+    def command(self, drive: str, value: float) -> None:
+        """Give a drive a new command."""
+        raise LinkworkError(f"there is no drive '{drive}' in this method")
+
+
+class TreeMethod(Method):
+    """Open mechanisms: accelerations of the tree, integrated explicitly."""
+
+    name = "tree"
+
+    def __init__(self, model: Model | System, integrator: str, dt: float, tolerance: float):
+        if isinstance(model, Model):
+            features = row_features(model.flatten())
+            if features:
+                raise UnsupportedError(
+                    "the method 'tree' has no constraints, but " + "; ".join(features) + "; use method 'simgc'"
+                )
+        self.system = model if isinstance(model, System) else compile_model(model)
+        self.adaptive = integrator == "adaptive"
+        self._integrator, self._dt, self._tolerance = integrator, dt, tolerance
+        self._tableau = TABLEAUS[integrator]()
+        self._tables = self.system.fresh_tables()
+        self.observer = TreeObserver(self.system)
+        self.reset()
+
+    def reset(self) -> None:
+        self.state = new_state(self.system.q0, self.system.v0)
+        self.state.clock[1] = self._dt
+
+    def advance(self, targets: Sequence[float]) -> tuple[int, int, tuple[Array, ...]]:
+        out = _samples(len(targets), self.system)
+        if self.adaptive:
+            goals = np.array(targets, float)
+            done, status = run_adaptive(self._tables, self._tableau, self.state, self._tolerance, goals, *out)
+        else:
+            steps = np.array(targets, np.int64)
+            done, status = run_fixed(self._tables, self._tableau, self.state, self._dt, steps, *out)
+        return done, status, out
+
+    def info(self) -> dict[str, Any]:
+        return {"integrator": self._integrator, "tolerance": self._tolerance if self.adaptive else None}
+
+    def outcome(self) -> dict[str, Any]:
+        return {"rejected_steps": int(self.state.counts[2])}
+
+
+class ImpulseMethod(Method):
+    """Sequential impulses, in generalized (`simgc`) or maximal coordinates (`simmc`).
+
+    `epsilon`: impulse change at which iterations end [N s]; `iterations`: their limit a step; `budget`: time they
+    may take a step [s], None for any; `erp`: share of a gap removed in a step.
+    """
+
+    def __init__(
+        self, model: Model, name: str, dt: float, epsilon: float, iterations: int, budget: float | None, erp: float
+    ):
+        self.name = name
+        maximal = name == "simmc"
+        self.system = compile_model(model, rows=True, maximal=maximal)
+        self._q0, self._v0 = self.system.q0, self.system.v0
+        if maximal:
+            self._q0, self._v0 = floating_start(model, self.system)
+        assert self.system.rows is not None
+        self._rows = self.system.rows
+        self._dt = dt
+        ticks = NO_BUDGET if budget is None else budget * cycles_per_second()
+        self._options = np.array([erp, epsilon, iterations, ticks, float(maximal)])
+        self._settings = {"epsilon": epsilon, "iterations": iterations, "budget": budget, "erp": erp}
+        self._tables = self.system.fresh_tables()
+        self._work = workspace(self.system.nv, len(self._rows.names))
+        self.observer = RowObserver(self.system)
+        self.reset()
+
+    def reset(self) -> None:
+        self.state = new_state(self._q0, self._v0)
+        self._stats = np.zeros(9)
+        self._constraints = self._rows.fresh()
+        settle(self._tables, self._constraints, self._q0)
+
+    def advance(self, targets: Sequence[float]) -> tuple[int, int, tuple[Array, ...]]:
+        steps = np.array(targets, np.int64)
+        out = (*_samples(len(targets), self.system), np.empty((len(targets), 2)))
+        done, status = run_impulses(
+            self._tables, self._constraints, self._work, self.state, self._stats, self._dt, self._options,
+            steps, *out,
+        )  # fmt: skip
+        return done, status, out
+
+    def memory(self) -> dict[str, Array]:
+        constraints = self._constraints
+        return {
+            "impulses": constraints.rows["p"],
+            "coordinates": constraints.coords["value"],
+            "commands": constraints.inputs,
+            "stats": self._stats,
+        }
+
+    def info(self) -> dict[str, Any]:
+        return {"integrator": "euler", **self._settings}
+
+    def report(self) -> dict[str, Any]:
+        """The last step: iterations, whether it was cut short, largest gap and its row."""
+        iterations, cut, gap, worst = self._stats[5:]
+        return {
+            "iterations": int(iterations),
+            "cut_short": bool(cut),
+            "gap": float(gap),
+            "worst_row": self._row_name(worst),
+        }
+
+    def outcome(self) -> dict[str, Any]:
+        steps = max(int(self.state.counts[1]), 1)
+        dropped = [name for name, flag in zip(self._rows.names, self._work.dropped, strict=True) if flag]
+        return {
+            "iterations_mean": float(self._stats[0]) / steps,
+            "iterations_max": int(self._stats[1]),
+            "steps_cut_short": int(self._stats[2]),
+            "worst_gap_m": float(self._stats[3]),
+            "worst_row": self._row_name(self._stats[4]),
+            "degenerate_rows": dropped,
+        }
+
+    def warnings(self) -> list[str]:
+        cut = int(self._stats[2])
+        if not cut:
+            return []
+        worst = f"; the largest gap is {self._stats[3]:.2g} m in {self._row_name(self._stats[4])}"
+        limits = f"{self._settings['iterations']} iterations or the time budget"
+        return [f"{cut} steps ended at {limits} before impulses settled{worst}"]
+
+    def _row_name(self, index: float) -> str | None:
+        return self._rows.names[int(index)] if index >= 0 and self._rows.names else None
+
+    def command(self, drive: str, value: float) -> None:
+        if drive not in self._rows.drives:
+            raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, self._rows.drives)}")
+        self._constraints.inputs[self._rows.drives.index(drive)] = value
+
+
+def row_features(flat: Flat) -> list[str]:
+    """What in a model needs constraints, by name."""
+    _, cuts, _ = spanning_tree(flat)
+    found = [f"joint '{joint.name}' closes a loop" for joint in cuts]
+    for joint in flat.joints.values():
+        if joint.limits is not None:
+            found.append(f"joint '{joint.name}' has limits")
+        if any(joint.per_rate("friction")):
+            found.append(f"joint '{joint.name}' has dry friction")
+    found += [f"drive '{name}' acts on a joint" for name in flat.drives]
+    found += [f"'{name}' couples joints" for name in flat.couplings]
+    return found
+
+
+def settle(tables: Any, constraints: Any, q: Array) -> None:
+    """Start of the rows: couplings hold the joints in the relation that they start in."""
+    from .kernels.rows import measure
+
+    place(tables.dofs, tables.islands, q, np.zeros(len(tables.dofs) - 1))
+    measure(tables, constraints, q)
+    for row in constraints.rows:
+        if row["kind"] == COORDINATE and row["role"] == HOLD:
+            row["offset"] += row["phi"]
+
+
+def floating_start(model: Model, system: System) -> tuple[Array, Array]:
+    """Coordinates and rates of floating bodies for the start of the tree."""
+    flat = model.flatten()
+    tree = compile_model(model)
+    tables = tree.fresh_tables()
+    place(tables.dofs, tables.islands, tree.q0, tree.v0)
+    q, v = system.q0.copy(), system.v0.copy()
+    for index, (name, body) in enumerate(flat.bodies.items()):
+        p, R = (np.array(part) for part in body_pose(tables, index))
+        w, u = (np.array(part) for part in body_twist(tables, index))
+        R = R.reshape(3, 3)
+        com = body.mass_properties.com
+        written = np.array(body.at) + matrix(body.rotation) @ com
+        turn = R @ matrix(body.rotation).T
+        placed = next(j for j in system.joints.values() if j.joint.b == name and j.dofs)
+        q[placed.q] = [*(p + R @ com - written), *quaternion(turn)]
+        v[placed.v] = [*(u + np.cross(w, R @ com)), *(turn.T @ w)]
+    return q, v
+
+
+def _samples(count: int, system: System) -> tuple[Array, Array, Array, Array]:
+    return np.empty(count), np.empty((count, system.nq)), np.empty((count, system.nv)), np.empty((count, 2))
