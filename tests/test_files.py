@@ -14,12 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from linkwork.drives import COUPLINGS, DRIVES, DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
 from linkwork.errors import ModelError
 from linkwork.io import dump_model, load_model, model_schema, save_model
 from linkwork.io.expressions import evaluate
-from linkwork.io.kinds import file_loads
+from linkwork.io.kinds import SHELVES, file_loads
 from linkwork.io.yaml_source import MAX_BYTES, read_source, scalar
-from linkwork.joints import JOINTS, Hinge, Joint
+from linkwork.joints import JOINTS, Cylindrical, Hinge, Joint
 from linkwork.loads import BodyFunction, Force, JointFunction, Spring, Torque
 from linkwork.model import Body, Component, Instance, Marker, Model
 from linkwork.rotation import about
@@ -39,11 +40,11 @@ def load(folder: Path, text: str, parameters: dict[str, float] | None = None) ->
 
 def spelled(component: Component) -> Any:
     """Everything in a component, in order, floats by their digits: tells 0.0 from -0.0."""
-    shelves = [repr(list(shelf.items())) for shelf in (component.bodies, component.joints, component.loads)]
+    shelves = [repr(list(getattr(component, shelf).items())) for shelf in SHELVES]
     placed = [(i.name, i.at, i.rotation, i.mirror) for i in component.instances.values()]
     inner = [spelled(i.component) for i in component.instances.values()]
     gravity = repr(component.gravity) if isinstance(component, Model) else ""
-    return component.name, shelves, repr(component.markers), repr(placed), inner, gravity
+    return component.name, shelves, repr(placed), inner, gravity
 
 
 # --- random models ---
@@ -51,6 +52,10 @@ def spelled(component: Component) -> Any:
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 POSITIVE = st.floats(min_value=1e-300, max_value=1e300)
 NON_NEGATIVE = st.just(0.0) | POSITIVE
+NOT_ZERO = NUMBERS.filter(bool)
+LIMITS = st.tuples(st.none() | NUMBERS, st.none() | NUMBERS).filter(
+    lambda pair: None in pair or pair[0] <= pair[1]
+)
 POINTS = st.tuples(*[st.floats(-1e6, 1e6)] * 3)
 AXES = st.tuples(*[st.floats(-5.0, 5.0)] * 3).filter(lambda a: math.hypot(*a) > 1e-3)
 QUATERNIONS = st.builds(about, AXES, st.floats(-10, 10)) | st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(
@@ -125,8 +130,11 @@ def joints(draw: st.DrawFn, name: str, ends: tuple[str, str], markers: list[str]
     extra = {"pitch": draw(NUMBERS)} if kind == "screw" else {}
     plain = JOINTS[kind](name, *ends, **extra)
     count = len(plain.rates)
-    for field, numbers in (("damping", NON_NEGATIVE), ("spring", NON_NEGATIVE), ("rest", NUMBERS)):
+    fields = dict.fromkeys(("damping", "spring", "friction", "armature"), NON_NEGATIVE) | {"rest": NUMBERS}
+    for field, numbers in fields.items():
         extra[field] = draw(st.just(0.0) | numbers | st.tuples(*[numbers] * count))
+    extra["limits"] = draw(st.none() | LIMITS | (st.tuples(*[LIMITS] * count) if count else st.none()))
+    extra["restitution"] = draw(st.just(0.0) | st.floats(0, 1))
     if "qw" not in plain.coordinates:
         extra["position"] = draw(st.none() | NUMBERS | st.tuples(*[NUMBERS] * count))
     else:
@@ -159,6 +167,32 @@ def loads(draw: st.DrawFn, name: str, known: list[str], markers: list[str]) -> A
 
 
 @st.composite
+def drives(draw: st.DrawFn, name: str, known: list[str], unlimited: st.SearchStrategy[bool]) -> Any:
+    kind = draw(st.sampled_from(sorted(DRIVES)))
+    common = {"coordinate": draw(st.none() | TITLES), "command": draw(NUMBERS), "signal": draw(SIGNALS)}
+    joint = draw(st.sampled_from(known))
+    if kind == "torque_source":
+        return TorqueSource(name, joint, **common)
+    if kind == "dc_motor":
+        sheet = {"stall_torque": draw(POSITIVE), "idle_speed": draw(POSITIVE), "gear": draw(NOT_ZERO)}
+        return DCMotor(name, joint, time_constant=draw(NON_NEGATIVE), **sheet, **common)
+    if not draw(unlimited):
+        common["strength"] = draw(NON_NEGATIVE)
+    if kind == "velocity_servo":
+        return VelocityServo(name, joint, **common)
+    assert kind == "position_servo", "a new drive needs its line here"
+    return PositionServo(name, joint, stiffness=draw(POSITIVE), damping=draw(NON_NEGATIVE), **common)
+
+
+@st.composite
+def couplings(draw: st.DrawFn, name: str, known: list[str]) -> Any:
+    assert COUPLINGS.keys() == {"repeater"}, "a new coupling needs its line here"
+    a, b = draw(st.sampled_from(known)), draw(st.sampled_from(known))
+    names = {"coordinate_a": draw(st.none() | TITLES), "coordinate_b": draw(st.none() | TITLES)}
+    return Repeater(name, a, b, ratio=draw(NOT_ZERO), **names)
+
+
+@st.composite
 def filled(draw: st.DrawFn, component: Component, inner: list[Component], folder: Path) -> Any:
     names = draw(st.lists(NAMES, min_size=8, max_size=8, unique=True))
     for name in names[: draw(st.integers(1, 3))]:
@@ -177,6 +211,12 @@ def filled(draw: st.DrawFn, component: Component, inner: list[Component], folder
         component.add(draw(joints(name, (ends[0], ends[1]), markers)))
     for name in names[: draw(st.integers(0, 2))]:
         component.add(draw(loads(name, ["ground", *known], markers)))
+    joined = list(component.flatten().joints)
+    unlimited = st.booleans() if isinstance(component, Model) else st.just(False)
+    for name in names[: draw(st.integers(0, 3)) if joined else 0]:
+        component.add(draw(drives(name, joined, unlimited)))
+    for name in names[: draw(st.integers(0, 2)) if joined else 0]:
+        component.add(draw(couplings(name, joined)))
     return component
 
 
@@ -239,6 +279,40 @@ def test_saved_text_is_short_and_readable() -> None:
     )
 
 
+def driven() -> Model:
+    """Limits, friction, and every drive and coupling, inside a component and outside."""
+    part = Component("part")
+    part.add(Body("rod", mass=1.0, inertia=(1.0, 1.0, 1.0)))
+    part.add(Hinge("pin", "ground", "rod", limits=(None, 1.5), restitution=0.25, friction=0.5))
+    part.add(TorqueSource("twist", "pin", command=-2, signal=Sine(0.5)))
+    model = small()
+    model.add(part.instance("left"))
+    model.add(Cylindrical("guide", "arm", "left.rod", limits=((0, 1), (None, None)), friction=(0.1, 0)))
+    model.add(VelocityServo("spin", "left.pin", strength=3))
+    model.add(PositionServo("hold", "guide", coordinate="angle", stiffness=10, damping=1))
+    model.add(DCMotor("motor", "pivot", stall_torque=0.1, idle_speed=500, time_constant=0.02, gear=-50))
+    model.add(Repeater("belt", "pivot", "guide", ratio=-2, coordinate_b="angle"))
+    return model
+
+
+def test_drives_and_limits_are_written_and_read(tmp_path: Path) -> None:
+    model = driven()
+    text = dump_model(model)
+    for line in (
+        "    limits: [[0, 1], [null, null]]\n    friction: [0.1, 0]\n",
+        "drives:\n  spin: {type: velocity_servo, joint: left.pin, strength: 3}",
+        "  hold: {type: position_servo, joint: guide, stiffness: 10, coordinate: angle, damping: 1}",
+        "couplings:\n  belt: {type: repeater, a: pivot, b: guide, ratio: -2, coordinate_b: angle}",
+        "pin: {type: hinge, a: ground, b: rod, limits: [null, 1.5], restitution: 0.25, friction: 0.5}",
+        "twist: {type: torque_source, joint: pin, command: -2, signal: {signal: sine, frequency: 0.5}}",
+    ):
+        assert line in text
+    save_model(model, tmp_path / "model.yaml")
+    loaded = load_model(tmp_path / "model.yaml")
+    assert spelled(loaded) == spelled(model)
+    assert loaded.flatten().drives["left.twist"].joint == "left.pin"
+
+
 def test_long_lists_are_wrapped() -> None:
     model = small()
     model.add(Force("push", "arm", force=(0, 0, 1), signal=Table(range(200), [0.125] * 200)))
@@ -299,6 +373,8 @@ def test_save_into_no_folder_is_a_model_error(tmp_path: Path) -> None:
     [
         (BodyFunction("drive", "arm", lambda *_: None), "body_function 'drive'.*never runs code"),
         (JointFunction("motor", "pivot", lambda *_: None), "joint_function 'motor'.*never runs code"),
+        (TorqueSource("twist", "pivto"), "torque_source 'twist'.joint.*no joint 'pivto'.*'pivot'"),
+        (Repeater("belt", "pivot", "knee"), "repeater 'belt'.b.*no joint 'knee'"),
         (Marker("tip", "amr"), "marker 'tip'.body.*no body 'amr'.*'arm'"),
         (Body("leg", mass=1, shapes=[Mesh("/none/part.stl")]), "mesh '/none/part.stl'.*inside the folder"),
         (Instance("inner", Model("m")), "instance 'inner'.*gravity would be lost"),
@@ -475,8 +551,8 @@ def test_byte_order_mark_is_no_trouble(tmp_path: Path) -> None:
 
 KEYWORDS = {
     "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description",
-    "exclusiveMinimum", "items", "maxItems", "minItems", "minLength", "minimum", "not", "oneOf", "pattern",
-    "properties", "propertyNames", "required", "title", "type",
+    "exclusiveMinimum", "items", "maxItems", "maximum", "minItems", "minLength", "minimum", "not", "oneOf",
+    "pattern", "properties", "propertyNames", "required", "title", "type",
 }  # fmt: skip
 TYPES: dict[str, Any] = {
     "object": dict, "array": list, "string": str, "boolean": bool, "number": (int, float), "null": type(None),
@@ -509,6 +585,8 @@ def mismatches(schema: dict[str, Any], value: Any, root: dict[str, Any] | None =
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if value < schema.get("minimum", value) or value <= schema.get("exclusiveMinimum", -math.inf):
             yield f"{at}: too small"
+        if value > schema.get("maximum", value):
+            yield f"{at}: too large"
     elif isinstance(value, list):
         if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", math.inf):
             yield f"{at}: length"
@@ -543,7 +621,9 @@ def subschemas(schema: dict[str, Any]) -> Any:
 
 
 def test_published_schema_is_current() -> None:
-    published = json.loads((DOCS / "linkwork.schema.json").read_text(encoding="utf-8"))
+    text = (DOCS / "linkwork.schema.json").read_text(encoding="utf-8")
+    assert not re.search("NaN|Infinity", text), "JSON has neither"
+    published = json.loads(text)
     assert published == SCHEMA, (
         "write docs/linkwork.schema.json anew: "
         "json.dumps(linkwork.io.model_schema(), indent=2, ensure_ascii=False)"
@@ -569,8 +649,10 @@ def test_schema_knows_all_kinds_and_describes_their_fields() -> None:
         assert joint["properties"]["type"]["const"] == kind
         assert joint["required"][:3] == ["type", "a", "b"]
         assert cls.__doc__ in joint["description"]
-    for kind in file_loads():
-        assert defs[f"load_{kind}"]["properties"]["type"]["const"] == kind
+    for what, kinds in (("load", file_loads()), ("drive", DRIVES), ("coupling", COUPLINGS)):
+        for kind in kinds:
+            assert defs[f"{what}_{kind}"]["properties"]["type"]["const"] == kind
+            assert {"$ref": f"#/$defs/{what}_{kind}"} in defs[what]["oneOf"]
     assert not any("function" in key for key in defs)
     assert "[N m s/rad, N s/m]" in defs["joint_hinge"]["properties"]["damping"]["description"]
     assert "[kg]" in defs["body"]["properties"]["mass"]["description"]
@@ -597,6 +679,17 @@ def test_schema_knows_all_kinds_and_describes_their_fields() -> None:
         (ARM + "joints: {p: {type: screw, a: ground, b: arm}}\n", False),
         (ARM + "loads: {p: {type: body_function, body: arm}}\n", False),
         (ARM + "extra: 1\n", False),
+        (ARM + "joints: {p: {type: hinge, a: ground, b: arm, limits: [=-x, null]}}\n", True),
+        (ARM + "joints: {p: {type: planar, a: ground, b: arm, limits: [[0, 1], [null, 2], [0, 1]]}}\n", True),
+        (ARM + "joints: {p: {type: hinge, a: ground, b: arm, limits: [0]}}\n", False),
+        (ARM + "joints: {p: {type: hinge, a: ground, b: arm, restitution: 1.5}}\n", False),
+        (ARM + "joints: {p: {type: hinge, a: ground, b: arm, mirrored: 1}}\n", False),
+        (ARM + "drives: {m: {type: velocity_servo, joint: p, command: =w, strength: 2}}\n", True),
+        (ARM + "drives: {m: {type: position_servo, joint: p}}\n", False),
+        (ARM + "drives: {m: {type: dcmotor, joint: p}}\n", False),
+        (ARM + "drives: {m: {type: repeater, a: p, b: q}}\n", False),
+        (ARM + "components: {c: {drives: {}, couplings: {r: {type: repeater, a: p, b: q}}}}\n", True),
+        (ARM + "couplings: {r: {type: repeater, a: p}}\n", False),
     ],
 )
 def test_schema_tells_right_from_wrong(text: str, fits: bool, tmp_path: Path) -> None:
@@ -623,8 +716,9 @@ def test_examples_of_the_documentation_compile(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
         assert not list(mismatches(SCHEMA, read_source(tmp_path / name)[0].plain()))
     model = load_model(tmp_path / "cart.yaml", {"length": 0.8})
-    system = compile_model(model)
+    system = compile_model(model, rows=True)
     assert system.nv == 3
+    assert {"rail.travel: upper limit", "mirror: repeater", "motor: dc motor"} <= set(system.rows.names)
     save_model(model, tmp_path / "saved.yaml")
     assert load_model(tmp_path / "saved.yaml") == model
 
@@ -633,5 +727,5 @@ def test_documentation_mentions_every_kind_and_function() -> None:
     from linkwork.io.expressions import FUNCTIONS
 
     text = (DOCS / "model-files.md").read_text(encoding="utf-8")
-    for word in [*JOINTS, *file_loads(), *SHAPES, "sine", "table", *FUNCTIONS]:
+    for word in [*JOINTS, *file_loads(), *DRIVES, *COUPLINGS, *SHAPES, "sine", "table", *FUNCTIONS]:
         assert f"`{word}`" in text, word

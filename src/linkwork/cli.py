@@ -89,8 +89,13 @@ def run(
     subject: Subject,
     duration: Annotated[float | None, typer.Option("--time", help="Simulated time [s].")] = None,
     dt: Annotated[float | None, typer.Option(help="Step [s].")] = None,
-    integrator: Annotated[str, typer.Option(help="rk4, euler or adaptive.")] = "rk4",
+    method: Annotated[
+        str | None, typer.Option(help="tree, simgc or simmc; default: the first that can do the model.")
+    ] = None,
+    integrator: Annotated[str, typer.Option(help="Of the method tree: rk4, euler or adaptive.")] = "rk4",
     tolerance: Annotated[float, typer.Option(help="Local error of the adaptive integrator.")] = 1e-8,
+    epsilon: Annotated[float, typer.Option(help="Change of impulses that ends iterations [N s].")] = 1e-6,
+    budget: Annotated[float | None, typer.Option(help="Time that iterations may take a step [s].")] = None,
     every: Annotated[float | None, typer.Option(help="Time between samples [s].")] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the record to this HDF5 file while running.")
@@ -113,7 +118,10 @@ def run(
 
         simulation = Simulation(
             model,
+            method=method,
             integrator=integrator,  # type: ignore[arg-type]
+            epsilon=epsilon,
+            budget=budget,
             dt=dt if dt is not None else (found.dt if found else 1e-3),
             tolerance=tolerance,
         )
@@ -166,10 +174,12 @@ def warmup(as_json: AsJson = False) -> None:
     with _compiling(quiet=as_json, always=True):
         from .kernels.jit import cache_directory
         from .scenes import scene
-        from .simulate import TABLEAUS, Simulation
+        from .simulate import METHODS, TABLEAUS, Simulation
 
         for integrator in TABLEAUS:
             _warm(Simulation(scene("chain5"), integrator=integrator))  # type: ignore[arg-type]
+        for method in METHODS[1:]:
+            _warm(Simulation(scene("chain5"), method=method))
     seconds = time.perf_counter() - began
     where = cache_directory()
     if as_json:
@@ -198,6 +208,36 @@ def bench(
     else:
         for grid in result.tables():
             console.print(grid)
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="Which paper: simgc.")],
+    plot: Annotated[Path | None, typer.Option(help="Write a plot to this file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run what a paper shows and set it beside what the paper reports."""
+    from .reproduce import PAPERS
+    from .reproduce import reproduce as run_paper
+
+    if paper not in PAPERS:
+        raise LinkworkError(f"there is no paper '{paper}' (known: {', '.join(PAPERS)})")
+    if plot is not None:
+        _need_folder(plot)
+    with _progress(f"reproducing {paper}", quiet=as_json) as advance:
+        result = run_paper(paper, advance)
+    if plot is not None and result.plot is not None:
+        result.plot(plot)
+    if as_json:
+        _print_json(result.to_dict())
+        return
+    grid = Grid(*result.rows[0])
+    for row in result.rows:
+        grid.add_row(*(f"{v:.3g}" if isinstance(v, float) else str(v) for v in row.values()))
+    console.print(result.paper)
+    console.print(grid)
+    for note in result.notes:
+        console.print(f"  {_escape(note)}", highlight=False)
 
 
 @app.command()
@@ -232,15 +272,16 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _warm(simulation: Any) -> None:
-    """Compile what a run needs, on a twin that is thrown away."""
-    twin = type(simulation)(simulation.system, integrator=simulation.integrator, dt=simulation.dt)
-    twin.run(twin.dt)
+    """Compile what a run needs, by a step that is taken back."""
+    simulation.run(simulation.dt)
+    simulation.reset()
 
 
 def _report(subject: str, record: Record) -> dict[str, Any]:
     info = record.info
     return {
         "scene": subject,
+        "method": info["method"],
         "integrator": info["integrator"],
         "dt": info["dt"],
         "time": float(record.time[-1]),
@@ -248,8 +289,14 @@ def _report(subject: str, record: Record) -> dict[str, Any]:
         "wall_s": info["wall_s"],
         "us_per_step": info["us_per_step"],
         "energy_drift_J": record.energy_drift,
+        **{key: info[key] for key in _SOLVER_KEYS if key in info},
         "warnings": info["warnings"],
     }
+
+
+_SOLVER_KEYS = (
+    "worst_gap_m", "worst_row", "iterations_mean", "iterations_max", "steps_cut_short", "degenerate_rows",
+)  # fmt: skip
 
 
 def _print_report(report: dict[str, Any], save: Path | None, plot: Path | None) -> None:
@@ -261,6 +308,9 @@ def _print_report(report: dict[str, Any], save: Path | None, plot: Path | None) 
         "recording included",
         "energy drift": f"{report['energy_drift_J']:.3g} J at most",
     }
+    if "worst_gap_m" in report:
+        rows["largest gap"] = f"{report['worst_gap_m']:.3g} m in {report['worst_row']}"
+        rows["iterations"] = f"{report['iterations_mean']:.3g} a step, {report['iterations_max']} at most"
     if save is not None:
         rows["record"] = str(save)
     if plot is not None:

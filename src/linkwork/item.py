@@ -99,6 +99,8 @@ def _is_number(value: Any) -> bool:
 Number = Annotated[float, BeforeValidator(_plain), Field(strict=True, allow_inf_nan=False)]
 Positive = Annotated[Number, Field(gt=0)]
 NonNegative = Annotated[Number, Field(ge=0)]
+Flag = Annotated[bool, BeforeValidator(_plain), Field(strict=True)]
+"""True or false; 1, "on" and the like are refused."""
 _Triple = Annotated[tuple[Number, Number, Number], BeforeValidator(_plain)]
 Size3 = Annotated[tuple[Positive, Positive, Positive], BeforeValidator(_plain)]
 Name = Annotated[str, Field(strict=True, max_length=200), AfterValidator(_named)]
@@ -362,7 +364,7 @@ def field_names(cls: type) -> list[str]:
 
 
 __all__ = [
-    "GROUND", "Axial", "Axis", "BodyName", "Bounds", "Item", "JointName", "Literal", "LocalOffset", "LocalOrientation",
-    "MarkerName", "Name", "NonNegative", "Number", "Orientation", "PerCoordinate", "PerCoordinateNonNegative",
-    "Place", "Point", "Polar", "Positive", "QuaternionTuple", "Refers", "Size3", "Vector", "explain", "item",
+    "GROUND", "Axial", "Axis", "BodyName", "Bounds", "Flag", "Item", "JointName", "Literal", "LocalOffset",
+    "LocalOrientation", "MarkerName", "Name", "NonNegative", "Number", "Orientation", "PerCoordinate",
+    "PerCoordinateNonNegative", "Place", "Point", "Polar", "Positive", "QuaternionTuple", "Refers", "Size3", "Vector", "explain", "item",
 ]  # fmt: skip

@@ -37,6 +37,7 @@ class Method(ABC):
     system: System
     observer: Observer
     state: State
+    _dt: float
 
     @abstractmethod
     def reset(self) -> None:
@@ -45,6 +46,13 @@ class Method(ABC):
     @abstractmethod
     def advance(self, targets: Sequence[float]) -> tuple[int, int, tuple[Array, ...]]:
         """Go through the targets; returns (how many were reached, status, samples there)."""
+
+    def change_step(self, dt: float) -> None:
+        """Go on with another step size [s]; time is counted in steps from here."""
+        self._dt = dt
+        self.state.clock[0] = self.state.clock[2]
+        self.state.clock[1] = dt
+        self.state.counts[0] = 0
 
     def memory(self) -> dict[str, Array]:
         """Arrays beside the state that a resumed run needs, to be saved and written back in place."""
@@ -149,6 +157,10 @@ class ImpulseMethod(Method):
             steps, *out,
         )  # fmt: skip
         return done, status, out
+
+    def change_step(self, dt: float) -> None:
+        self._constraints.rows["p"] *= dt / self._dt  # the forces go on, so the impulses scale
+        super().change_step(dt)
 
     def memory(self) -> dict[str, Array]:
         constraints = self._constraints

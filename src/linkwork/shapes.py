@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import AfterValidator, Field
 
 from .errors import MissingExtraError, ModelError, Problem
-from .item import LocalOffset, LocalOrientation, Positive, Size3, _moved_fields, item
+from .item import Flag, LocalOffset, LocalOrientation, Positive, Size3, _moved_fields, item
 from .rotation import IDENTITY, Array, Placement, matrix
 
 
@@ -151,7 +151,7 @@ class Mesh(_Shape):
     _: KW_ONLY
     scale: Positive = 1.0
     """Metres per unit of the file: 0.001 for a mesh in millimetres."""
-    inverted: bool = False
+    inverted: Flag = False
     """Reflected through its origin, as in a mirrored component."""
     shape: Literal["mesh"] = "mesh"
 

@@ -150,8 +150,15 @@ class Simulation:
         kinetic, gravity, strain = energies(self.tables, self.q, self.v, self.time)
         return float(kinetic), float(gravity), float(strain)
 
-    def step(self, count: int = 1) -> None:
-        """Take `count` steps of size dt; of the adaptive integrator, as many as reach count dt further."""
+    def step(self, count: int = 1, *, dt: float | None = None) -> None:
+        """Take `count` steps of size dt; of the adaptive integrator, as many as reach count dt further.
+
+        A new `dt` [s] holds from now on.
+        """
+        if dt is not None and dt != self.dt:
+            _positive("dt", dt)
+            self.dt = float(dt)
+            self.method.change_step(self.dt)
         self._advance([self._later(count)], None)
 
     def run(

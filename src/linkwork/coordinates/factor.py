@@ -5,7 +5,7 @@ root instead of 6-vectors. Rows and columns are numbered by dof (dof d is number
 """
 
 from ..kernels.jit import kernel
-from ..kernels.spatial import add6, add_inertia, dot6, get6, inertia_times, set6
+from ..kernels.spatial import add6, add_inertia, dot6, get6, inertia_times, scale6, set6
 from ..tables import COORDINATE
 
 
@@ -66,25 +66,19 @@ def solve_outward(dofs, H, x):
 def project(dofs, link, factor, J, x):
     """x += factor J S along the path from a link to the root: a twist row in joint space.
 
-    Returns the largest sum of magnitudes, against which a result of rounding alone can be told.
+    Returns the size of J, against which a result of rounding alone can be told.
     """
-    largest = 0.0
+    w = scale6(factor, get6(J))
     while link != 0:
-        S = dofs[link].S
-        total, magnitude = 0.0, 0.0
-        for k in range(6):
-            term = factor * J[k] * S[k]
-            total += term
-            magnitude += abs(term)
-        x[link - 1] += total
-        largest = max(largest, magnitude)
-        link = dofs[link].parent
-    return largest
+        dof = dofs[link]
+        x[link - 1] += dot6(w, get6(dof.S))
+        link = dof.parent
+    return abs(w[0]) + abs(w[1]) + abs(w[2]) + abs(w[3]) + abs(w[4]) + abs(w[5])
 
 
 @kernel
 def project_row(dofs, constraints, row, x):
-    """x ← the row in joint space; returns the magnitude of what was summed."""
+    """x ← the row in joint space; returns the size of its Jacobian against twists."""
     for i in range(x.shape[0]):
         x[i] = 0.0
     coords, pairs = constraints.coords, constraints.pairs

@@ -22,11 +22,21 @@ from ..kernels.jit import kernel
 from ..kernels.rows import measure
 from ..loads import apply_loads
 from ..solvers.aim import aim
-from ..solvers.impulses import factor_blocks, sweep, sweep_blocks, warm
+from ..solvers.impulses import (
+    COLUMNS,
+    SHOVED,
+    P,
+    factor_blocks,
+    load_rows,
+    store_rows,
+    sweep,
+    sweep_blocks,
+    warm,
+)
 from ..tables import DC_MOTOR, FRICTION, HOLD, LIMIT, SERVO_PLACE, SERVO_RATE, SPRING, TORQUE
 
-# A row whose Jacobian is this small against what it is summed from moves nothing: it is degenerate.
-DEGENERATE = 1e-10
+# A row whose Jacobian in joint space is this small against that of twists moves nothing: it is degenerate.
+DEGENERATE = 1e-12
 
 
 class Workspace(NamedTuple):
@@ -41,11 +51,12 @@ class Workspace(NamedTuple):
     support: np.ndarray
     velocity: np.ndarray
     pseudo: np.ndarray
-    shoved: np.ndarray
+    X: np.ndarray
     x: np.ndarray
     dropped: np.ndarray
     B: np.ndarray
     block: np.ndarray
+    ends: np.ndarray
 
 
 def workspace(dofs: int, rows: int) -> Workspace:
@@ -53,8 +64,8 @@ def workspace(dofs: int, rows: int) -> Workspace:
     return Workspace(
         np.zeros((dofs, dofs)), np.zeros(dofs), np.zeros((rows, dofs)), np.zeros((rows, rows)),
         np.zeros(rows, np.int64), np.zeros((rows, 2), np.int64), np.zeros((rows, 2), np.int64),
-        np.zeros(rows), np.zeros(rows), np.zeros(rows), np.zeros(dofs), np.zeros(rows, np.int64),
-        np.zeros((rows, rows)), np.zeros((2, rows)),
+        np.zeros(rows), np.zeros(rows), np.zeros((rows, COLUMNS)), np.zeros(dofs), np.zeros(rows, np.int64),
+        np.zeros((rows, rows)), np.zeros((2, rows)), np.zeros(rows + 1, np.int64),
     )  # fmt: skip
 
 
@@ -88,19 +99,20 @@ def step(tables, constraints, work, q, v, energy, delta, t, h, erp, epsilon, lim
         v[dofs[i + 1].v] += h * work.rhs[i]
     iterations, cut = 0, 0
     if count > 0:
-        warm(rows, work.A, work.near, work.velocity, count, work.live)
+        load_rows(rows, work.A, work.X, count, work.live)
+        warm(work.A, work.near, work.X, work.velocity, count)
         if blocks:
-            factor_blocks(rows, work.A, work.B, count, work.live)
+            parts = factor_blocks(rows, work.A, work.B, work.ends, count, work.live)
             iterations, cut = sweep_blocks(
-                rows, work.A, work.B, work.near, work.velocity, work.pseudo, work.shoved, work.block[0],
-                work.block[1], count, work.live, epsilon, limit, deadline,
+                work.A, work.B, work.ends, parts, work.near, work.X, work.velocity, work.pseudo,
+                work.block[0], work.block[1], epsilon, limit, deadline,
             )  # fmt: skip
         else:
             iterations, cut = sweep(
-                rows, work.A, work.near, work.velocity, work.pseudo, work.shoved, count, work.live,
-                epsilon, limit, deadline,
-            )  # fmt: skip
-        _respond(dofs, work, rows, count, v, delta)
+                work.A, work.near, work.X, work.velocity, work.pseudo, count, epsilon, limit, deadline
+            )
+        store_rows(rows, work.X, count, work.live)
+        _respond(dofs, work, count, v, delta)
         _audit(rows, work, count, h, energy)
         _stick(constraints, work, count, v, dofs, epsilon)
     else:
@@ -151,7 +163,6 @@ def _gather(tables, constraints, work, v, t, h, erp):
         live[count] = i
         work.velocity[count] = free
         work.pseudo[count] = 0.0
-        work.shoved[count] = 0.0
         count += 1
     _couple(H, Y, live, support, work.near, work.A, count)
     return count
@@ -174,14 +185,14 @@ def _couple(H, Y, live, support, near, A, count):
 
 
 @kernel
-def _respond(dofs, work, rows, count, v, delta):
+def _respond(dofs, work, count, v, delta):
     """v += H⁻¹ Jᵀ p, and delta = H⁻¹ Jᵀ p' (the pseudo velocities)."""
     n, H, x, other = dofs.shape[0] - 1, work.H, work.x, work.rhs
     for i in range(n):
         x[i] = 0.0
         other[i] = 0.0
     for k in range(count):
-        p, shoved = rows[work.live[k]].p, work.shoved[k]
+        p, shoved = work.X[k, P], work.X[k, SHOVED]
         for i in range(work.support[k, 0], work.support[k, 1]):
             x[i] += work.Y[work.live[k], i] * p
             other[i] += work.Y[work.live[k], i] * shoved

@@ -9,6 +9,7 @@ from pathlib import Path, PureWindowsPath
 from ..errors import ModelError, Problem, nearest
 from ..item import _shown
 from .entry import Entry
+from .kinds import SHELVES
 from .yaml_source import read_source
 
 VERSION = 1
@@ -16,7 +17,7 @@ VERSION = 1
 MAX_NESTING = 50
 """How deep components and includes may be nested."""
 
-COMPONENT_KEYS = ("name", "parameters", "bodies", "markers", "joints", "loads", "instances")
+COMPONENT_KEYS = ("name", "parameters", *SHELVES, "instances")
 FILE_KEYS = ("linkwork", "units", "gravity", "components", *COMPONENT_KEYS)
 _NO_GRAVITY = {"gravity": "gravity belongs to the model, not to a component"}
 _INLINE_REASONS = {

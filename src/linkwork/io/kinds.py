@@ -1,17 +1,31 @@
-"""What a model file can hold: its kinds of loads, and the fields whose values are texts."""
+"""What a model file can hold: its sections, the types in them, and the fields whose values are texts."""
 
 from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..item import _hints, field_names
+from ..drives import COUPLINGS, DRIVES
+from ..item import Item, _hints, field_names
+from ..joints import JOINTS
 
 if TYPE_CHECKING:
     from ..loads.base import Load
+
+TYPED = ("joints", "loads", "drives", "couplings")
+"""Sections whose items are of several types; the key `type` tells which."""
+SHELVES = ("bodies", "markers", *TYPED)
+"""Sections of items that are no instances."""
+
+
+def file_types(shelf: str) -> Mapping[str, type[Item]]:
+    """What `type` may say in a section, and the classes that it stands for."""
+    if shelf == "loads":
+        return file_loads()
+    return {"joints": JOINTS, "drives": DRIVES, "couplings": COUPLINGS}[shelf]
 
 
 def file_loads() -> dict[str, type[Load]]:

@@ -11,16 +11,15 @@ from pathlib import Path
 
 from ..errors import ModelError, Problem, nearest
 from ..item import GROUND, Item, Polar, Refers, _is_number, _plain, _shown, field_marks
-from ..joints import JOINTS
 from ..model import Body, Component, Instance, Marker, Model
 from .entry import Entry
 from .expressions import ExpressionError, parameter_name
 from .files import MAX_NESTING, Definition, Files
-from .kinds import file_loads, function_loads
+from .kinds import SHELVES, TYPED, file_types, function_loads
 from .values import Parameters, Values
 
 MAX_ITEMS = 1_000_000
-"""Bodies, joints, loads and markers with all instances spelled out: a few lines can ask for billions."""
+"""Items of all sections with all instances spelled out: a few lines can ask for billions."""
 _MAX_PARTS = 10_000
 
 
@@ -126,8 +125,7 @@ class _Reader:
         component.name = values.text(entry.get("name"), definition.name)
         if isinstance(component, Model) and (gravity := entry.get("gravity")):
             component.gravity = values.vector(gravity, Polar, parameters) or component.gravity
-        shelves = ("bodies", "markers", "joints", "loads")
-        sections = {shelf: dict(values.mapping(entry.get(shelf))) for shelf in shelves}
+        sections = {shelf: dict(values.mapping(entry.get(shelf))) for shelf in SHELVES}
         instances = dict(values.mapping(entry.get("instances")))
         kinds = {Refers.BODY: "bodies", Refers.MARKER: "markers", Refers.JOINT: "joints"}
         part = _Part(component, {what: set(sections[shelf]) for what, shelf in kinds.items()})
@@ -145,7 +143,7 @@ class _Reader:
         self.stack.pop()
         part.items = sum(map(len, sections.values())) + sum(1 + i.items for i in part.inner.values() if i)
         if part.items > MAX_ITEMS:
-            what = f"instances make {part.items} bodies, joints, loads and markers; the limit is {MAX_ITEMS}"
+            what = f"instances make {part.items} bodies, joints and other items; the limit is {MAX_ITEMS}"
             raise ModelError(_in_order([*self.problems, entry.problem(what)]))
         return part
 
@@ -157,14 +155,14 @@ class _Reader:
         cls = {"bodies": Body, "markers": Marker}.get(shelf) or self._class(shelf, entry)
         if cls is None:
             return
-        beside = () if shelf in ("bodies", "markers") else ("type",)
+        beside = ("type",) if shelf in TYPED else ()
         made = self.values.item(entry, cls, parameters, {"name": name}, beside)
         self._check_references(part, entry, cls)
         self._add(part, entry, made)
 
     def _class(self, shelf: str, entry: Entry) -> type[Item] | None:
-        """The class of a joint or load, by its type."""
-        kinds: Mapping[str, type[Item]] = JOINTS if shelf == "joints" else file_loads()
+        """The class of a joint, load, drive or coupling, by its type."""
+        kinds = file_types(shelf)
         kind = entry.get("type")
         if kind is None:
             self.problems.append(entry.problem(f"needs a type: one of {', '.join(kinds)}"))
@@ -173,6 +171,8 @@ class _Reader:
         elif shelf == "loads" and kind.value in function_loads():
             what = f"'{kind.value}' is not allowed: a model file never runs code; add this load in Python"
             self.problems.append(kind.problem(what))
+        elif kind.value not in kinds and (right := _section_of(kind.value)):
+            self.problems.append(kind.problem(f"'{kind.value}' does not belong here, but under '{right}'"))
         elif kind.value not in kinds:
             self.problems.append(kind.problem(f"'{kind.value}' is not known{nearest(kind.value, kinds)}"))
         else:
@@ -243,6 +243,11 @@ class _Reader:
             else:
                 overrides[name] = self.values.number(parameter, parameters)
         return self._part(definition, overrides, Component(definition.name))
+
+
+def _section_of(kind: str) -> str:
+    """The section that a type belongs to, if there is one."""
+    return next((shelf for shelf in TYPED if kind in file_types(shelf)), "")
 
 
 def _replaceable(definition: Definition, key: str) -> tuple[str, str]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from ..item import GROUND, _classes, _hints, _turn
-from ..joints import JOINTS
+from ..item import GROUND, Item, _classes, _hints, _turn
 from ..model import Body, Instance, Marker
 from .files import VERSION
-from .kinds import file_loads
+from .kinds import TYPED, file_types
 
 _NUMBER = {"$ref": "#/$defs/number"}
 _EXPRESSION = {"$ref": "#/$defs/expression"}
@@ -29,8 +29,15 @@ _SHARED: dict[str, dict[str, Any]] = {
     "non_negative": {"anyOf": [{"type": "number", "minimum": 0}, _EXPRESSION]},
     "positive": {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, _EXPRESSION]},
     "vector": _VECTOR,
+    "pair_of_limits": {
+        "type": "array",
+        "items": {"anyOf": [_NUMBER, {"type": "null"}]},
+        "minItems": 2,
+        "maxItems": 2,
+    },
     "orientation": {"anyOf": [{"type": "array", "items": _NUMBER, "minItems": 4, "maxItems": 4}, _TURN]},
 }
+_SINGULAR = {"joints": "joint", "loads": "load", "drives": "drive", "couplings": "coupling"}
 _BESIDE = ("description", "default")
 _LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 
@@ -38,8 +45,8 @@ _LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "ex
 def model_schema() -> dict[str, Any]:
     """A JSON schema (draft 2020-12) of model files."""
     classes: dict[str, Any] = {"body": Body, "marker": Marker, "instance": Instance}
-    classes |= {f"joint_{kind}": cls for kind, cls in JOINTS.items()}
-    classes |= {f"load_{kind}": cls for kind, cls in file_loads().items()}
+    for shelf in TYPED:
+        classes |= {_key(cls): cls for cls in file_types(shelf).values()}
     made, rest = TypeAdapter.json_schemas(
         [(key, "validation", TypeAdapter(cls)) for key, cls in classes.items()], schema_generator=_Generator
     )
@@ -50,8 +57,9 @@ def model_schema() -> dict[str, Any]:
         # A class stands among the definitions if pydantic met it more than once.
         defs[str(key)] = _item(rest["$defs"][cls.__name__] if "$ref" in schema else schema, cls)
     defs["instance"]["properties"]["parameters"] = _parameters("Values that replace the component's own.")
-    defs["joint"] = {"oneOf": [{"$ref": f"#/$defs/joint_{kind}"} for kind in JOINTS]}
-    defs["load"] = {"oneOf": [{"$ref": f"#/$defs/load_{kind}"} for kind in file_loads()]}
+    for shelf in TYPED:
+        options = [{"$ref": f"#/$defs/{_key(cls)}"} for cls in file_types(shelf).values()]
+        defs[_SINGULAR[shelf]] = {"oneOf": options}
     include = {"include": _text("A component file, relative to this file and in the model's folder.")}
     defs["component"] = {"anyOf": [_object(_sections()), _object(include, "include")]}
     defs["expression"] = _text("Arithmetic over parameters, such as =L/2.") | {"pattern": "^="}
@@ -71,6 +79,11 @@ def model_schema() -> dict[str, Any]:
     }
 
 
+def _key(cls: type[Item]) -> str:
+    """Under which name an item with a type is defined: `joint_hinge`."""
+    return f"{_SINGULAR[cls.shelf]}_{cls.kind}"
+
+
 class _Generator(GenerateJsonSchema):
     """Knows the two places where a file holds something else than the model does."""
 
@@ -84,10 +97,10 @@ class _Generator(GenerateJsonSchema):
 
 
 def _item(schema: dict[str, Any], cls: Any) -> dict[str, Any]:
-    """The schema of an item as it stands in a file: its key is its name, and a joint or load has a type."""
+    """The schema of an item as it stands in a file: its key is its name, and some have a type."""
     properties: dict[str, Any] = {}
     required = [key for key in schema.get("required", ()) if key != "name"]
-    if cls in (*JOINTS.values(), *file_loads().values()):
+    if getattr(cls, "shelf", "") in TYPED:
         properties["type"] = {"const": cls.kind, "description": schema["description"]}
         required.insert(0, "type")
     for key, value in schema["properties"].items():
@@ -112,7 +125,8 @@ def _simple(schema: Any) -> Any:
         return [_simple(entry) for entry in schema]
     if not isinstance(schema, dict):
         return schema
-    beside = {key: schema[key] for key in _BESIDE if key in schema}
+    # JSON has no infinity; what is unlimited by default says so in its description.
+    beside = {key: schema[key] for key in _BESIDE if key in schema and schema[key] != math.inf}
     made = {
         _LIMITS.get(key, key): _simple(value)
         for key, value in schema.items()
@@ -136,6 +150,8 @@ def _sections() -> dict[str, Any]:
         "markers": _named("marker", "Frames on bodies."),
         "joints": _named("joint", "Joints between bodies."),
         "loads": _named("load", "Forces, torques and springs."),
+        "drives": _named("drive", "Motors, servos and torques on joints."),
+        "couplings": _named("coupling", "Joints that follow others."),
         "instances": _named("instance", "Components, placed."),
     }
 

@@ -13,13 +13,18 @@ from ..item import _is_number, _shown, explain, field_names
 from .entry import Entry
 from .expressions import ExpressionError, UnknownValueError, evaluate, is_expression, parameter_name
 from .files import Files
-from .kinds import text_fields
+from .kinds import SHELVES, text_fields
 from .yaml_source import Node
 
 Steps = tuple[str | int, ...]
 """The way from an entry to something in it."""
 Parameters = dict[str, float | None]
 """Parameters by name; None where the value could not be found."""
+
+
+_NO_FIELDS = {"name": "the key is the name"} | dict.fromkeys(
+    (*SHELVES, "components", "instances"), "it is a section of a file or component"
+)
 
 
 class Values:
@@ -90,7 +95,7 @@ class Values:
         Fields in `given` come from elsewhere; keys in `beside` are allowed in the file, but no fields.
         """
         fields = [name for name in field_names(cls) if name != "name"]
-        self.problems += entry.unknown_keys([*fields, *beside], {"name": "the key is the name"})
+        self.problems += entry.unknown_keys([*fields, *beside], _NO_FIELDS)
         data: dict[str, Any] = dict(given)
         failed: list[Steps] = []
         for key, node in entry.value.items():

@@ -13,11 +13,10 @@ from typing import Any, Literal
 
 from ..errors import ModelError, Problem
 from ..item import Item, _hints
-from ..joints import JOINTS
 from ..model import Body, Component, Marker, Model
 from ..shapes import Mesh
 from .files import MAX_NESTING, VERSION
-from .kinds import file_loads, function_loads
+from .kinds import TYPED, file_types, function_loads
 from .yaml_source import MAX_BYTES
 from .yaml_text import block, flow
 
@@ -86,16 +85,13 @@ class _Writer:
         shelves: dict[str, Any] = {
             "bodies": {name: self._item(body, Body) for name, body in component.bodies.items()},
             "markers": {name: self._item(marker, Marker) for name, marker in component.markers.items()},
-            "joints": {
-                name: {"type": joint.kind, **self._item(joint, JOINTS.get(joint.kind))}
-                for name, joint in component.joints.items()
-            },
-            "loads": {
-                name: {"type": load.kind, **self._item(load, file_loads().get(load.kind))}
-                for name, load in component.loads.items()
-            },
-            "instances": {},
         }
+        for shelf in TYPED:
+            shelves[shelf] = {
+                name: {"type": thing.kind, **self._item(thing, file_types(shelf).get(thing.kind))}
+                for name, thing in getattr(component, shelf).items()
+            }
+        shelves["instances"] = {}
         for name, instance in component.instances.items():
             key = self._component(instance.component, [*outside, component], f"instance '{name}'")
             shelves["instances"][name] = {"component": key, **self._fields(instance)}

@@ -17,6 +17,7 @@ from ..item import (
     Axis,
     BodyName,
     Bounds,
+    Flag,
     Item,
     PerCoordinate,
     PerCoordinateNonNegative,
@@ -127,7 +128,7 @@ class Joint(Item):
     """Dry friction per rate: what must be overcome to move, and resists the motion [N m, N]."""
     armature: PerCoordinateNonNegative = 0.0
     """Inertia of a rotor geared to the joint, felt by each rate [kg m², kg]."""
-    mirrored: bool = False
+    mirrored: Flag = False
     """Translations run against the axes, as in the mirror image of a component."""
 
     def motions(self) -> tuple[Motion, ...]:

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY
 
 import numpy as np
 
-from ..item import BodyName, Place, Polar, item
+from ..item import BodyName, Flag, Place, Polar, item
 from ..kernels.jit import kernel
 from ..kernels.math3 import dot3, get9, rotate, scale3
 from ..kernels.signal import signal_value
@@ -26,7 +26,7 @@ class Force(Load):
     """In world axes of the assembled pose [N]."""
     at: Place | None = None
     """Point of the body, in the world of the assembled pose [m], or a marker; default: the body's origin."""
-    follows: bool = False
+    follows: Flag = False
     """True: the force turns with the body. False: it keeps its direction in the world."""
     signal: Signal | None = None
     """Factor over time."""

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY
 
 import numpy as np
 
-from ..item import Axial, BodyName, item
+from ..item import Axial, BodyName, Flag, item
 from ..kernels.jit import kernel
 from ..kernels.math3 import dot3, get9, rotate, scale3
 from ..kernels.signal import signal_value
@@ -24,7 +24,7 @@ class Torque(Load):
     _: KW_ONLY
     torque: Axial
     """In world axes of the assembled pose [N m]."""
-    follows: bool = False
+    follows: Flag = False
     """True: the torque turns with the body. False: it keeps its direction in the world."""
     signal: Signal | None = None
     """Factor over time."""

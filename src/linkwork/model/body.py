@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from ..item import (
     BodyName,
+    Flag,
     Item,
     LocalOffset,
     NonNegative,
@@ -70,7 +71,7 @@ class Body(Item):
     """Of the shapes [kg/m³]."""
     shapes: tuple[Shape, ...] = ()
     """Geometry, in the body's frame."""
-    trust_inertia: bool = False
+    trust_inertia: Flag = False
     """Accept an inertia that violates the triangle inequality, as published measurements sometimes do."""
     color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] | None = None
     """For pictures, as #rrggbb."""

@@ -38,14 +38,11 @@ _LEGEND_ROWS = 14
 
 def plot(record: Record, names: Sequence[str], path: Path | str | None = None) -> Figure:
     """Signals over time, one plot per unit, written to `path` if given (PNG, PDF, SVG ... by its ending)."""
-    figures = need("matplotlib.figure", "plot", "Record.plot")
-    agg = need("matplotlib.backends.backend_agg", "plot", "Record.plot")
     by_unit: dict[str, list[str]] = {}
     for name in names:
         by_unit.setdefault(record.unit(name), []).append(name)
 
-    figure: Figure = figures.Figure(figsize=(9.0, 0.8 + 2.4 * len(by_unit)), layout="constrained")
-    agg.FigureCanvasAgg(figure)
+    figure = new_figure(9.0, 0.8 + 2.4 * len(by_unit))
     rows = figure.subplots(len(by_unit), sharex=True, squeeze=False)[:, 0]
     for axes, (unit, signals) in zip(rows, by_unit.items(), strict=True):
         _draw(axes, record, signals)
@@ -56,7 +53,16 @@ def plot(record: Record, names: Sequence[str], path: Path | str | None = None) -
         figure.suptitle(record.title, parse_math=False)
     figure.align_ylabels(rows)
     if path is not None:
-        _write(figure, path)
+        write_figure(figure, path)
+    return figure
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of this size [inch] that needs no display."""
+    figures = need("matplotlib.figure", "plot", "a plot")
+    agg = need("matplotlib.backends.backend_agg", "plot", "a plot")
+    figure: Figure = figures.Figure(figsize=(width, height), layout="constrained")
+    agg.FigureCanvasAgg(figure)
     return figure
 
 
@@ -84,7 +90,8 @@ def _draw(axes: Any, record: Record, signals: Sequence[str]) -> None:
         text.set(text=name, parse_math=False)
 
 
-def _write(figure: Figure, path: Path | str) -> None:
+def write_figure(figure: Figure, path: Path | str) -> None:
+    """Write a figure, whole or not at all."""
     kind = Path(path).suffix.removeprefix(".").lower() or "png"
     known = figure.canvas.get_supported_filetypes()
     if kind not in known:

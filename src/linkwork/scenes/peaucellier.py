@@ -1,11 +1,12 @@
 """Peaucellier-Lipkin linkage: seven rods turn a circle into an exact straight line."""
 
-from math import acos, atan2, cos, hypot, pi, sin
+from math import acos, atan2, cos, hypot, pi, sin, tau
 
 from ..drives import VelocityServo
 from ..joints import Hinge
 from ..model import Body, Marker, Model
 from ..shapes import Box
+from ..signals import Sine
 
 SOURCE = "the linkage of Mikhaylyuk, Strashnov and Timokhin (fig. 5); lengths and masses proposed here"
 DURATION = 10.0
@@ -26,8 +27,11 @@ def points(phi: float) -> dict[str, tuple[float, float]]:
     return {"O": (0.0, 0.0), "Q": (RADIUS, 0.0), "A": A, "B": B, "C": C, "D": D}
 
 
-def build(start: float = 60.0, drive: float = 0.0) -> Model:
-    """`start` is the crank angle [°]; `drive` a crank rate that a motor keeps [rad/s], 0 for none. Gravity along x."""
+def build(start: float = 60.0, swing: float = 0.0) -> Model:
+    """`start` is the crank angle [°]; with `swing` [Hz] a motor swings the crank between plus and minus it.
+
+    Without, the linkage moves freely under gravity along x.
+    """
     model = Model("peaucellier", gravity=(9.81, 0.0, 0.0))
     pin = points(start * pi / 180)
     for rod in ("QC", "OA", "OB", "AC", "BC", "AD", "BD"):
@@ -51,6 +55,7 @@ def build(start: float = 60.0, drive: float = 0.0) -> Model:
     ):  # fmt: skip
         model.add(Hinge(name, a, b, at=(*pin[at], 0.0)))
     model.add(Marker("tip", "AD", at=(*pin["D"], 0.0)))
-    if drive:
-        model.add(VelocityServo("motor", "crank", command=drive))
+    if swing:
+        rate = -start * pi / 180 * tau * swing
+        model.add(VelocityServo("motor", "crank", command=rate, signal=Sine(swing)))
     return model

@@ -6,6 +6,8 @@ few products each. Mikhaylyuk, Strashnov and Timokhin, "Algorithms of multibody 
 articulated-body method" (SIMGC), steps 4 to 7.
 """
 
+import numpy as np
+
 from ..kernels.clock import cycles
 from ..kernels.jit import kernel
 from ..tables import HOLD
@@ -13,38 +15,63 @@ from ..tables import HOLD
 CUT_SHORT = 1
 
 
+# Columns of the table that the sweeps read: a copy of the active rows, side by side in memory.
+GOAL, SOFT, LO, HI, P, MASS, PUSH, SHOVED, SHOVE_MASS, SHOVE_LO = range(10)
+COLUMNS = 10
+
+
 @kernel
-def warm(rows, A, near, velocity, count, live):
-    """Apply the impulses of the last step (step 4): velocity += A p."""
+def load_rows(rows, A, X, count, live):
+    """X ← the active rows: what they want, bounds, impulses so far, effective masses (step 5)."""
     for k in range(count):
         row = rows[live[k]]
-        row.p = min(max(row.p, row.lo), row.hi)
-        if row.p != 0.0:
-            for j in range(near[k, 0], near[k, 1]):
-                velocity[j] += A[k, j] * row.p
+        X[k, GOAL] = row.goal
+        X[k, SOFT] = row.soft
+        X[k, LO] = row.lo
+        X[k, HI] = row.hi
+        X[k, P] = min(max(row.p, row.lo), row.hi)
+        X[k, MASS] = 1.0 / (A[k, k] + row.soft)
+        X[k, PUSH] = row.push
+        X[k, SHOVED] = 0.0
+        # Only rows that hold a position, or a limit that is violated, take pseudo impulses.
+        X[k, SHOVE_MASS] = 1.0 / A[k, k] if row.role == HOLD or row.push > 0.0 else 0.0
+        X[k, SHOVE_LO] = -np.inf if row.role == HOLD else 0.0
 
 
 @kernel
-def sweep(rows, A, near, velocity, pseudo, shoved, count, live, epsilon, limit, deadline):
+def store_rows(rows, X, count, live):
+    """The impulses found, back into the rows."""
+    for k in range(count):
+        rows[live[k]].p = X[k, P]
+
+
+@kernel
+def warm(A, near, X, velocity, count):
+    """Apply the impulses of the last step (step 4): velocity += A p."""
+    for k in range(count):
+        p = X[k, P]
+        if p != 0.0:
+            for j in range(near[k, 0], near[k, 1]):
+                velocity[j] += A[k, j] * p
+
+
+@kernel
+def sweep(A, near, X, velocity, pseudo, count, epsilon, limit, deadline):
     """Iterate (step 7) until no impulse changes by more than epsilon; returns (iterations, cut short).
 
-    velocity and pseudo are those of the rows, shoved their pseudo impulses; near[k] are the rows that row k reaches.
+    velocity and pseudo are those of the rows; near[k] are the rows that row k reaches. Both kinds of impulses are
+    found side by side: two chains of dependent operations take no longer than one.
     """
     for iteration in range(limit):
         largest = 0.0
         for k in range(count):
-            row = rows[live[k]]
-            # The row's impulse: wanted change of velocity times effective mass, clipped (eqs. 3, 8).
-            old = row.p
-            row.p = min(max(old + (row.goal - velocity[k] - row.soft * old) / (A[k, k] + row.soft), row.lo), row.hi)
-            change = row.p - old
-            # The same for the pseudo impulse of rows that hold a position.
-            shove = 0.0
-            if row.role == HOLD or row.push > 0.0:
-                shove = (row.push - pseudo[k]) / A[k, k]
-                if row.lo == 0.0:
-                    shove = max(shove, -shoved[k])
-                shoved[k] += shove
+            # Wanted change of velocity times effective mass, clipped (eqs. 3 and 8); the same for pseudo impulses.
+            p, shoved = X[k, P], X[k, SHOVED]
+            new = p + (X[k, GOAL] - velocity[k] - X[k, SOFT] * p) * X[k, MASS]
+            pushed = max(shoved + (X[k, PUSH] - pseudo[k]) * X[k, SHOVE_MASS], X[k, SHOVE_LO])
+            new = min(max(new, X[k, LO]), X[k, HI])
+            X[k, P], X[k, SHOVED] = new, pushed
+            change, shove = new - p, pushed - shoved
             largest = max(largest, max(abs(change), abs(shove)))
             for j in range(near[k, 0], near[k, 1]):
                 velocity[j] += A[k, j] * change
@@ -57,30 +84,32 @@ def sweep(rows, A, near, velocity, pseudo, shoved, count, live, epsilon, limit, 
 
 
 @kernel
-def factor_blocks(rows, A, B, count, live):
-    """B ← LDLᵀ of the diagonal blocks of A that belong to the equations of one joint.
+def factor_blocks(rows, A, B, ends, count, live):
+    """B ← LDLᵀ of the diagonal blocks of A that belong to the equations of one joint; returns their number.
 
-    B[k, j] for rows k > j of a block holds L, B[k, k] holds D; a pivot of zero (a redundant row) is left out.
+    ends[b] is the first row behind block b; a row that is no joint equation is a block by itself. B[k, j] for rows
+    k > j of a block holds L, B[k, k] holds 1/D; a pivot of zero (a redundant row) is left out.
     """
+    blocks, first = 0, 0
     for k in range(count):
-        first = _block_start(rows, live, k)
+        row = rows[live[k]]
+        if k > 0:
+            before = rows[live[k - 1]]
+            if not (row.role == HOLD and before.role == HOLD and before.group == row.group):
+                ends[blocks] = k
+                blocks += 1
+                first = k
         for j in range(first, k + 1):
             total = A[k, j]
             for i in range(first, j):
-                total -= B[k, i] * B[j, i] * B[i, i]
+                if B[i, i] > 0.0:
+                    total -= B[k, i] * B[j, i] / B[i, i]
             if j < k:
-                B[k, j] = total / B[j, j] if B[j, j] > 0.0 else 0.0
+                B[k, j] = total * B[j, j]
             else:
-                B[k, k] = total if total > 1e-12 * A[k, k] else 0.0
-
-
-@kernel
-def _block_start(rows, live, k):
-    """First of the rows that are solved together with row k: the equations of its joint."""
-    row = rows[live[k]]
-    while k > 0 and row.role == HOLD and rows[live[k - 1]].role == HOLD and rows[live[k - 1]].group == row.group:
-        k -= 1
-    return k
+                B[k, k] = 1.0 / total if total > 1e-12 * A[k, k] else 0.0
+    ends[blocks] = count
+    return blocks + 1
 
 
 @kernel
@@ -90,42 +119,39 @@ def _solve_block(B, x, first, last):
         for j in range(first, k):
             x[k] -= B[k, j] * x[j]
     for k in range(first, last):
-        x[k] = x[k] / B[k, k] if B[k, k] > 0.0 else 0.0
+        x[k] *= B[k, k]
     for k in range(last - 1, first - 1, -1):
         for j in range(k + 1, last):
             x[k] -= B[j, k] * x[j]
 
 
 @kernel
-def sweep_blocks(rows, A, B, near, velocity, pseudo, shoved, x, y, count, live, epsilon, limit, deadline):
+def sweep_blocks(A, B, ends, blocks, near, X, velocity, pseudo, x, y, epsilon, limit, deadline):
     """The same as `sweep`, but the equations of each joint are solved together (SIMMC, steps 3 to 5)."""
     for iteration in range(limit):
         largest = 0.0
         k = 0
-        while k < count:
-            last = k + 1
-            while last < count and _block_start(rows, live, last) == k:
-                last += 1
-            for i in range(k, last):
-                row = rows[live[i]]
-                if row.role == HOLD:
-                    x[i] = row.goal - velocity[i]
-                    y[i] = row.push - pseudo[i]
-                else:
-                    old = row.p
-                    gain = (row.goal - velocity[i] - row.soft * old) / (A[i, i] + row.soft)
-                    x[i] = min(max(old + gain, row.lo), row.hi) - old
-                    y[i] = max((row.push - pseudo[i]) / A[i, i], -shoved[i]) if row.push > 0.0 else 0.0
-            if rows[live[k]].role == HOLD:
+        for b in range(blocks):
+            last = ends[b]
+            if last > k + 1 or X[k, SHOVE_LO] < 0.0:  # joint equations
+                for i in range(k, last):
+                    x[i] = X[i, GOAL] - velocity[i]
+                    y[i] = X[i, PUSH] - pseudo[i]
                 _solve_block(B, x, k, last)
                 _solve_block(B, y, k, last)
+            else:
+                p, shoved = X[k, P], X[k, SHOVED]
+                new = p + (X[k, GOAL] - velocity[k] - X[k, SOFT] * p) * X[k, MASS]
+                x[k] = min(max(new, X[k, LO]), X[k, HI]) - p
+                y[k] = max(shoved + (X[k, PUSH] - pseudo[k]) * X[k, SHOVE_MASS], X[k, SHOVE_LO]) - shoved
             for i in range(k, last):
-                rows[live[i]].p += x[i]
-                shoved[i] += y[i]
-                largest = max(largest, max(abs(x[i]), abs(y[i])))
+                change, shove = x[i], y[i]
+                X[i, P] += change
+                X[i, SHOVED] += shove
+                largest = max(largest, max(abs(change), abs(shove)))
                 for j in range(near[i, 0], near[i, 1]):
-                    velocity[j] += A[i, j] * x[i]
-                    pseudo[j] += A[i, j] * y[i]
+                    velocity[j] += A[i, j] * change
+                    pseudo[j] += A[i, j] * shove
             k = last
         if largest <= epsilon:
             return iteration + 1, 0

@@ -1,0 +1,46 @@
+"""N four-bars in a row: one degree of freedom, but singular whenever all links lie on one line."""
+
+from math import atan2, cos, hypot, sin
+
+from ..item import GROUND
+from ..joints import Hinge
+from ..model import Body, Marker, Model
+from ..shapes import Box
+
+SOURCE = "IFToMM benchmark A02 (lim.ii.udc.es/mbsbenchmark)"
+DURATION = 10.0
+PLOT = ("A0.angle", "A0.angle_rate", "energy.balance")
+
+
+def rod(
+    name: str, start: tuple[float, float], end: tuple[float, float], mass: float, width: float = 0.05
+) -> Body:
+    """A uniform rod between two points of the plane z = 0 [m], of some inertia about its own axis too."""
+    (x0, y0), (x1, y1) = start, end
+    length, angle = hypot(x1 - x0, y1 - y0), atan2(y1 - y0, x1 - x0)
+    side = mass * length**2 / 12
+    return Body(
+        name,
+        at=(x0, y0, 0.0),
+        rotation=(cos(angle / 2), 0.0, 0.0, sin(angle / 2)),
+        mass=mass,
+        com=(length / 2, 0.0, 0.0),
+        inertia=(mass * width**2 / 6, side, side),  # no motion in the plane feels the first
+        shapes=(Box((length, width, width), at=(length / 2, 0.0, 0.0)),),
+    )
+
+
+def build(n: int = 40, rate: float = 1.0) -> Model:
+    """`n` four-bars of unit links; `rate` at which they start to tip over clockwise [rad/s]."""
+    model = Model(f"n_four_bar{n}", gravity=(0.0, -9.81, 0.0))
+    for k in range(n + 1):
+        model.add(rod(f"link{k}", (k, 0.0), (k, 1.0), 1.0))
+        model.add(Hinge(f"A{k}", GROUND, f"link{k}", at=(k, 0.0, 0.0), velocity=-rate))
+    for k in range(n):
+        model.add(rod(f"coupler{k}", (k, 1.0), (k + 1.0, 1.0), 1.0))
+        model.add(Hinge(f"B{k}_out", f"link{k}", f"coupler{k}", at=(k, 1.0, 0.0), velocity=rate))
+        model.add(
+            Hinge(f"B{k + 1}_in", f"coupler{k}", f"link{k + 1}", at=(k + 1.0, 1.0, 0.0), velocity=-rate)
+        )
+    model.add(Marker("B0", "link0", at=(0.0, 1.0, 0.0)))
+    return model
