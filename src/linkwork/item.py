@@ -366,5 +366,6 @@ def field_names(cls: type) -> list[str]:
 __all__ = [
     "GROUND", "Axial", "Axis", "BodyName", "Bounds", "Flag", "Item", "JointName", "Literal", "LocalOffset",
     "LocalOrientation", "MarkerName", "Name", "NonNegative", "Number", "Orientation", "PerCoordinate",
-    "PerCoordinateNonNegative", "Place", "Point", "Polar", "Positive", "QuaternionTuple", "Refers", "Size3", "Vector", "explain", "item",
+    "PerCoordinateNonNegative", "Place", "Point", "Polar", "Positive", "QuaternionTuple", "Refers", "Size3",
+    "Vector", "explain", "item",
 ]  # fmt: skip

@@ -25,7 +25,12 @@ def file_types(shelf: str) -> Mapping[str, type[Item]]:
     """What `type` may say in a section, and the classes that it stands for."""
     if shelf == "loads":
         return file_loads()
-    return {"joints": JOINTS, "drives": DRIVES, "couplings": COUPLINGS}[shelf]
+    registries: dict[str, Mapping[str, type[Item]]] = {
+        "joints": JOINTS,
+        "drives": DRIVES,
+        "couplings": COUPLINGS,
+    }
+    return registries[shelf]
 
 
 def file_loads() -> dict[str, type[Load]]:
