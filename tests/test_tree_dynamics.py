@@ -287,7 +287,7 @@ def assert_drift_is_of_order_four(probe, q, v, measure):
     # What RK4 does not conserve it loses at its own order or the next: halving the step divides the drift by
     # 2⁴ to 2⁵. The coarse step is small enough for the leading term to rule and large enough for it to
     # stand well above rounding.
-    coarse, fine = (drift(probe, q, v, measure, 0.4 / n, n) for n in (400, 800))
+    coarse, fine = (drift(probe, q, v, measure, 0.4 / n, n) for n in (64, 128))
     assert coarse < 1e-5
     assert fine < coarse / 12 + 1e-13
 
@@ -298,8 +298,7 @@ def test_a_floating_tree_in_no_gravity_conserves_momentum_at_the_order_of_rk4(se
     probe = Probe(plan)
     q, v = probe.state(seed, speed=1.0)
     assert_drift_is_of_order_four(probe, q, v, lambda q, v, t: probe.momentum(q, v)[:3])
-    # The momentum of translation too; it is conserved exactly where the free joint's own rates carry it.
-    assert drift(probe, q, v, lambda q, v, t: probe.momentum(q, v)[3:], 1e-3, 400) < 1e-6
+    assert_drift_is_of_order_four(probe, q, v, lambda q, v, t: probe.momentum(q, v)[3:])
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -323,7 +322,7 @@ def test_energy_and_work_balance_at_the_order_of_rk4(seed):
         assert dissipated > 0
         return abs(probe.energies(path.q[-1], path.v[-1], path.t[-1]).sum() - start - supplied + dissipated)
 
-    coarse, fine = imbalance(400), imbalance(800)
+    coarse, fine = imbalance(100), imbalance(200)
     scale = abs(start) + 1
     assert coarse < 1e-5 * scale
     assert fine < coarse / 12 + 1e-13 * scale
@@ -441,7 +440,7 @@ def gimbal_lock(R):
 
 
 def test_a_tumbling_body_follows_jacobis_solution_through_every_orientation():
-    # Torque-free, started at ω₂ = 0 (Landau and Lifshitz, Mechanics, §37): ω = (a₁ cn, a₂ sn, a₃ dn)(λ t | m).
+    # Torque-free, started at ω₂ = 0 (Landau and Lifshitz, Mechanics, §37): ω = (a₁ cn, a₂ sn, a₃ dn)(λt | m).
     # With inertia (1, 2, 3): a₂ = a₁, λ = a₃, m = a₁²/(3 a₃²); m near 1 turns the body over again and again.
     a1, a3 = 1.72, 1.0
     times = np.linspace(0, 40, 401)[1:]
@@ -599,6 +598,13 @@ def test_samples_of_the_adaptive_integrator_do_not_change_the_motion_beyond_its_
     path = probe.run_adaptive(probe.system.q0, probe.system.v0, times, 1e-9)
     np.testing.assert_array_equal(path.t, times)
     assert end_error(path, reference) < 100 * 1e-9
+
+
+def test_a_sample_a_hair_behind_a_step_is_reached(tower):
+    # A rest of 5e-15 s is too small for a step of its own.
+    probe, _ = tower
+    path = probe.run_adaptive(probe.system.q0, probe.system.v0, [1e-6 + 5e-15], 1e-6, first_step=1e-6)
+    assert path.t[-1] == 1e-6 + 5e-15
 
 
 def test_fixed_steps_do_not_let_time_drift():

@@ -74,6 +74,8 @@ class Plan:
     decades: float = 4.0
     """Ratio of the heaviest to the lightest mass, as a power of ten."""
     gravity: bool = True
+    even_balls: bool = False
+    """Dampers and armature of a quaternion joint are the same about all its axes, as some engines have it."""
 
 
 def unit(rng, n=3):
@@ -112,7 +114,7 @@ def make_joint(kind, name, a, b, **fields) -> Joint:
     return JOINTS[kind](name, a, b, **fields)
 
 
-def random_joint(rng, kind, name, a, b, at, passive=True) -> Joint:
+def random_joint(rng, kind, name, a, b, at, passive=True, even_balls=False) -> Joint:
     """A joint of any direction; with springs, dampers and armature if `passive`."""
     fields = {"at": triple(at), "axis": triple(unit(rng)), "reference": triple(unit(rng))}
     if rng.random() < 0.3:
@@ -123,7 +125,10 @@ def random_joint(rng, kind, name, a, b, at, passive=True) -> Joint:
         n = len(make_joint(kind, name, a, b).rates)
         for field, top in (("damping", 1.0), ("spring", 10.0), ("rest", 0.5), ("armature", 0.1)):
             if rng.random() < 0.5:
-                fields[field] = tuple(rng.uniform(0, top, n).tolist())
+                values = rng.uniform(0, top, n)
+                if even_balls and kind in ("spherical", "free") and field in ("damping", "armature"):
+                    values[-3:] = values[-1]
+                fields[field] = tuple(values.tolist())
     return JOINTS[kind](name, a, b, **fields)
 
 
@@ -161,7 +166,8 @@ def build(plan: Plan) -> Model:
             ends = [GROUND if link.parent < 0 else f"body{link.parent}", f"body{i}"]
             if link.backwards:
                 ends.reverse()
-            joints.append(random_joint(rng, link.joint, f"joint{i}", *ends, pivot, plan.passive))
+            name = f"joint{i}"
+            joints.append(random_joint(rng, link.joint, name, *ends, pivot, plan.passive, plan.even_balls))
     origins = {body.name: body.at for body in bodies}
     loads = [
         random_load(np.random.default_rng([plan.seed, 100 + k]), f"load{k}", origins, plan.load_kinds)
@@ -351,11 +357,11 @@ class Probe:
         assert status == (len(targets), OK)
         return Trajectory(*out)
 
-    def run_adaptive(self, q, v, times, tolerance) -> Trajectory:
+    def run_adaptive(self, q, v, times, tolerance, first_step=1e-3) -> Trajectory:
         """Samples at `times`, with the local error kept at `tolerance`."""
         out = _outputs(len(times), self.system)
         state = new_state(q, v)
-        state.clock[1] = 1e-3
+        state.clock[1] = first_step
         status = run_adaptive(self.tables, DOPRI, state, tolerance, np.asarray(times, float), *out)
         assert status == (len(times), OK)
         return Trajectory(*out)

@@ -223,7 +223,7 @@ def run_adaptive(tables, tableau, state, tolerance, targets, out_t, out_q, out_v
         end = targets[row]
         while t < end:
             h = state.clock[1]
-            last = t + h >= end - 1e-9 * h
+            last = t + 1.01 * h >= end  # as in DOPRI5: leave no sliver of a step
             if last:
                 h = end - t
             if h <= 1e-14 * max(1.0, abs(t)):

@@ -33,16 +33,10 @@ class Link(NamedTuple):
 def serial_links(system: System) -> list[Link]:
     """The links of a system, from the base outward; refuses what would not compare like with like."""
     dofs = system.tables.dofs[1:]
-    count = len(dofs)
-    serial = all(
-        np.array_equal(dofs[name], np.arange(offset, count + offset))
-        for name, offset in (("parent", 0), ("q", 0), ("v", 0))
-    )
-    simple = (
-        (dofs["motion"] == SCREW)
-        & (dofs["rot"] + dofs["trans"] == 1.0)
-        & (dofs["rot"] * dofs["trans"] == 0.0)
-    )
+    # Entry d of the table is dof d + 1: a serial chain counts up in parents, coordinates and rates alike.
+    serial = all(np.array_equal(dofs[name], np.arange(len(dofs))) for name in ("parent", "q", "v"))
+    rot, trans = dofs["rot"], dofs["trans"]
+    simple = (dofs["motion"] == SCREW) & (rot + trans == 1.0) & (rot * trans == 0.0)
     plain = not any(np.any(dofs[name]) for name in ("armature", "stiffness", "damping"))
     if not (serial and simple.all() and plain and len(system.tables.loads) == 0 and not system.cuts):
         raise UnsupportedError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import peer_mujoco, peer_pinocchio
+from .progress import Progress
 from .report import Result, made_with
 from .timing import SHORTEST, Contender, Figure, interleave
 
@@ -64,15 +65,16 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
     repetitions = REPETITIONS_QUICK if quick else REPETITIONS
     sizes = SIZES_QUICK if quick else SIZES
     peers = _Peers()
-    bar = _Progress(progress, rounds=repetitions * (len(sizes) + 2))
+    bar = Progress(progress)
+    tick = bar.stretch(0.4, repetitions * (len(sizes) + 2))
 
     rows = []
     for links in sizes:
         system = compile_model(scene("chain", links=links))
-        rows.append(_row(f"chain of {links}", links, _steps(system, peers, repetitions, bar), peers))
+        rows.append(_row(f"chain of {links}", links, _steps(system, peers, repetitions, tick)))
     arm = compile_model(scene("puma560", rotors=False, friction=False))
-    rows.append(_row("puma560", arm.nv, _steps(arm, peers, repetitions, bar), peers))
-    rows.append(_row("puma560 forward dynamics", arm.nv, _forward(arm, peers, repetitions, bar), peers))
+    rows.append(_row("puma560", arm.nv, _steps(arm, peers, repetitions, tick)))
+    rows.append(_row("puma560 forward dynamics", arm.nv, _forward(arm, peers, repetitions, tick)))
 
     work = _precision(quick, peers, bar)
     starts, allocated = _processes(quick, peers.notes, bar)
@@ -101,7 +103,7 @@ def growth(rows: list[dict[str, Any]]) -> float | None:
     return float(slope)
 
 
-def _steps(system: System, peers: _Peers, repetitions: int, bar: _Progress) -> dict[str, Figure]:
+def _steps(system: System, peers: _Peers, repetitions: int, tick: Callable[[], object]) -> dict[str, Figure]:
     """Time of a step inside one call; of Pinocchio, of the forward dynamics in it."""
     from .runner import Runner, random_states
 
@@ -116,11 +118,13 @@ def _steps(system: System, peers: _Peers, repetitions: int, bar: _Progress) -> d
             contenders.append(Contender(name, theirs.run, 1, theirs.reset))
     # A batch of a millisecond or more hides the call from Python, and its states fit into the cache.
     return _against_pinocchio(
-        system, random_states(system, max(64, 5 * _BATCH // system.nv)), peers, contenders, repetitions, bar
+        system, random_states(system, max(64, 5 * _BATCH // system.nv)), peers, contenders, repetitions, tick
     )
 
 
-def _forward(system: System, peers: _Peers, repetitions: int, bar: _Progress) -> dict[str, Figure]:
+def _forward(
+    system: System, peers: _Peers, repetitions: int, tick: Callable[[], object]
+) -> dict[str, Figure]:
     """Time of forward dynamics alone, over the same batch of states in every engine."""
     from .runner import Forward, random_states
 
@@ -133,7 +137,7 @@ def _forward(system: System, peers: _Peers, repetitions: int, bar: _Progress) ->
                 contenders.append(Contender(name, theirs.run, _BATCH))
         except (OSError, AttributeError) as error:
             peers.notes.append(f"forward dynamics of mujoco alone could not be measured: {error}")
-    return _against_pinocchio(system, states, peers, contenders, repetitions, bar)
+    return _against_pinocchio(system, states, peers, contenders, repetitions, tick)
 
 
 def _against_pinocchio(
@@ -142,7 +146,7 @@ def _against_pinocchio(
     peers: _Peers,
     contenders: list[Contender],
     repetitions: int,
-    bar: _Progress,
+    tick: Callable[[], object],
 ) -> dict[str, Figure]:
     overhead = 0.0
     if peers.pinocchio:
@@ -150,13 +154,13 @@ def _against_pinocchio(
         peers.pinocchio_how = aba.how
         overhead = aba.overhead_us()
         contenders = [*contenders, Contender("pinocchio", aba.run, len(states[0]))]
-    figures = interleave(contenders, repetitions, tick=bar.tick)
+    figures = interleave(contenders, repetitions, tick=tick)
     if overhead:
         figures["pinocchio"] = figures["pinocchio"]._replace(median=figures["pinocchio"].median - overhead)
     return figures
 
 
-def _row(case: str, links: int, figures: dict[str, Figure], peers: _Peers) -> dict[str, Any]:
+def _row(case: str, links: int, figures: dict[str, Figure]) -> dict[str, Any]:
     ours = figures["linkwork"].median
     row: dict[str, Any] = {"case": case, "n": links}
     for name in ("linkwork", "mujoco", "mujoco_lean", "pinocchio", "rk4"):
@@ -169,7 +173,7 @@ def _row(case: str, links: int, figures: dict[str, Figure], peers: _Peers) -> di
     return row
 
 
-def _precision(quick: bool, peers: _Peers, bar: _Progress) -> dict[str, Any]:
+def _precision(quick: bool, peers: _Peers, bar: Progress) -> dict[str, Any]:
     from .precision import precision
 
     repetitions = PRECISION_REPETITIONS_QUICK if quick else PRECISION_REPETITIONS
@@ -182,7 +186,7 @@ def _precision(quick: bool, peers: _Peers, bar: _Progress) -> dict[str, Any]:
 
 
 def _processes(
-    quick: bool, notes: list[str], bar: _Progress
+    quick: bool, notes: list[str], bar: Progress
 ) -> tuple[dict[str, Any] | None, list[dict[str, Any]] | None]:
     """Figures that need processes of their own; a failing one must not cost the others."""
     from .allocations import allocations
@@ -199,26 +203,3 @@ def _processes(
         last = (error.stderr or "").strip().splitlines()[-1:] or ["no message"]
         notes.append(f"start-up or allocation could not be measured: {last[0]}")
     return starts, allocated
-
-
-class _Progress:
-    """Tells how far the suite is: timing of steps first, then precision, then processes."""
-
-    def __init__(self, tell: Callable[[float], object] | None, rounds: int):
-        self._tell = tell
-        self._at = 0.0
-        self.tick = self.stretch(0.4, rounds)
-
-    def to(self, share: float) -> None:
-        self._at = share
-        if self._tell is not None:
-            self._tell(share)
-
-    def stretch(self, end: float, rounds: int) -> Callable[[], None]:
-        """A function whose `rounds` calls lead from here to `end`."""
-        begin = self._at
-
-        def tick() -> None:
-            self.to(min(end, self._at + (end - begin) / rounds))
-
-        return tick
