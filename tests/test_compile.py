@@ -146,7 +146,7 @@ def test_unknown_names_are_all_reported_at_once_with_the_nearest():
     [
         (lambda m: m.add(rod("arm")), "already one of that name"),
         (lambda m: m.add(rod("front.arm")), "may not contain a dot"),
-        (lambda m: m.add("arm"), "is not a body, joint, load"),
+        (lambda m: m.add("arm"), "is not a body, marker, joint"),
         (lambda m: m.add(Component("leg").instance("arm")), "may not share a name"),
     ],
 )

@@ -167,7 +167,6 @@ def test_flags_are_true_or_false(wrong: Any) -> None:
             make(wrong)
 
 
-@pytest.mark.xfail(reason="an unlimited strength does not survive the renaming of items in components")
 def test_unlimited_servos_work_in_components() -> None:
     part = Component("part")
     part.add(Body("rod", mass=1.0, inertia=(1.0, 1.0, 1.0)))

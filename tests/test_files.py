@@ -212,7 +212,7 @@ def filled(draw: st.DrawFn, component: Component, inner: list[Component], folder
     for name in names[: draw(st.integers(0, 2))]:
         component.add(draw(loads(name, ["ground", *known], markers)))
     joined = list(component.flatten().joints)
-    unlimited = st.booleans() if isinstance(component, Model) else st.just(False)
+    unlimited = st.booleans()
     for name in names[: draw(st.integers(0, 3)) if joined else 0]:
         component.add(draw(drives(name, joined, unlimited)))
     for name in names[: draw(st.integers(0, 2)) if joined else 0]:

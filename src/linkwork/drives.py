@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from .item import Item, JointName, NonNegative, Number, Positive, item
+from .item import Item, JointName, NonNegative, Number, Positive, _plain, item
 from .signals import Signal
 from .tables import DC_MOTOR, SERVO_PLACE, SERVO_RATE, TORQUE
 
@@ -23,6 +23,8 @@ def _not_zero(value: float) -> float:
     return value
 
 
+Strength = Annotated[float, BeforeValidator(_plain), Field(strict=True, ge=0)]
+"""A bound that may be infinite."""
 Ratio = Annotated[Number, AfterValidator(_not_zero)]
 
 
@@ -65,7 +67,7 @@ class VelocityServo(Drive):
     kind = "velocity_servo"
     role = SERVO_RATE
 
-    strength: NonNegative = math.inf
+    strength: Strength = math.inf
     """Largest torque or force [N m or N]; unlimited by default."""
 
     def numbers(self) -> tuple[float, ...]:
@@ -83,7 +85,7 @@ class PositionServo(Drive):
     """[N m/rad or N/m]"""
     damping: NonNegative = 0.0
     """[N m s/rad or N s/m]"""
-    strength: NonNegative = math.inf
+    strength: Strength = math.inf
     """Largest torque or force [N m or N]; unlimited by default."""
 
     def numbers(self) -> tuple[float, ...]:
@@ -129,6 +131,12 @@ class Repeater(Item):
     coordinate_a: str | None = None
     """Which coordinate of a; default: its first."""
     coordinate_b: str | None = None
+
+    @model_validator(mode="after")
+    def _differ(self) -> Self:
+        if (self.a, self.coordinate_a) == (self.b, self.coordinate_b):
+            raise ValueError(f"couples '{self.a}' with itself")
+        return self
 
 
 DRIVES: dict[str, type[Drive]] = {

@@ -238,6 +238,7 @@ _MESSAGES: dict[str, Callable[[Any], str]] = {
     "string_pattern_mismatch": lambda e: f"must match the pattern {e['ctx']['pattern']}",
     "greater_than": lambda e: f"must be greater than {e['ctx']['gt']:g}",
     "greater_than_equal": lambda e: f"must not be less than {e['ctx']['ge']:g}",
+    "less_than_equal": lambda e: f"must not be greater than {e['ctx']['le']:g}",
     "tuple_type": lambda e: "must be a list",
     "too_short": lambda e: "must not be empty",
     "too_long": lambda e: f"must have at most {e['ctx']['max_length']} entries",

@@ -146,6 +146,7 @@ class ImpulseMethod(Method):
     def reset(self) -> None:
         self.state = new_state(self._q0, self._v0)
         self._stats = np.zeros(9)
+        self._stats[[4, 8]] = -1.0  # no row has had a gap
         self._constraints = self._rows.fresh()
         settle(self._tables, self._constraints, self._q0)
 

@@ -105,7 +105,7 @@ class Component:
         shelf = getattr(thing, "shelf", "")
         if not isinstance(thing, Item) or not shelf:
             raise ModelError(
-                [Problem(repr(thing)[:60], "is not a body, joint, load, marker or instance of a component")]
+                [Problem(repr(thing)[:60], "is not a body, marker, joint, load, drive, coupling or instance")]
             )
         return getattr(self, shelf)  # type: ignore[no-any-return]
 

@@ -12,6 +12,10 @@ from ..kernels.jit import kernel
 from ..kernels.signal import signal_value
 from ..tables import DC_MOTOR, FRICTION, HOLD, LIMIT, SERVO_PLACE, SERVO_RATE, SPRING, TORQUE
 
+# Another impact may change the velocity of a coordinate by this much in a step: nearer limits are watched, whichever
+# way the coordinate moves [rad/s or m/s].
+_JUMP = 10.0
+
 
 @kernel
 def aim(tables, constraints, t, h, erp):
@@ -57,7 +61,7 @@ def _aim_limit(row, h, erp):
     """χ = φ >= 0 with p >= 0: the velocity may use up what is left of the way, no more; a hit may bounce."""
     row.lo = 0.0
     if row.phi > 0.0:
-        row.active = 1 if row.phi + 4.0 * h * min(row.rate, 0.0) < 0.0 or row.p > 0.0 else 0
+        row.active = 1 if row.phi < h * (4.0 * abs(row.rate) + _JUMP) else 0
         row.goal = -row.phi / h
         if row.phi + h * row.rate > 0.0:
             return

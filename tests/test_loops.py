@@ -1,0 +1,357 @@
+"""Mechanisms with loops by sequential impulses, in generalized (simgc) and in maximal coordinates (simmc).
+
+Both are semi-implicit Euler: trajectories converge at first order, and a step leaves a gap of some h² a/2 (a: how much
+the acceleration of the two ends differs), of which the share erp is removed in the next one: gaps are of second order
+and stay near h² a/(2 erp).
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from references import reference
+
+from linkwork import Body, Hinge, Model, Simulation, Slider, scene
+from linkwork.drives import PositionServo, VelocityServo
+from linkwork.joints import JOINTS
+from linkwork.scenes.peaucellier import LINE, SIDE
+
+ERP = 0.2  # the default
+both = pytest.mark.parametrize("method", ["simgc", "simmc"])
+
+
+def at(table, time):
+    """The row of a reference table at a time."""
+    row = np.searchsorted(table["t"], time - 1e-9)
+    assert table["t"][row] == pytest.approx(time)
+    return {name: column[row] for name, column in table.items()}
+
+
+def orders(errors):
+    """Orders of convergence between steps that were halved."""
+    return np.log2(np.divide(errors[:-1], errors[1:]))
+
+
+def end_of(record, rod, length):
+    """x and y of the far end of a rod that lies along its own x axis, in the plane z = 0."""
+    w, z = record[f"{rod}.rotation.w"], record[f"{rod}.rotation.z"]
+    x = record[f"{rod}.position.x"] + length * (w * w - z * z)
+    return x, record[f"{rod}.position.y"] + length * 2.0 * w * z
+
+
+def changed(model, joint, **fields):
+    """The model with some fields of a joint changed."""
+    model.joints[joint] = dataclasses.replace(model.joints[joint], **fields)
+    return model
+
+
+# --- gaps ---
+
+
+def watched(model, method, duration, **options):
+    """A record and the gap at each of its samples."""
+    gaps = []
+    simulation = Simulation(model, method=method, dt=1e-3, epsilon=1e-6, **options)
+    record = simulation.run(duration, callbacks=[(0.01, lambda sim: gaps.append(sim.method.report()["gap"]))])
+    return record, np.array(gaps)
+
+
+durations = pytest.mark.parametrize("duration", [5.0, pytest.param(60.0, marks=pytest.mark.slow)])
+
+
+@both
+@durations
+def test_peaucellier_stays_closed_and_draws_a_straight_line(method, duration):
+    record, gaps = watched(scene("peaucellier"), method, duration)
+    assert record.info["steps_cut_short"] == 0
+    assert record.info["worst_gap_m"] < 1e-5
+    assert gaps[len(gaps) // 2 :].max() < 1.1 * gaps[: len(gaps) // 2].max()
+    # Its levers, 1 m against a side of 0.6 m, enlarge gaps at the pins some 2.5 times on their way to D.
+    for rod in ("AD", "BD"):
+        x, y = end_of(record, rod, SIDE)
+        assert np.abs(x - LINE).max() < 2.5e-5
+        assert np.ptp(y) > 1.0
+
+
+@both
+@durations
+def test_double_four_bar_stays_closed_over_its_singular_positions(method, duration):
+    record, gaps = watched(scene("double_four_bar"), method, duration)
+    assert np.ptp(record["A0.angle"]) > 2 * np.pi
+    # Energy: 1.5 ω² + 34.335 cos φ = 35.835 J, so ω² < 46.8. In relative coordinates a parallelogram moves exactly.
+    bound = 1e-5 if method == "simgc" else 1e-6 * 46.8 * 1.0 / (2 * ERP)
+    assert record.info["worst_gap_m"] < bound
+    assert gaps[len(gaps) // 2 :].max() < 1.1 * gaps[: len(gaps) // 2].max()
+
+
+@both
+def test_gaps_are_of_second_order(method):
+    gaps = []
+    for h in (1e-3, 5e-4):
+        gaps.append(Simulation(scene("peaucellier"), method=method, dt=h).run(0.5).info["worst_gap_m"])
+    assert orders(gaps) == pytest.approx(2.0, abs=0.3)
+
+
+@both
+def test_a_loop_assembled_with_an_error_closes_without_gaining_energy(method):
+    model = scene("double_four_bar", rate=0.0)
+    model.gravity = (0.0, 0.0, 0.0)
+    # The whole row of links hangs on A0: turned by 0.01 rad, A1 opens by 1 cm and A2 by 2 cm.
+    model = changed(model, "A0", position=0.01)
+    simulation = Simulation(model, method=method, dt=1e-3)
+    simulation.step()
+    assert simulation.method.report()["gap"] == pytest.approx(0.02, rel=0.01)
+    for _ in range(100):
+        simulation.step()
+        assert simulation.energies()[0] < 1e-20
+    assert simulation.method.report()["gap"] < 1e-6
+
+
+@both
+def test_a_gap_shrinks_by_its_share_in_every_step(method):
+    model = changed(scene("double_four_bar", rate=0.0), "A0", position=1e-3)
+    model.gravity = (0.0, 0.0, 0.0)
+    simulation = Simulation(model, method=method, dt=1e-3, epsilon=1e-12, iterations=100_000, erp=0.4)
+    gaps = []
+    for _ in range(6):
+        simulation.step()
+        gaps.append(simulation.method.report()["gap"])
+    # Turns of 1e-3 rad: the equations are linear to that share.
+    np.testing.assert_allclose(np.divide(gaps[1:], gaps[:-1]), 0.6, rtol=5e-3)
+
+
+# --- published and exact solutions ---
+
+
+@both
+def test_peaucellier_converges_to_its_reference(method):
+    exact = at(reference("peaucellier_ref.csv"), 1.0)
+    errors = []
+    for h in (1e-3, 5e-4):
+        record = Simulation(scene("peaucellier"), method=method, dt=h).run(1.0)
+        errors.append(abs(np.pi / 3 + record["crank.angle"][-1] - exact["phi"]))
+    assert orders(errors) == pytest.approx(1.0, abs=0.3)
+    assert errors[-1] < 2e-3
+
+
+# All links lie on one line at 0.79 s and at 1.15 s: there the rank of the constraints falls, and the mechanism could go
+# on as an antiparallelogram. It must pass, and stay a parallelogram.
+@both
+@pytest.mark.parametrize("time", [1.0, 2.0])
+def test_double_four_bar_passes_its_singular_positions(method, time):
+    exact = at(reference("a02_nfourbar_N2_ref.csv"), time)
+    errors = []
+    for h in (1e-3, 5e-4):
+        record = Simulation(scene("double_four_bar"), method=method, dt=h).run(time)
+        x, y = end_of(record, "link0", 1.0)
+        found = [-record["A0.angle"][-1], -record["A0.angle_rate"][-1], x[-1], y[-1]]
+        errors.append(np.linalg.norm(np.subtract(found, [exact[key] for key in ("phi", "phidot", "x", "y")])))
+        for k in (1, 2):
+            np.testing.assert_allclose(record[f"A{k}.angle"], record["A0.angle"], atol=1e-4)
+    assert orders(errors) == pytest.approx(1.0, abs=0.3)
+
+
+@pytest.mark.parametrize(
+    ("method", "steps"), [("simgc", (5e-3, 2.5e-3)), pytest.param("simmc", (5e-3, 2.5e-3), marks=pytest.mark.slow)]
+)
+def test_forty_four_bars_in_a_row_converge_to_their_reference(method, steps):
+    exact = at(reference("a02_nfourbar_N40_ref.csv"), 0.5)
+    errors = []
+    for h in steps:
+        record = Simulation(scene("n_four_bar"), method=method, dt=h).run(0.5, every=0.05)
+        found = -record["A0.angle"][-1], -record["A0.angle_rate"][-1]
+        errors.append(np.linalg.norm(np.subtract(found, (exact["phi"], exact["phidot"]))))
+        np.testing.assert_allclose(record["A40.angle"], record["A0.angle"], atol=1e-3)
+    assert orders(errors) == pytest.approx(1.0, abs=0.3)
+
+
+@pytest.mark.slow
+def test_forty_four_bars_pass_their_singular_positions():
+    exact = at(reference("a02_nfourbar_N40_ref.csv"), 2.0)
+    record = Simulation(scene("n_four_bar"), method="simgc", dt=1e-3).run(2.0)
+    # The rate lags by half a step: h/2 A sin φ, A = 14.
+    assert -record["A0.angle"][-1] == pytest.approx(exact["phi"], abs=1e-3)
+    assert -record["A0.angle_rate"][-1] == pytest.approx(exact["phidot"], abs=1e-2)
+    np.testing.assert_allclose(record["A40.angle"], record["A0.angle"], atol=1e-6)
+
+
+@both
+def test_spatial_slider_crank_converges_to_its_reference(method):
+    exact = at(reference("slidercrank3d_ref.csv"), 0.5)
+    errors = []
+    for h in (5e-4, 2.5e-4):
+        record = Simulation(scene("slidercrank3d"), method=method, dt=h).run(0.5)
+        errors.append(
+            [
+                abs(record["crank.angle"][-1] - exact["theta"]),
+                abs(0.2 + record["guide.travel"][-1] - exact["s"]),
+                abs(record["cross.angle_x"][-1] + reference("slidercrank3d_ref.csv")["eta"][0] - exact["eta"]),
+            ]
+        )
+    np.testing.assert_allclose(orders(errors), 1.0, atol=0.3)
+
+
+@both
+def test_chain_with_dry_friction_converges_to_its_reference(method):
+    exact = at(reference("chain5_coulomb_ref.csv"), 1.0)
+    errors = []
+    for h in (1e-3, 5e-4):
+        # Friction impulses are h 1 N m: epsilon must be far below the share of them that a step gets wrong.
+        simulation = Simulation(scene("chain5", friction=1.0), method=method, dt=h, epsilon=1e-9)
+        found = simulation.run(1.0).array("coordinates")[-1]
+        errors.append(np.linalg.norm(found - [exact[f"q{k}"] for k in range(1, 6)]))
+    assert orders(errors) == pytest.approx(1.0, abs=0.3)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-8])
+def test_chain_with_dry_friction_comes_to_rest_and_stays(epsilon):
+    simulation = Simulation(scene("chain5", friction=1.0), method="simgc", dt=2e-3, epsilon=epsilon)
+    simulation.run(60.0, every=1.0)  # its reference still swings at 15 s
+    assert (simulation.v == 0.0).all()
+    q = simulation.q.copy()
+    assert np.abs(q[0] + np.pi / 2) < 0.1
+    assert np.abs(q[1:]).max() > 1e-3  # held by friction, not hanging straight
+    simulation.step(20_000)
+    assert (simulation.v == 0.0).all()
+    assert (simulation.q == q).all()
+
+
+def test_chain_with_dry_friction_rests_in_maximal_coordinates():
+    simulation = Simulation(scene("chain", links=2, friction=1.0), method="simmc", dt=2e-3)
+    simulation.run(20.0, every=1.0)
+    assert np.abs(simulation.v).max() < 1e-6
+    q = simulation.q.copy()
+    simulation.step(5_000)
+    assert np.abs(simulation.q - q).max() < 1e-8
+
+
+# --- formulations agree ---
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "duration"),
+    [
+        ("peaucellier", {}, 0.3),
+        ("double_four_bar", {}, 0.5),
+        ("n_four_bar", {"n": 4}, 0.5),
+        ("slidercrank3d", {}, 0.2),
+        ("crank_rocker", {}, 0.5),
+    ],
+)
+def test_formulations_agree_to_first_order(name, parameters, duration):
+    differences = []
+    for h in (1e-3, 5e-4):
+        ends = []
+        for method in ("simgc", "simmc"):
+            simulation = Simulation(scene(name, **parameters), method=method, dt=h, epsilon=1e-7)
+            ends.append(simulation.run(duration, every=0.05).array("positions")[-1])
+        differences.append(np.abs(ends[0] - ends[1]).max())
+    assert 0 < differences[0] < 0.05
+    assert orders(differences) > 0.7
+
+
+# --- any joint may close a loop ---
+
+# A body and a light one each hang on the ground by a joint of the same kind in the same place, and are joined by a
+# slider or a hinge askew, which the loop keeps from moving: the second joint closes the loop, and its coordinates are
+# those of the first. A hinge between two spherical joints would be free.
+CLOSING = [
+    (kind, between)
+    for kind in JOINTS
+    for between in (Slider, Hinge)
+    if kind != "free" and (kind, between) != ("spherical", Hinge)
+]
+closing = pytest.mark.parametrize(
+    ("kind", "between"), CLOSING, ids=[f"{kind}-{between.kind}" for kind, between in CLOSING]
+)
+FEATURES = {
+    "limits": lambda n: {"limits": ((-0.01, 0.01),) * n},
+    "friction": lambda n: {"friction": 0.5},
+    "spring": lambda n: {"spring": 30.0, "damping": 1.0, "rest": 0.02},
+    "servo": lambda n: {},
+}
+
+
+def twins(kind, between, feature=None, on="tree"):
+    """Two joints of a kind in parallel; a feature on the one in the tree or on its twin that closes the loop."""
+    make = JOINTS[kind]
+    pitch = {"pitch": 0.3} if kind == "screw" else {}
+    rates = len(make("joint", "ground", "body", **pitch).rates)
+    model = Model("twins", gravity=(1.0, -2.0, -3.0))
+    model.add(Body("body", mass=2.0, com=(0.1, -0.2, 0.15), inertia=(0.05, 0.06, 0.07)))
+    model.add(Body("light", mass=0.2, com=(0.0, 0.1, -0.05), inertia=(0.004, 0.005, 0.006)))
+    fields = FEATURES[feature](rates) if feature else {}
+    start = {"velocity": tuple(0.3 * (k + 1) for k in range(rates))} if rates else {}
+    place = {"at": (0.1, 0.2, 0.3), "axis": (1.0, 0.5, 2.0)}
+    for name, body in (("tree", "body"), ("twin", "light")):
+        extra = (fields if on == name else {}) | (start if name == "tree" else {})
+        model.add(make(name, "ground", body, **place, **pitch, **extra))
+    model.add(between("between", "body", "light", at=(0.1, 0.2, 0.3), axis=(1.0, 2.0, -3.0)))
+    if feature == "servo":
+        model.add(VelocityServo("servo", on, strength=3.0, command=0.5))
+    return model
+
+
+def columns(record, group, joint):
+    """The coordinates or rates of a joint."""
+    names = record.groups[group].columns
+    return np.array([record[name] for name in names if name.startswith(f"{joint}.")]).reshape(-1, len(record))
+
+
+@both
+@closing
+def test_any_joint_closes_a_loop_and_tells_its_coordinates(kind, between, method):
+    simulation = Simulation(twins(kind, between), method=method, dt=1e-3, epsilon=1e-8)
+    # Welds are always in the tree: the joint between them closes the loop then.
+    cuts = ("tree", "twin", "between") if method == "simmc" else ("between" if kind == "weld" else "twin",)
+    assert simulation.system.cuts == cuts
+    record = simulation.run(0.2)
+    assert record.info["worst_gap_m"] < 1e-5  # h² a/(2 erp), a < 4 m/s²
+    # Velocities meet the equations where the step began: they are off by h times products of rates.
+    for group, tolerance in (("coordinates", 1e-5), ("rates", 1e-3)):
+        first, second = columns(record, group, "tree"), columns(record, group, "twin")
+        assert len(first) == len(second)
+        if kind != "weld":
+            assert np.abs(first - first[:, :1]).max() > 0.01
+        np.testing.assert_allclose(second, first, atol=tolerance)
+
+
+@both
+@pytest.mark.parametrize("feature", FEATURES)
+@closing
+def test_what_acts_in_a_joint_acts_the_same_where_it_closes_a_loop(kind, between, feature, method):
+    if kind == "weld":
+        pytest.skip("nothing moves in a weld")
+    ends = []
+    for on in ("tree", "twin"):
+        simulation = Simulation(
+            twins(kind, between, feature, on), method=method, dt=1e-3, epsilon=1e-8, iterations=3000
+        )
+        ends.append(simulation.run(0.2))
+    np.testing.assert_allclose(ends[0].array("positions"), ends[1].array("positions"), atol=1e-5)
+    np.testing.assert_allclose(ends[0].array("energy")[:, :5], ends[1].array("energy")[:, :5], atol=1e-4)
+    free = Simulation(twins(kind, between), method=method, dt=1e-3, epsilon=1e-8).run(0.2)
+    assert np.abs(free.array("coordinates") - ends[1].array("coordinates")).max() > 1e-4
+
+
+# --- angles beyond a turn ---
+
+
+@both
+def test_closing_hinges_count_beyond_a_turn(method):
+    record = Simulation(scene("double_four_bar", rate=3.0), method=method, dt=1e-3).run(5.0)
+    assert record["A0.angle"][-1] < -4 * np.pi
+    for k in (1, 2):
+        np.testing.assert_allclose(record[f"A{k}.angle"], record["A0.angle"], atol=1e-3)
+
+
+@both
+def test_a_servo_turns_a_closing_hinge_several_times(method):
+    model = scene("double_four_bar", rate=0.0)
+    model.gravity = (0.0, 0.0, 0.0)
+    model.add(PositionServo("servo", "A2", stiffness=50.0, damping=30.0, command=4 * np.pi))
+    simulation = Simulation(model, method=method, dt=1e-3)
+    record = simulation.run(5.0)
+    assert "A2" in simulation.system.cuts
+    assert record["A2.angle"][-1] == pytest.approx(4 * np.pi, abs=1e-2)
+    assert record["A0.angle"][-1] == pytest.approx(4 * np.pi, abs=1e-2)
