@@ -5,6 +5,7 @@ Targets are step counts for methods of fixed steps and times [s] for the adaptiv
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from .compile import compile_model
+from .constrain import RowTable
 from .coordinates.dynamics import body_pose, body_twist
+from .coordinates.factor import project_row
 from .coordinates.tree import place
 from .errors import LinkworkError, UnsupportedError, nearest
-from .formulations.impulses import run_impulses, workspace
+from .formulations.impulses import DEGENERATE, run_impulses, workspace
 from .integrate import State, Tableau, dormand_prince, euler, new_state, rk4, run_adaptive, run_fixed
 from .kernels.clock import cycles_per_second
+from .kernels.rows import measure
 from .model import Flat, Model
 from .observe import Observer, RowObserver, TreeObserver
 from .rotation import Array, matrix, quaternion
@@ -27,6 +31,7 @@ from .tables import COORDINATE, HOLD
 
 TABLEAUS: dict[str, Callable[[], Tableau]] = {"rk4": rk4, "euler": euler, "adaptive": dormand_prince}
 NO_BUDGET = 1e18  # clock ticks
+_PROBES = 4  # random poses at which rows are tried
 
 
 class Method(ABC):
@@ -132,8 +137,7 @@ class ImpulseMethod(Method):
         self._q0, self._v0 = self.system.q0, self.system.v0
         if maximal:
             self._q0, self._v0 = floating_start(model, self.system)
-        assert self.system.rows is not None
-        self._rows = self.system.rows
+        self._rows, self._degenerate = without_degenerate(self.system)
         self._dt = dt
         ticks = NO_BUDGET if budget is None else budget * cycles_per_second()
         self._options = np.array([erp, epsilon, iterations, ticks, float(maximal)])
@@ -187,14 +191,14 @@ class ImpulseMethod(Method):
 
     def outcome(self) -> dict[str, Any]:
         steps = max(int(self.state.counts[1]), 1)
-        dropped = [name for name, flag in zip(self._rows.names, self._work.dropped, strict=True) if flag]
+        now = [name for name, flag in zip(self._rows.names, self._work.dropped, strict=True) if flag]
         return {
             "iterations_mean": float(self._stats[0]) / steps,
             "iterations_max": int(self._stats[1]),
             "steps_cut_short": int(self._stats[2]),
             "worst_gap_m": float(self._stats[3]),
             "worst_row": self._row_name(self._stats[4]),
-            "degenerate_rows": dropped,
+            "degenerate_rows": [*self._degenerate, *now],
         }
 
     def warnings(self) -> list[str]:
@@ -228,10 +232,34 @@ def row_features(flat: Flat) -> list[str]:
     return found
 
 
+def without_degenerate(system: System) -> tuple[RowTable, tuple[str, ...]]:
+    """The rows of a system less those that no motion of its tree can ever change, and the names of these.
+
+    A row in joint space is an analytic function of the coordinates: if it vanishes at a few random poses, it vanishes
+    everywhere. Planar mechanisms built from spatial joints are full of such rows.
+    """
+    assert system.rows is not None
+    tables, constraints = system.fresh_tables(), system.rows.fresh()
+    rows = constraints.rows
+    moved = np.zeros(len(rows), bool)
+    x, random = np.zeros(system.nv), np.random.default_rng(0)
+    for _ in range(_PROBES):
+        q = np.array(system.q0)
+        q += random.normal(size=system.nq)
+        place(tables.dofs, tables.islands, q, np.zeros(system.nv))
+        measure(tables, constraints, q)
+        for i in range(len(rows)):
+            size = project_row(tables.dofs, constraints, rows[i], x)
+            moved[i] |= bool(np.abs(x).max(initial=0.0) > DEGENERATE * size)
+    keep = np.flatnonzero(moved)
+    names = system.rows.names
+    kept = system.rows.constraints._replace(rows=system.rows.constraints.rows[keep])
+    table = dataclasses.replace(system.rows, constraints=kept, names=tuple(names[i] for i in keep))
+    return table, tuple(name for name, alive in zip(names, moved, strict=True) if not alive)
+
+
 def settle(tables: Any, constraints: Any, q: Array) -> None:
     """Start of the rows: couplings hold the joints in the relation that they start in."""
-    from .kernels.rows import measure
-
     place(tables.dofs, tables.islands, q, np.zeros(len(tables.dofs) - 1))
     measure(tables, constraints, q)
     for row in constraints.rows:
