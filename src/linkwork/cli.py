@@ -118,7 +118,7 @@ def run(
 
         simulation = Simulation(
             model,
-            method=method,
+            method=method or (found.method if found else None),
             integrator=integrator,  # type: ignore[arg-type]
             epsilon=epsilon,
             budget=budget,

@@ -13,6 +13,8 @@ from .joints import Free, Joint
 from .model import Flat
 from .rotation import matrix
 
+_DEEP = 4
+
 FLOATING = "~"
 """Marks the free joints of bodies in maximal coordinates; no name that a user can write begins so."""
 
@@ -36,8 +38,9 @@ def spanning_tree(flat: Flat) -> tuple[list[Edge], list[Joint], list[str]]:
     Prim's method from the ground, joints with the fewest dofs first: those that stay in the tree remove
     the most equations, and the loops are cut where the fewest are needed. Among equals, joints of the ground
     come last, so that a part hangs on the ground by one joint and its loops are cut there: sequential impulses
-    then need a fifth of the iterations (37 instead of 204 on the Peaucellier linkage). Further ties go to the
-    shallower joint, then to the one declared first. A part that hangs on nothing gets a free joint.
+    then need a fifth of the iterations (37 instead of 204 on the Peaucellier linkage). Beyond a depth of four
+    bodies the ground is as good, or long rows of loops would make deep trees, whose inertias are dense. Further
+    ties go to the shallower joint, then to the one declared first. A part that hangs on nothing gets a free joint.
     """
     touching: dict[str, list[tuple[int, Joint]]] = defaultdict(list)
     for order, joint in enumerate(flat.joints.values()):
@@ -53,7 +56,8 @@ def spanning_tree(flat: Flat) -> tuple[list[Edge], list[Joint], list[str]]:
         for order, joint in touching[body]:
             other = joint.b if body == joint.a else joint.a
             if other not in depth:
-                heapq.heappush(heap, (len(joint.rates), body == GROUND, depth[body], order, body, joint))
+                late = body == GROUND or depth[body] >= _DEEP
+                heapq.heappush(heap, (len(joint.rates), late, depth[body], order, body, joint))
 
     def grow() -> None:
         while heap:

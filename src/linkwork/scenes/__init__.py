@@ -2,7 +2,7 @@
 
 To add a scene, write a file here with a docstring (its first line is the description), a function
 `build(...) -> Model` whose keyword parameters have defaults, and, where they differ from the defaults below,
-SOURCE, DURATION, DT and PLOT. Nothing else needs to know.
+SOURCE, DURATION, DT, METHOD and PLOT. Nothing else needs to know.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class Scene:
     duration: float
     """How long it is worth watching [s]."""
     dt: float
-    """A step that suits the default integrator [s]."""
+    """A step that suits its method [s]."""
+    method: str | None
+    """The method that suits it, if that is not the first that can do it."""
     plot: tuple[str, ...]
     """Signals worth plotting (patterns allowed)."""
     build: Callable[..., Model]
@@ -57,6 +59,7 @@ def find_scene(name: str) -> Scene:
         getattr(module, "SOURCE", "made for Linkwork"),
         getattr(module, "DURATION", 10.0),
         getattr(module, "DT", 1e-3),
+        getattr(module, "METHOD", None),
         getattr(module, "PLOT", ()),
         module.build,
     )
