@@ -183,6 +183,7 @@ class _Compiler:
         row["q"], row["v"], row["motion"] = q, v, motion
         row["rot"], row["trans"], row["shift"] = rot, trans, trans
         row["X_R"], row["X_p"] = local.R.ravel(), local.p
+        row["aligned"] = int(np.array_equal(local.R, np.eye(3)))
         k = v - self.spans[joint.name][1].start
         for column, name in (("armature",) * 2, ("stiffness", "spring"), ("rest",) * 2, ("damping",) * 2):
             row[column] = joint.per_rate(name)[k]

@@ -12,11 +12,14 @@ from .errors import ModelError, Problem, nearest
 from .joints import Joint
 from .joints.base import AX, AZ, BX, D, Motion
 from .kernels.jit import COMPILED
+from .kernels.rows import SPIN
 from .loads.spring import Spring
+from .spanning import spanning_tree
 from .tables import (
     BALL_AXIS,
     COORD,
     COORDINATE,
+    DC_MOTOR,
     DISTANCE,
     DOT,
     FRICTION,
@@ -24,6 +27,7 @@ from .tables import (
     LIMIT,
     PAIR,
     ROW,
+    SERVO_PLACE,
     SLIDE,
     SPRING,
     TURN,
@@ -69,13 +73,16 @@ class Constrainer:
     def table(self) -> RowTable:
         """All rows, in the order: joints as declared, springs, couplings, drives."""
         flat, tree = self.compiler.flat, self.compiler.spans
-        for group, (name, joint) in enumerate(flat.joints.items()):
+        joints = dict(flat.joints)
+        for edge in spanning_tree(flat)[0]:  # a part that hangs on nothing has a free joint of its own
+            joints.setdefault(edge.joint.name, edge.joint)
+        for group, (name, joint) in enumerate(joints.items()):
             cut = name not in tree
             self._coordinates(joint, cut)
             if cut:
                 self._hold(joint, group)
-            self._along(joint, group)
-        group = len(flat.joints)
+            self._along(joint, group, cut)
+        group = len(joints)
         for load in flat.loads.values():
             if isinstance(load, Spring):
                 self._distance(load, group)
@@ -95,7 +102,7 @@ class Constrainer:
             Constraints(*tables, np.array(inputs, float)),
             tuple(self.names),
             tuple(flat.drives),
-            tuple(flat.joints.values()),
+            tuple(joints.values()),
         )
 
     def _pair(self, joint: Joint) -> int:
@@ -122,6 +129,8 @@ class Constrainer:
             row["pair"], row["q"], row["v"] = -1, -1, -1
             row["how"], row["pick"] = how, pick
             row["hand"] = -1.0 if joint.mirrored and how == SLIDE else 1.0
+            if not motion.ball:  # angles are read near where they were last: begin with the right turn
+                row["value"] = joint.start()[joint.coordinates.index(motion.name)]
             if not cut and how != BALL_AXIS and span is not None:
                 k = joint.rates.index(name)
                 row["q"] = span[0].start + joint.coordinates.index(motion.name)
@@ -143,8 +152,8 @@ class Constrainer:
                 row = _row(DOT, HOLD, group, pair=pair, alpha=AZ, beta=D, first=first, ratio=lead)
                 self._name(row, f"{joint.name}: thread")
 
-    def _along(self, joint: Joint, group: int) -> None:
-        """Limits, dry friction, springs and dampers of every coordinate."""
+    def _along(self, joint: Joint, group: int, cut: bool) -> None:
+        """Limits, dry friction, springs and dampers of every coordinate, and its rotor if the tree does not hold it."""
         for k, (rate, coord) in enumerate(self.coord_of[joint.name].items()):
             low, high = joint.bounds()[k]
             bounce = (joint.restitution, _BOUNCE)
@@ -156,13 +165,27 @@ class Constrainer:
                 row = _row(COORDINATE, LIMIT, group, first=coord, sign=-1.0, offset=-high, value=bounce)
                 self._name(row, f"{label}: upper limit")
             if joint.per_rate("friction")[k] > 0.0:
-                row = _row(COORDINATE, FRICTION, group, first=coord, value=(joint.per_rate("friction")[k],))
+                row = self._moving(coord, FRICTION, group, value=(joint.per_rate("friction")[k],))
                 self._name(row, f"{label}: friction")
-            spring = joint.per_rate("spring")[k], joint.per_rate("damping")[k]
-            if any(spring):
+            stiffness, damping = joint.per_rate("spring")[k], joint.per_rate("damping")[k]
+            if damping and self.coords[coord]["how"] == BALL_AXIS:
+                self._name(self._moving(coord, SPRING, group, value=(0.0, damping)), f"{label}: damper")
+                damping = 0.0
+            if stiffness or damping:
                 rest = joint.per_rate("rest")[k]
-                row = _row(COORDINATE, SPRING, group, first=coord, offset=rest, value=spring)
+                row = _row(COORDINATE, SPRING, group, first=coord, offset=rest, value=(stiffness, damping))
                 self._name(row, f"{label}: spring")
+            if cut and joint.per_rate("armature")[k] > 0.0:  # a motor without voltage and back-EMF is a rotor
+                value = (0.0, 1.0, joint.per_rate("armature")[k], 1.0)
+                self._name(self._moving(coord, DC_MOTOR, group, value=value), f"{label}: armature")
+
+    def _moving(self, coord: int, role: int, group: int, **fields: Any) -> np.void:
+        """A row along a rate: of a ball the angular velocity, which is not the rate of its rotation vector."""
+        record = self.coords[coord]
+        if record["how"] == BALL_AXIS:
+            axis = BX + record["pick"][4]
+            return _row(SPIN, role, group, pair=record["pair"], alpha=axis, first=coord, **fields)
+        return _row(COORDINATE, role, group, first=coord, **fields)
 
     def _distance(self, load: Spring, group: int) -> None:
         record = np.zeros((), PAIR)
@@ -188,7 +211,10 @@ class Constrainer:
         coord = self._find(drive, "joint", drive.joint, drive.coordinate)
         if coord is None:
             return
-        row = _row(COORDINATE, drive.role, group, first=coord, value=drive.numbers(), input=slot)
+        if drive.role == SERVO_PLACE:
+            row = _row(COORDINATE, drive.role, group, first=coord, value=drive.numbers(), input=slot)
+        else:
+            row = self._moving(coord, drive.role, group, value=drive.numbers(), input=slot)
         row["signal"] = self.compiler.signal(drive.signal)
         self._name(row, f"{drive.name}: {drive.kind.replace('_', ' ')}")
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .coordinates.dynamics import derive
 from .coordinates.tree import local_rate, retract
-from .kernels.jit import kernel
+from .kernels.jit import inlined, kernel
 
 SUPPLIED, DISSIPATED = 0, 1
 
@@ -105,7 +105,7 @@ def finite(v, counts, h):
     return RUNAWAY if fastest < np.inf else NOT_FINITE
 
 
-@kernel
+@inlined
 def _euler_step(tables, q, v, work, delta, qdd, t, h):
     """v ← v + h a(q, v, t);  q ← q ⊕ h v.  First order."""
     supplied, dissipated = derive(tables, q, v, t, qdd)
@@ -117,7 +117,7 @@ def _euler_step(tables, q, v, work, delta, qdd, t, h):
     work[DISSIPATED] += h * dissipated
 
 
-@kernel
+@inlined
 def _stages(tables, tableau, state, t, h):
     """All stage derivatives k of a Runge-Kutta step from (q, v, W), and the end point in y."""
     n = state.v.shape[0]
@@ -149,7 +149,7 @@ def _stages(tables, tableau, state, t, h):
             y[i] += w * k[s, i]
 
 
-@kernel
+@inlined
 def _accept(tables, state):
     """y => (q, v, W)."""
     n = state.v.shape[0]

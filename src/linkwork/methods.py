@@ -131,6 +131,10 @@ class ImpulseMethod(Method):
     def __init__(
         self, model: Model, name: str, dt: float, epsilon: float, iterations: int, budget: float | None, erp: float
     ):
+        if not 0.0 < erp <= 1.0:
+            raise LinkworkError(f"erp is a share of the gap: above 0 and at most 1, not {erp!r}")
+        if iterations < 1:
+            raise LinkworkError(f"iterations must be at least 1, not {iterations!r}")
         self.name = name
         maximal = name == "simmc"
         self.system = compile_model(model, rows=True, maximal=maximal)
@@ -215,6 +219,8 @@ class ImpulseMethod(Method):
     def command(self, drive: str, value: float) -> None:
         if drive not in self._rows.drives:
             raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, self._rows.drives)}")
+        if not np.isfinite(value):
+            raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
         self._constraints.inputs[self._rows.drives.index(drive)] = value
 
 

@@ -1,6 +1,6 @@
 """Accelerations of a tree under all its loads, and what an audit of energy and momentum needs."""
 
-from ..kernels.jit import kernel
+from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, chain, cross3, dot3, get3, get9, quat_log, rotate
 from ..kernels.spatial import dot6, get6, inertia_times
 from ..loads import apply_loads
@@ -8,7 +8,7 @@ from ..tables import BALL, SCREW
 from .tree import accelerate, inverse, place
 
 
-@kernel
+@inlined
 def derive(tables, q, v, t, qdd):
     """(q, v, t) => joint accelerations; returns the power supplied and dissipated [W]."""
     lost = place(tables.dofs, tables.islands, q, v)  # (q, v) => R r S V A0 I p tau

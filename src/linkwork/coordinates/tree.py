@@ -12,9 +12,10 @@ that the bias force of a *rigid* body already holds I A0, and the articulated pa
 
 import math
 
-from ..kernels.jit import kernel
+from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import (
     add3,
+    add_cross3,
     chain,
     cross3,
     dot3,
@@ -31,6 +32,7 @@ from ..kernels.math3 import (
     set3,
     set9,
     sub3,
+    symmetric_times,
     turn_z,
 )
 from ..kernels.spatial import (
@@ -38,12 +40,10 @@ from ..kernels.spatial import (
     add_downdated,
     add_inertia,
     add_scaled6,
-    cross_force,
     cross_motion,
     dot6,
     get6,
     inertia_times,
-    rigid_times,
     scale6,
     set6,
     set_rigid_inertia,
@@ -73,7 +73,7 @@ def place(dofs, islands, q, v):
             R = get9(dof.X_R)
             r = sub3(get3(dof.X_p), get3(island.o))
         else:
-            R = chain(R_parent, get9(dof.X_R))
+            R = R_parent if dof.aligned != 0 else chain(R_parent, get9(dof.X_R))
             r = add3(get3(parent.r), rotate(R_parent, get3(dof.X_p)))
 
         if dof.motion == SCREW:
@@ -82,8 +82,9 @@ def place(dofs, islands, q, v):
             if dof.rot != 0.0:
                 R = turn_z(R, dof.rot * x)
             axis = (R[2], R[5], R[8])
-            r = add3(r, scale3(dof.shift * x, axis))
-            set3(island.o, add3(get3(island.o), scale3((dof.trans - dof.shift) * x, axis)))
+            if dof.trans != 0.0:
+                r = add3(r, scale3(dof.shift * x, axis))
+                set3(island.o, add3(get3(island.o), scale3((dof.trans - dof.shift) * x, axis)))
         else:
             R, axis = _ball(dofs, d, q, R)
             tau = _ball_spring(dofs, dof.first, dof.column, q)
@@ -155,7 +156,7 @@ def _ball_spring(dofs, first, column, q):
     return rotation_vector_rate((-phi[0], -phi[1], -phi[2]), pull)[column]
 
 
-@kernel
+@inlined
 def _weigh(dof, R, r, V, A0):
     """(R, r, V, A0) => rigid inertia I and bias force p = I A0 + V ×* I V at the reference point."""
     if dof.solid == 0:
@@ -166,6 +167,12 @@ def _weigh(dof, R, r, V, A0):
     c = add3(r, rotate(R, get3(dof.com)))
     h = scale3(m, c)
     J = rotate_symmetric(R, get6(dof.inertia))
+    # Newton and Euler at the centre of mass: f = m a, n = J α + ω × J ω; then n about the reference point.
+    w, u = (V[0], V[1], V[2]), (V[3], V[4], V[5])
+    alpha, a = (A0[0], A0[1], A0[2]), (A0[3], A0[4], A0[5])
+    f = scale3(m, add_cross3(add_cross3(a, alpha, c), w, add_cross3(u, w, c)))
+    n = add_cross3(add_cross3(symmetric_times(J, alpha), w, symmetric_times(J, w)), c, f)
+    set6(dof.p, (n[0], n[1], n[2], f[0], f[1], f[2]))
     # Steiner: J about the reference point, m (c·c 1 - c cᵀ) added.
     hc = dot3(h, c)
     J = (
@@ -177,7 +184,6 @@ def _weigh(dof, R, r, V, A0):
         J[5] + hc - h[2] * c[2],
     )
     set_rigid_inertia(dof.I, m, h, J)
-    set6(dof.p, add6(rigid_times(m, h, J, A0), cross_force(V, rigid_times(m, h, J, V))))
 
 
 @kernel
@@ -194,12 +200,15 @@ def accelerate(dofs, qdd):
             parent = dofs[dof.parent]
             add_downdated(parent.I, dof.I, U, dof.d)
             set6(parent.p, add_scaled6(add6(get6(parent.p), p), dof.d * dof.u, U))
+    A = get6(dofs[0].A)
     for d in range(1, dofs.shape[0]):
         dof = dofs[d]
-        A = get6(dofs[dof.parent].A)
+        if dof.parent != d - 1:  # else it is still at hand, and waiting for memory is what takes time here
+            A = get6(dofs[dof.parent].A)
         a = dof.d * (dof.u - dot6(get6(dof.U), A))
         qdd[dof.v] = a
-        set6(dof.A, add_scaled6(A, a, get6(dof.S)))
+        A = add_scaled6(A, a, get6(dof.S))
+        set6(dof.A, A)
 
 
 @kernel

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, TypeVar
 import numba
 from numba.core import caching, config
 
-__all__ = ["COMPILED", "cache_directory", "exact_kernel", "kernel", "source_stamp"]
+__all__ = ["COMPILED", "cache_directory", "exact_kernel", "inlined", "kernel", "source_stamp"]
 
 COMPILED = not config.DISABLE_JIT
 """False under NUMBA_DISABLE_JIT=1, where kernels are plain Python functions."""
@@ -122,8 +122,12 @@ class _Cache(caching.FunctionCache):
 
 def _compile(options: dict[str, Any]) -> Callable[[F], F]:
     def decorate(function: F) -> F:
-        # Nobody calls kernels from C; leaving that wrapper out saves compile time.
-        dispatcher = numba.njit(error_model="numpy", nogil=True, no_cfunc_wrapper=True, **options)(function)
+        # Nobody calls kernels from C; leaving that wrapper out saves compile time. Kernels never allocate,
+        # hence need no reference counts: without them (_nrt) a small step takes a fifth less time, and an
+        # allocation that slips in does not compile.
+        dispatcher = numba.njit(
+            error_model="numpy", nogil=True, no_cfunc_wrapper=True, _nrt=False, **options
+        )(function)
         if COMPILED and cache_directory() is not None:
             dispatcher._cache = _Cache(function)
         return dispatcher  # type: ignore[no-any-return]
@@ -132,8 +136,13 @@ def _compile(options: dict[str, Any]) -> Callable[[F], F]:
 
 
 # Fast-math without nnan and ninf, so that NaN checks keep working; products and sums may fuse.
-kernel = _compile({"fastmath": {"contract", "nsz", "arcp"}})
+_FAST = {"contract", "nsz", "arcp"}
+kernel = _compile({"fastmath": _FAST})
 """Decorator of every compiled function: lazy, cached, no Python objects, GIL released."""
+
+inlined = _compile({"fastmath": _FAST, "forceinline": True})
+"""The same for what LLVM finds too long to inline but is called once per dof or step: passing arrays and tuples
+of many numbers through memory costs more than the code is worth."""
 
 exact_kernel = _compile({})
 """The same with strict IEEE arithmetic, for code whose rounding matters (argument reduction)."""

@@ -9,7 +9,7 @@ Rotation matrices are 9-tuples, row by row; symmetric 3x3 matrices are 6-tuples
 
 import math
 
-from .jit import exact_kernel, kernel
+from .jit import exact_kernel, inlined
 
 _TWO_OVER_PI = 0.6366197723675814
 # π/2 in three parts whose leading bits leave room for exact products with a multiple of π/2
@@ -48,67 +48,78 @@ def sincos(x: float) -> tuple[float, float]:
     half = 0.5 * z
     w = 1.0 - half
     c = w + (((1.0 - w) - half) + (g - r * tail))
-    quarter = int(n) & 3
-    if quarter == 0:
-        return s, c
-    if quarter == 1:
-        return c, -s
-    if quarter == 2:
-        return -s, -c
-    return -c, s
+    # Selections, not branches: which quarter an angle lies in is not predictable.
+    quarter = int(n)
+    if quarter & 1 != 0:
+        s, c = c, s
+    if quarter & 2 != 0:
+        s = -s
+    if (quarter + 1) & 2 != 0:
+        c = -c
+    return s, c
 
 
-@kernel
+@inlined
 def get3(x):
     return x[0], x[1], x[2]
 
 
-@kernel
+@inlined
 def set3(x, a):
     x[0], x[1], x[2] = a
 
 
-@kernel
+@inlined
 def get9(x):
     return x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]
 
 
-@kernel
+@inlined
 def set9(x, a):
     x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8] = a
 
 
-@kernel
+@inlined
 def add3(a, b):
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@kernel
+@inlined
 def sub3(a, b):
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@kernel
+@inlined
 def scale3(s, a):
     return s * a[0], s * a[1], s * a[2]
 
 
-@kernel
+@inlined
 def dot3(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@kernel
+@inlined
 def cross3(a, b):
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@kernel
+@inlined
+def add_cross3(a, b, c):
+    """a + b × c."""
+    return (
+        (a[0] + b[1] * c[2]) - b[2] * c[1],
+        (a[1] + b[2] * c[0]) - b[0] * c[2],
+        (a[2] + b[0] * c[1]) - b[1] * c[0],
+    )
+
+
+@inlined
 def norm3(a):
     return math.sqrt(dot3(a, a))
 
 
-@kernel
+@inlined
 def rotate(R, a):
     """R a."""
     return (
@@ -118,7 +129,7 @@ def rotate(R, a):
     )
 
 
-@kernel
+@inlined
 def rotate_back(R, a):
     """Rᵀ a."""
     return (
@@ -128,7 +139,7 @@ def rotate_back(R, a):
     )
 
 
-@kernel
+@inlined
 def chain(R, Q):
     """R Q."""
     return (
@@ -144,7 +155,7 @@ def chain(R, Q):
     )
 
 
-@kernel
+@inlined
 def turn_z(R, angle):
     """R Rz(angle): the frame R turned about its own z axis."""
     s, c = sincos(angle)
@@ -161,7 +172,17 @@ def turn_z(R, angle):
     )
 
 
-@kernel
+@inlined
+def symmetric_times(J, a):
+    """J a for a symmetric J given by six numbers."""
+    return (
+        J[0] * a[0] + J[1] * a[1] + J[2] * a[2],
+        J[1] * a[0] + J[3] * a[1] + J[4] * a[2],
+        J[2] * a[0] + J[4] * a[1] + J[5] * a[2],
+    )
+
+
+@inlined
 def rotate_symmetric(R, I):
     """R I Rᵀ for a symmetric I given by six numbers."""
     # T = R I, then the upper half of T Rᵀ.
@@ -184,7 +205,7 @@ def rotate_symmetric(R, I):
     )
 
 
-@kernel
+@inlined
 def quat_matrix(w, x, y, z):
     """Rotation matrix of a quaternion; a small departure from unit length is divided out."""
     s = 2.0 / (w * w + x * x + y * y + z * z)
@@ -201,7 +222,7 @@ def quat_matrix(w, x, y, z):
     )
 
 
-@kernel
+@inlined
 def quat_mul(p, q):
     return (
         p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3],
@@ -211,7 +232,7 @@ def quat_mul(p, q):
     )
 
 
-@kernel
+@inlined
 def quat_exp(phi):
     """Unit quaternion of the rotation vector phi [rad]."""
     a = norm3(phi)
@@ -223,7 +244,7 @@ def quat_exp(phi):
     return c, k * phi[0], k * phi[1], k * phi[2]
 
 
-@kernel
+@inlined
 def quat_log(q):
     """Rotation vector [rad] of a unit quaternion, the short way round (angle <= π)."""
     w, x, y, z = q
@@ -234,7 +255,7 @@ def quat_log(q):
     return k * x, k * y, k * z
 
 
-@kernel
+@inlined
 def rotation_vector_rate(phi, w):
     """Rate of the rotation vector phi of a frame whose own-axes angular velocity is w.
 

@@ -29,6 +29,9 @@ from .quaternion import matrix_quaternion
 
 _A, _B, _D = 3, 6, 9  # where the axes of A, of B and d begin among the vectors of a row
 
+SPIN = 3
+"""One more kind of row: the angular velocity of B against A about an axis of B. It has no gap."""
+
 
 @kernel
 def place_pair(tables, pair):
@@ -167,6 +170,12 @@ def measure(tables, constraints, q):
             row.phi = row.sign * coords[row.first].value - row.offset
             if row.second >= 0:
                 row.phi -= row.ratio * coords[row.second].value
+        elif row.kind == SPIN:
+            axis = _vector(pairs[row.pair], row.alpha)
+            _clear(row.J_A)
+            _clear(row.J_B)
+            _add_turning(row.J_B, axis)
+            _add_turning(row.J_A, scale3(-1.0, axis))
         else:
             _measure_distance(row, pairs[row.pair])
 

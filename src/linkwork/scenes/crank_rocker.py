@@ -28,7 +28,7 @@ def points(angle: float) -> dict[str, tuple[float, float]]:
 
 
 def build(voltage: float = 0.5, gear: float = GEAR, start: float = 60.0) -> Model:
-    """`voltage` as a share of nominal; `gear`: turns of the motor per turn of the crank; `start` of it [°]."""
+    """`voltage` as a share of nominal; `gear`: turns of motor per turn of crank; `start` of the crank [°]."""
     model = Model("crank_rocker", gravity=(0.0, -9.81, 0.0))
     pin = points(radians(start))
     for name, ends, mass in (("arm", "AB", 0.2), ("coupler", "BC", 0.5), ("lever", "DC", 1.0)):

@@ -47,8 +47,8 @@ def build(rate: float = 6.0) -> Model:
     model.add(Hinge("crank", GROUND, "arm", at=A, axis=(1.0, 0.0, 0.0), velocity=rate))
     model.add(Spherical("ball", "arm", "rod", at=B))
     model.add(Slider("guide", GROUND, "block", at=C, axis=(1.0, 0.0, 0.0), velocity=speed))
-    # The first axis of the universal joint is x, fixed in the slider; the second is square to x and to the rod
-    # and fixed in the rod. Other arrangements spin the rod differently and change the motion.
+    # The first axis of the universal joint is x, fixed in the slider; the second is square to x and to the
+    # rod, fixed in the rod. Other arrangements spin the rod differently and change the motion.
     across = sqrt(y * y + z * z)
     spin = rate * RADIUS * -z / across**2
     tilt = -speed / across
