@@ -1,7 +1,7 @@
 """Limits, dry friction, springs, drives and couplings as rows, against formulas that hold to the last digits.
 
-A mechanism of one degree of freedom needs one impulse a step: what a row does is then exact, whatever epsilon is. In
-maximal coordinates the equations of the joint are solved beside it, to about epsilon.
+A mechanism of one degree of freedom needs one impulse a step: what a row does is then exact, whatever epsilon
+is. In maximal coordinates the equations of the joint are solved beside it, to about epsilon.
 """
 
 import math
@@ -202,8 +202,7 @@ def test_friction_holds_below_its_threshold(method, share):
 
 
 def test_friction_holds_a_whole_chain_still():
-    # 20 links, all of gravity in the balance: exactly at rest from the first step.
-    simulation = Simulation(scene("chain", links=20, friction=2000.0), method="simgc")
+    simulation = Simulation(scene("chain5", friction=200.0), method="simgc")
     simulation.step(1000)
     assert (simulation.v == 0.0).all()
     assert (simulation.q == simulation.system.q0).all()
@@ -299,7 +298,7 @@ def test_a_spring_between_points_is_stable_at_any_stiffness(method, exponent):
     model.add(
         Spring("spring", "ground", "block", at_a=(0.0, 0.0, 1.0), at_b=(0.0, 0.0, 0.0), stiffness=stiffness)
     )
-    record = run(model, method, 3.0, dt=1e-2)
+    record = run(model, method, 20.0, dt=1e-2)
     weight = M * 10.0
     assert np.abs(record["rail.travel"]).max() <= 2 * weight / stiffness * (1 + 1e-9)
     assert record["rail.travel"][-1] == pytest.approx(-weight / stiffness, rel=1e-6, abs=1e-14)
@@ -462,10 +461,6 @@ def constant_torque(t, x, v, parameters, out):
     out[0] = parameters[0]
 
 
-def spin_torque(t, x, v, parameters, out):
-    out[0] = parameters[0]
-
-
 @both
 def test_a_torque_source_accelerates_exactly(method):
     record = run(hinge(TorqueSource("push", "pin", command=1.5)), method, 0.5)
@@ -484,20 +479,15 @@ def test_a_torque_source_equals_a_joint_function():
 
 def test_a_torque_source_on_a_ball_equals_a_joint_function():
     ends = []
-    for load in (
-        TorqueSource("push", "pivot", coordinate="wx", command=2.0),
-        JointFunction("push", "pivot", spin_torque, parameters=(2.0,)),
+    for push in (
+        lambda ball: TorqueSource("push", ball, coordinate="wx", command=2.0),
+        lambda ball: JointFunction("push", ball, constant_torque, parameters=(2.0,)),
     ):
         model = scene("spherical_pendulum")
-        ball = next(joint for joint in model.joints.values() if isinstance(joint, Spherical))
-        model.add(type(load)(**{**vars_of(load), "joint": ball.name}))
+        ball = next(name for name, joint in model.joints.items() if isinstance(joint, Spherical))
+        model.add(push(ball))
         ends.append(run(model, "simgc", 0.5).array("coordinates")[-1])
-    np.testing.assert_allclose(ends[0], ends[1], atol=1e-10)
-
-
-def vars_of(item):
-    """The fields of an item by name."""
-    return {name: getattr(item, name) for name in item.__dataclass_fields__}
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-12)
 
 
 # --- commands ---

@@ -192,7 +192,7 @@ def warmup(as_json: AsJson = False) -> None:
 
 @app.command()
 def bench(
-    suite: Annotated[str, typer.Argument(help="What to measure: tree.")] = "tree",
+    suite: Annotated[str, typer.Argument(help="What to measure: tree or loops.")] = "tree",
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions.")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -59,7 +59,7 @@ class Simulation:
         epsilon: float = 1e-6,
         iterations: int = 1000,
         budget: float | None = None,
-        erp: float = 0.2,
+        erp: float = 0.8,
     ):
         if integrator not in TABLEAUS:
             raise LinkworkError(f"integrator must be one of {', '.join(TABLEAUS)}, not '{integrator}'")

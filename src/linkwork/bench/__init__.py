@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .loops import LoopResult
     from .report import Result
 
 
@@ -20,5 +21,12 @@ def _tree(*, quick: bool = False, progress: Callable[[float], object] | None = N
     return run(quick=quick, progress=progress)
 
 
-SUITES: dict[str, Callable[..., Result]] = {"tree": _tree}
+def _loops(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> LoopResult:
+    """Mechanisms with loops and friction: steps and gaps."""
+    from .loops import run
+
+    return run(quick=quick, progress=progress)
+
+
+SUITES: dict[str, Callable[..., Result | LoopResult]] = {"tree": _tree, "loops": _loops}
 """Every suite by the name that the command line calls it."""
