@@ -155,7 +155,7 @@ def rotation_vectors(record, joint):
 def test_a_hitch_stays_within_the_limits_of_each_axis(method, dt):
     record = Simulation(scene("hitch"), method=method, dt=dt).run(3.0, every=0.01)
     phi = np.abs(rotation_vectors(record, "hitch"))
-    # Positions are of second order, h² ω²/(2 erp) with ω < 6 rad/s; the coordinates of a tree keep limits better.
+    # Of second order, h² ω²/(2 erp) with ω < 6 rad/s; in the coordinates of a tree limits are kept better.
     bound = 1e-6 if method == "simgc" else dt**2 * 36.0 / 0.4
     assert (phi - LIMITS).max() < bound
     for axis in range(3):
@@ -322,10 +322,8 @@ def test_stiff_springs_hold_a_loop_together(method):
 
 
 def motor(voltage=1.0, gear=1.0, **fields):
-    return DCMotor(
-        "motor", "pin", stall_torque=STALL, idle_speed=IDLE, time_constant=TIME_CONSTANT, gear=gear, command=voltage,
-        **fields,
-    )  # fmt: skip
+    sheet = {"stall_torque": STALL, "idle_speed": IDLE, "time_constant": TIME_CONSTANT}
+    return DCMotor("motor", "pin", **sheet, gear=gear, command=voltage, **fields)
 
 
 def axle(*drives, inertia):
@@ -565,7 +563,7 @@ def test_a_repeater_shares_inertia_and_load(method):
 
 @both
 def test_a_repeater_couples_closing_joints(method):
-    """A second rocker follows the first, whose hinge closes a loop, twice as far; both start as they stand."""
+    """A lever follows the rocker, whose hinge closes a loop, twice as far; both start as they stand."""
     model = scene("crank_rocker")
     assert Simulation(model).system.cuts == ("rocker",)
     model.add(Body("follower", at=(1.0, 0.0, 0.0), mass=0.2, inertia=(0.01, 0.01, 0.01)))

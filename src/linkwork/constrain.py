@@ -153,7 +153,7 @@ class Constrainer:
                 self._name(row, f"{joint.name}: thread")
 
     def _along(self, joint: Joint, group: int, cut: bool) -> None:
-        """Limits, dry friction, springs and dampers of every coordinate, and its rotor if the tree does not hold it."""
+        """Limits, dry friction, springs and dampers of every coordinate, and its rotor unless the tree has it."""
         for k, (rate, coord) in enumerate(self.coord_of[joint.name].items()):
             low, high = joint.bounds()[k]
             bounce = (joint.restitution, _BOUNCE)
@@ -180,7 +180,7 @@ class Constrainer:
                 self._name(self._moving(coord, DC_MOTOR, group, value=value), f"{label}: armature")
 
     def _moving(self, coord: int, role: int, group: int, **fields: Any) -> np.void:
-        """A row along a rate: of a ball the angular velocity, which is not the rate of its rotation vector."""
+        """A row along a rate: of a ball its angular velocity, not the rate of its rotation vector."""
         record = self.coords[coord]
         if record["how"] == BALL_AXIS:
             axis = BX + record["pick"][4]

@@ -12,8 +12,8 @@ from ..kernels.jit import kernel
 from ..kernels.signal import signal_value
 from ..tables import DC_MOTOR, FRICTION, HOLD, LIMIT, SERVO_PLACE, SERVO_RATE, SPRING, TORQUE
 
-# Another impact may change the velocity of a coordinate by this much in a step: nearer limits are watched, whichever
-# way the coordinate moves [rad/s or m/s].
+# Another impact may change the velocity of a coordinate by this much in a step: nearer limits are watched,
+# whichever way the coordinate moves [rad/s or m/s].
 _JUMP = 10.0
 
 
