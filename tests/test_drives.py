@@ -4,6 +4,7 @@ A mechanism of one degree of freedom needs one impulse a step: what a row does i
 is. In maximal coordinates the equations of the joint are solved beside it, to about epsilon.
 """
 
+import inspect
 import math
 
 import numpy as np
@@ -33,6 +34,7 @@ METHODS = ["simgc", "simmc"]
 both = pytest.mark.parametrize("method", METHODS)
 I, M = 0.5, 2.0  # what the hinge turns [kg m²] and the slider moves [kg]
 H = 1e-3
+ERP = inspect.signature(Simulation).parameters["erp"].default
 
 
 def hinge(*drives, **fields):
@@ -156,7 +158,7 @@ def test_a_hitch_stays_within_the_limits_of_each_axis(method, dt):
     record = Simulation(scene("hitch"), method=method, dt=dt).run(3.0, every=0.01)
     phi = np.abs(rotation_vectors(record, "hitch"))
     # Of second order, h² ω²/(2 erp) with ω < 6 rad/s; in the coordinates of a tree limits are kept better.
-    bound = 1e-6 if method == "simgc" else dt**2 * 36.0 / 0.4
+    bound = 1e-6 if method == "simgc" else dt**2 * 36.0 / (2 * ERP)
     assert (phi - LIMITS).max() < bound
     for axis in range(3):
         assert np.sum(phi[:, axis] > LIMITS[axis] - 1e-3) > 3
@@ -286,7 +288,8 @@ def test_a_torsion_bar_is_stable_at_any_stiffness_and_becomes_rigid(method, expo
     sag = -load / stiffness
     for _ in range(10):
         sag = -load * math.cos(sag) / stiffness
-    assert angle[-1] == pytest.approx(sag, rel=1e-6, abs=1e-14)
+    # In maximal coordinates an angle is read from rotation matrices: rounding of some 1e-16 a step.
+    assert angle[-1] == pytest.approx(sag, rel=1e-6, abs=1e-14 if method == "simgc" else 1e-13)
     assert np.abs(record["energy.kinetic"][-1]) < 1e-9
 
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from references import reference
 
 from linkwork.compile import compile_model
 from linkwork.coordinates.dynamics import derive, inverse_dynamics
 from linkwork.coordinates.tree import mass_matrix, place
 from linkwork.scenes import scene
 from linkwork.scenes.puma560 import NOMINAL
+from references import reference
 
 # The published check values are rounded to four decimals.
 ROUNDING = 6e-5

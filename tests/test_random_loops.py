@@ -4,10 +4,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from trees import Link, Plan, build, random_joint, triple
 
 from linkwork import Simulation
 from linkwork.item import GROUND
+from trees import Link, Plan, build, random_joint, triple
 
 KINDS = ("hinge", "slider", "cylindrical", "universal", "spherical", "planar", "screw")
 
@@ -17,7 +17,11 @@ def mechanism(seed, *, links=5, loops=2, decades=2.0, extras=True):
     rng = np.random.default_rng([seed, 21])
     plan = Plan(
         tuple(
-            Link(KINDS[rng.integers(len(KINDS))], int(rng.integers(-1, i)) if i else -1, bool(rng.random() < 0.5))
+            Link(
+                KINDS[rng.integers(len(KINDS))],
+                int(rng.integers(-1, i)) if i else -1,
+                bool(rng.random() < 0.5),
+            )
             for i in range(links)
         ),
         seed=seed,
@@ -29,7 +33,9 @@ def mechanism(seed, *, links=5, loops=2, decades=2.0, extras=True):
     for k in range(loops):
         a, b = rng.choice(len(names), 2, replace=False)
         at = triple(rng.uniform(-0.5, 0.5, 3))
-        model.add(random_joint(rng, KINDS[rng.integers(len(KINDS))], f"loop{k}", names[a], names[b], at, False))
+        model.add(
+            random_joint(rng, KINDS[rng.integers(len(KINDS))], f"loop{k}", names[a], names[b], at, False)
+        )
     if extras:
         _add_limits_and_friction(model, rng)
     return model
@@ -40,7 +46,9 @@ def _add_limits_and_friction(model, rng):
         fields = {}
         n = len(joint.rates)
         if n and rng.random() < 0.4:
-            fields["limits"] = tuple((float(-rng.uniform(0.05, 0.5)), float(rng.uniform(0.05, 0.5))) for _ in range(n))
+            fields["limits"] = tuple(
+                (float(-rng.uniform(0.05, 0.5)), float(rng.uniform(0.05, 0.5))) for _ in range(n)
+            )
         if n and rng.random() < 0.4:
             fields["friction"] = tuple(rng.uniform(0, 0.5, n).tolist())
         model.joints[name] = dataclasses.replace(joint, **fields)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from references import reference
 
 from linkwork import Simulation, scene
+from references import reference
 
 
 def states(model, times, **options):

@@ -173,8 +173,9 @@ def warmup(as_json: AsJson = False) -> None:
     began = time.perf_counter()
     with _compiling(quiet=as_json, always=True):
         from .kernels.jit import cache_directory
+        from .methods import TABLEAUS
         from .scenes import scene
-        from .simulate import METHODS, TABLEAUS, Simulation
+        from .simulate import METHODS, Simulation
 
         for integrator in TABLEAUS:
             _warm(Simulation(scene("chain5"), integrator=integrator))  # type: ignore[arg-type]

@@ -194,9 +194,10 @@ class _Compiler:
     def _joint_frame(self, joint: Joint) -> _Frame:
         if isinstance(joint.at, str):
             p, R = self.flat.markers[joint.at].frame
-            if joint.axis is None:
+            if joint.axis is None and joint.reference is None:
                 return _Frame(p, R)
-            return _Frame(p, frame_from_axis(joint.axis, joint.reference))
+            axis = joint.axis or (float(R[0, 2]), float(R[1, 2]), float(R[2, 2]))
+            return _Frame(p, frame_from_axis(axis, joint.reference))
         return _Frame(np.array(joint.at), frame_from_axis(joint.axis or (0.0, 0.0, 1.0), joint.reference))
 
     def _body_frame(self, body: str) -> _Frame:

@@ -62,9 +62,9 @@ class Constrainer:
 
     def __init__(self, compiler: _Compiler):
         self.compiler = compiler
-        self.pairs: list[np.void] = []
-        self.coords: list[np.void] = []
-        self.rows: list[np.void] = []
+        self.pairs: list[Any] = []
+        self.coords: list[Any] = []
+        self.rows: list[Any] = []
         self.names: list[str] = []
         self.pair_of: dict[str, int] = {}
         self.coord_of: dict[str, dict[str, int]] = {}
@@ -90,7 +90,7 @@ class Constrainer:
         for coupling in flat.couplings.values():
             self._couple(coupling, group)
             group += 1
-        inputs = []
+        inputs: list[float] = []
         for drive in flat.drives.values():
             self._drive(drive, group, len(inputs))
             inputs.append(drive.command)
@@ -109,7 +109,7 @@ class Constrainer:
         """Index of the frames of a joint; made on first use."""
         if joint.name not in self.pair_of:
             frame = self.compiler._joint_frame(joint)
-            row = np.zeros((), PAIR)
+            row: Any = np.zeros((), PAIR)
             for side, body in (("a", joint.a), ("b", joint.b)):
                 link = self.compiler.link_of[body]
                 local = self.compiler.frames[link].of(frame)
@@ -125,7 +125,7 @@ class Constrainer:
         span = self.compiler.spans.get(joint.name)
         for motion, how, pick in _readings(joint):
             name = next(rates)
-            row = np.zeros((), COORD)
+            row: Any = np.zeros((), COORD)
             row["pair"], row["q"], row["v"] = -1, -1, -1
             row["how"], row["pick"] = how, pick
             row["hand"] = -1.0 if joint.mirrored and how == SLIDE else 1.0
@@ -179,7 +179,7 @@ class Constrainer:
                 value = (0.0, 1.0, joint.per_rate("armature")[k], 1.0)
                 self._name(self._moving(coord, DC_MOTOR, group, value=value), f"{label}: armature")
 
-    def _moving(self, coord: int, role: int, group: int, **fields: Any) -> np.void:
+    def _moving(self, coord: int, role: int, group: int, **fields: Any) -> Any:
         """A row along a rate: of a ball its angular velocity, not the rate of its rotation vector."""
         record = self.coords[coord]
         if record["how"] == BALL_AXIS:
@@ -188,15 +188,21 @@ class Constrainer:
         return _row(COORDINATE, role, group, first=coord, **fields)
 
     def _distance(self, load: Spring, group: int) -> None:
-        record = np.zeros((), PAIR)
+        record: Any = np.zeros((), PAIR)
         ends = []
         for side, body, at in (("a", load.a, load.at_a), ("b", load.b, load.at_b)):
             self.compiler.end(record, side, body, at)
             ends.append(self.compiler.point(at))
-        length = float(np.linalg.norm(np.subtract(*ends))) if load.length is None else load.length
+        length = (
+            float(np.linalg.norm(np.array(ends[1]) - np.array(ends[0])))
+            if load.length is None
+            else load.length
+        )
         pair = self._append(self.pairs, record)
         value = (load.stiffness, load.damping)
-        self._name(_row(DISTANCE, SPRING, group, pair=pair, offset=length, value=value), f"{load.name}: spring")
+        self._name(
+            _row(DISTANCE, SPRING, group, pair=pair, offset=length, value=value), f"{load.name}: spring"
+        )
 
     def _couple(self, coupling: Any, group: int) -> None:
         first = self._find(coupling, "a", coupling.a, coupling.coordinate_a)
@@ -237,12 +243,12 @@ class Constrainer:
         record = self.coords[coord]
         return float(self.compiler.q0[record["q"]]) if record["q"] >= 0 else 0.0
 
-    def _name(self, row: np.void, name: str) -> None:
+    def _name(self, row: Any, name: str) -> None:
         self._append(self.rows, row)
         self.names.append(name)
 
     @staticmethod
-    def _append(table: list[np.void], row: np.void) -> int:
+    def _append(table: list[Any], row: Any) -> int:
         table.append(row)
         return len(table) - 1
 
@@ -276,8 +282,8 @@ def _readings(joint: Joint) -> Iterator[tuple[Motion, int, tuple[int, ...]]]:
             yield motion, TURN, (AX + j, BX + i, AX + i, BX + i, BX + k)
 
 
-def _row(kind: int, role: int, group: int, **fields: Any) -> np.void:
-    row = np.zeros((), ROW)
+def _row(kind: int, role: int, group: int, **fields: Any) -> Any:
+    row: Any = np.zeros((), ROW)
     row["kind"], row["role"], row["group"] = kind, role, group
     row["pair"] = row["first"] = row["second"] = row["input"] = row["signal"] = -1
     row["sign"] = 1.0
@@ -289,7 +295,7 @@ def _row(kind: int, role: int, group: int, **fields: Any) -> np.void:
     return row
 
 
-def _stack(rows: list[np.void], dtype: np.dtype) -> np.ndarray:
+def _stack(rows: list[Any], dtype: np.dtype) -> np.ndarray:
     table = np.zeros(len(rows), dtype)
     for i, row in enumerate(rows):
         table[i] = row

@@ -161,7 +161,9 @@ else:
         either(
             ("one", _Bound),
             ("each", tuple[_Bound, ...]),
-            by=lambda v: "each" if isinstance(v, list | tuple) and v and isinstance(v[0], list | tuple) else "one",
+            by=lambda v: (
+                "each" if isinstance(v, list | tuple) and v and isinstance(v[0], list | tuple) else "one"
+            ),
         ),
         BeforeValidator(_plain),
     ]

@@ -90,7 +90,9 @@ class TreeMethod(Method):
             features = row_features(model.flatten())
             if features:
                 raise UnsupportedError(
-                    "the method 'tree' has no constraints, but " + "; ".join(features) + "; use method 'simgc'"
+                    "the method 'tree' has no constraints, but "
+                    + "; ".join(features)
+                    + "; use method 'simgc'"
                 )
         self.system = model if isinstance(model, System) else compile_model(model)
         self.adaptive = integrator == "adaptive"
@@ -129,7 +131,14 @@ class ImpulseMethod(Method):
     """
 
     def __init__(
-        self, model: Model, name: str, dt: float, epsilon: float, iterations: int, budget: float | None, erp: float
+        self,
+        model: Model,
+        name: str,
+        dt: float,
+        epsilon: float,
+        iterations: int,
+        budget: float | None,
+        erp: float,
     ):
         if not 0.0 < erp <= 1.0:
             raise LinkworkError(f"erp is a share of the gap: above 0 and at most 1, not {erp!r}")

@@ -17,7 +17,7 @@ from . import __version__
 from .coordinates.dynamics import derive, energies
 from .errors import LinkworkError, SimulationError, nearest
 from .explain import likely_reason
-from .integrate import OK
+from .integrate import OK, State
 from .methods import TABLEAUS, ImpulseMethod, Method, TreeMethod, row_features
 from .model import Model
 from .record import Record, RecordBuilder
@@ -89,7 +89,7 @@ class Simulation:
         return self.method.system
 
     @property
-    def _state(self) -> Any:
+    def _state(self) -> State:
         return self.method.state
 
     def reset(self) -> None:

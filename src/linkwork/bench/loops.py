@@ -54,9 +54,13 @@ class LoopResult:
         """A table for the terminal."""
         from rich.table import Table
 
-        grid = Table(*self.rows[0], title="Mechanisms with loops and friction, 1 ms steps", title_justify="left")
+        grid = Table(
+            *self.rows[0], title="Mechanisms with loops and friction, 1 ms steps", title_justify="left"
+        )
         for row in self.rows:
-            grid.add_row(*("-" if v is None else f"{v:.3g}" if isinstance(v, float) else str(v) for v in row.values()))
+            grid.add_row(
+                *("-" if v is None else f"{v:.3g}" if isinstance(v, float) else str(v) for v in row.values())
+            )
         yield grid
 
 
@@ -74,10 +78,12 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
         model = scene(name, **parameters)
         simulations = {m: Simulation(model, method=m, dt=DT) for m in ("simgc", "simmc")}
         contenders = [Contender(m, s.step, reset=s.reset) for m, s in simulations.items()]
-        peers: dict[str, Any] = {}
+        peers: dict[bool, MujocoLoops] = {}
         try:
             system = simulations["simgc"].system
-            peers = {tight: MujocoLoops(system, parameters.get("friction", 0.0), tight) for tight in (False, True)}
+            peers = {
+                tight: MujocoLoops(system, parameters.get("friction", 0.0), tight) for tight in (False, True)
+            }
             contenders += [
                 Contender("mujoco_tight" if tight else "mujoco", peer.run, reset=peer.reset)
                 for tight, peer in peers.items()
@@ -119,7 +125,9 @@ class MujocoLoops:
                 name=f"body{d}", pos=dofs["X_p"][d], quat=quaternion(dofs["X_R"][d].reshape(3, 3)),
                 mass=dofs["mass"][d], ipos=dofs["com"][d], inertia=moments, explicitinertial=True,
             )  # fmt: skip
-            joint = bodies[d].add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=(0, 0, 1), frictionloss=friction)
+            joint = bodies[d].add_joint(
+                type=mujoco.mjtJoint.mjJNT_HINGE, axis=(0, 0, 1), frictionloss=friction
+            )
             if tight:
                 joint.solref_friction, joint.solimp_friction = solver["solref"], solver["solimp"]
         self._points = []
@@ -156,6 +164,8 @@ class MujocoLoops:
             self._mujoco.mj_step(self._model, self._data)
             self._mujoco.mj_kinematics(self._model, self._data)
             for (a, p), (b, r) in self._points:
-                ends = [self._data.xpos[k] + self._data.xmat[k].reshape(3, 3) @ x for k, x in ((a, p), (b, r))]
+                ends = [
+                    self._data.xpos[k] + self._data.xmat[k].reshape(3, 3) @ x for k, x in ((a, p), (b, r))
+                ]
                 largest = max(largest, float(np.linalg.norm(ends[0] - ends[1])))
         return largest

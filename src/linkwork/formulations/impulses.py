@@ -233,7 +233,9 @@ def _stick(constraints, work, count, v, dofs, epsilon):
 
 
 @kernel
-def run_impulses(tables, constraints, work, state, stats, h, options, targets, out_t, out_q, out_v, out_work, out_solver):
+def run_impulses(
+    tables, constraints, work, state, stats, h, options, targets, out_t, out_q, out_v, out_work, out_solver
+):
     """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
 
     options: erp, epsilon, iteration limit, budget in clock ticks, 1 for blocks. stats: sum and maximum of

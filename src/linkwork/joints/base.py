@@ -172,7 +172,9 @@ class Joint(Item):
             if max(map(abs, c)) <= 1e-9 * max(map(abs, z)) * max(map(abs, x)):
                 raise ValueError(f"reference {x} is parallel to the axis {z}")
         counts = {"position": len(self.coordinates)}
-        counts.update(dict.fromkeys(("velocity", "damping", "spring", "rest", "friction", "armature"), len(self.rates)))
+        counts.update(
+            dict.fromkeys(("velocity", "damping", "spring", "rest", "friction", "armature"), len(self.rates))
+        )
         if "qw" in self.coordinates and self.position is not None:
             start = self.position
             if not isinstance(start, tuple) or len(start) != counts["position"]:
@@ -197,7 +199,7 @@ class Joint(Item):
         if self.limits is None:
             return ((None, None),) * len(self.rates)
         if self.limits and isinstance(self.limits[0], tuple):
-            return self.limits  # type: ignore[return-value]
+            return self.limits
         return (self.limits,) * len(self.rates)  # type: ignore[return-value]
 
     def start(self) -> tuple[float, ...]:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-PAPERS = {"simgc": "Mikhaylyuk, Strashnov, Timokhin: articulated-body method with sequential impulses, Table 1"}
+PAPERS = {
+    "simgc": "Mikhaylyuk, Strashnov, Timokhin: articulated-body method with sequential impulses, Table 1"
+}
 
 
 @dataclass

@@ -13,7 +13,7 @@ PLOT = ("joint1.angle", "joint2.angle", "energy.balance")
 def build(
     links: int = 20, length: float = 0.5, mass: float = 1.0, damping: float = 0.0, friction: float = 0.0
 ) -> Model:
-    """`length` and `mass` of each link [m, kg]; viscous `damping` [N m s/rad] and dry `friction` [N m] in every joint."""
+    """`length` and `mass` of each link [m, kg]; `damping` [N m s/rad] and dry `friction` [N m] of each joint."""
     model = Model(f"chain{links}", gravity=(0.0, -9.81, 0.0))
     rod = Box((length, 0.1 * length, 0.1 * length), at=(length / 2, 0.0, 0.0))
     side = mass * length**2 / 12
@@ -23,9 +23,21 @@ def build(
         name = f"link{i + 1}"
         at = (i * length, 0.0, 0.0)
         model.add(
-            Body(name, at=at, mass=mass, com=(length / 2, 0.0, 0.0), inertia=(axial, side, side), shapes=(rod,))
+            Body(
+                name, at=at, mass=mass, com=(length / 2, 0.0, 0.0), inertia=(axial, side, side), shapes=(rod,)
+            )
         )
-        model.add(Hinge(f"joint{i + 1}", previous, name, at=at, axis=(0.0, 0.0, 1.0), damping=damping, friction=friction))
+        model.add(
+            Hinge(
+                f"joint{i + 1}",
+                previous,
+                name,
+                at=at,
+                axis=(0.0, 0.0, 1.0),
+                damping=damping,
+                friction=friction,
+            )
+        )
         previous = name
     model.add(Marker("tip", previous, at=(links * length, 0.0, 0.0)))
     return model
