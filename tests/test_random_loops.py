@@ -1,6 +1,9 @@
 """Random mechanisms with loops, limits and friction: two formulations, one motion."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -125,3 +128,25 @@ def test_a_locked_mechanism_stays_where_it_is():
     record = run(model, "simgc")
     positions = record.array("positions")
     np.testing.assert_allclose(positions, np.broadcast_to(positions[0], positions.shape), atol=1e-4)
+
+
+PLAIN = """
+import sys
+from linkwork import Simulation, scene
+for method in ("simgc", "simmc"):
+    simulation = Simulation(scene("peaucellier", swing=0.25), method=method)
+    simulation.step(3)
+    print(*(repr(float(x)) for x in simulation.q))
+"""
+
+
+def test_impulses_also_run_as_plain_python():
+    lines = []
+    for disabled in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
+        run = subprocess.run(
+            [sys.executable, "-c", PLAIN], env=environment, capture_output=True, text=True, check=True
+        )
+        lines.append([[float(x) for x in line.split()] for line in run.stdout.splitlines()])
+    for compiled, plain in zip(*lines, strict=True):
+        np.testing.assert_allclose(compiled, plain, atol=1e-12)
