@@ -115,6 +115,34 @@ def test_no_step_allocates():
         assert row["allocations"] == 0, row
 
 
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_the_count_of_allocations_would_notice_one():
+    code = """
+import numba, numpy
+from linkwork.bench.allocations import _allocated
+
+@numba.njit
+def wasteful(times):
+    total = 0.0
+    for i in range(times):
+        total += numpy.full(3 + i, 1.0)[i]
+    return total
+
+wasteful(1)
+before = _allocated()
+wasteful(100)
+print(_allocated() - before)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "NUMBA_NRT_STATS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) >= 100
+
+
 # --- arithmetic ---
 
 

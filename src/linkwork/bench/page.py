@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .report import sections
+from .report import Section, sections
 
 _HEAD = """\
 # Benchmarks
@@ -21,7 +21,7 @@ python -m linkwork.bench.page bench/tree.json > docs/benchmarks.md    # write th
 
 `make peers` installs the other engines (MuJoCo, Pinocchio); without them their columns stay empty. `linkwork
 bench tree` prints tables instead, `--quick` takes fewer sizes and repetitions. Leave the machine alone
-meanwhile. What counts are the ratios: times change with the processor, ratios hardly do.
+meanwhile. What counts are the ratios: they change much less from one processor to the next than times do.
 
 ## How it is measured
 
@@ -54,19 +54,21 @@ def render(data: dict[str, Any]) -> str:
         columns["pinocchio_us"] = data["pinocchio_how"]
     parts.append("| figure | how it is made |\n|---|---|")
     parts.append("\n".join(f"| `{name}` | {text} |" for name, text in columns.items()) + "\n")
-    for title, header, lines in sections(data):
+    for section in sections(data):
+        title = section.title
         parts.append(f"## {title}\n")
-        parts.append(_table(header, lines))
-        if title.startswith("CPU time"):
+        parts.append(_table(section))
+        if title.startswith("Time per simulated"):
             parts.append(_about_precision(data["precision"]))
         if title.startswith("Time of a step") and data["exponent"] is not None:
             parts.append(f"A step takes time as the number of links to the power {data['exponent']:.3f}.\n")
     return "\n".join(parts)
 
 
-def _table(header: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
-    rule = "|---" + "|---:" * (len(header) - 1) + "|"
-    rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in (header, *lines)]
+def _table(section: Section) -> str:
+    rule = "|---" * section.words + "|---:" * (len(section.header) - section.words) + "|"
+    lines = [section.header, *section.lines]
+    rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
     return "\n".join([rows[0], rule, *rows[1:]]) + "\n"
 
 

@@ -36,7 +36,7 @@ class Point(NamedTuple):
     error: float
     """[m]"""
     ms: float
-    """CPU time per simulated second [ms]."""
+    """Time per simulated second [ms]."""
 
 
 class Cost(NamedTuple):
@@ -92,7 +92,7 @@ def precision(*, quick: bool, repetitions: int, mujoco: bool, tick: Callable[[],
         point = Point(trial.setting, error, figures[trial.name].median / 1e3 / _DURATION)
         methods.setdefault((trial.engine, trial.method), []).append(point)
     return {
-        "how": "CPU time of a run of 1 s from the start, in one call, reset included",
+        "how": "Time of a run of 1 s from the start, in one call, reset included",
         "reference": {
             "tip_m": [float(x) for x in reference],
             "published_tip_m": list(PUBLISHED_TIP),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .targets import judge
 
@@ -39,55 +39,65 @@ class Result:
 
     def tables(self) -> Iterator[Table]:
         """Tables for the terminal."""
+        from rich.markup import escape
         from rich.table import Table
 
-        for title, header, lines in sections(self.to_dict()):
-            grid = Table(*header, title=title, title_justify="left")
-            for column in grid.columns[1:]:
+        for section in sections(self.to_dict()):
+            grid = Table(*map(escape, section.header), title=escape(section.title), title_justify="left")
+            for column in grid.columns[section.words :]:
                 column.justify = "right"
-            for line in lines:
-                grid.add_row(*line)
+            for line in section.lines:
+                grid.add_row(*map(escape, line))
             yield grid
 
 
-Section = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
+class Section(NamedTuple):
+    """A table of a result."""
+
+    title: str
+    header: tuple[str, ...]
+    lines: list[tuple[str, ...]]
+    words: int = 1
+    """Columns of text; those after them are numbers."""
 
 
 def sections(data: dict[str, Any]) -> Iterator[Section]:
-    """(title, header, lines) of every table of a result; the terminal and the page show the same."""
-    yield (
+    """Every table of a result; the terminal and the page show the same."""
+    yield Section(
         "Time of a step [µs], and times faster than others",
         ("case", "linkwork", "RK4", "RK4 / Euler", "MuJoCo", "×", "MuJoCo lean", "×", "Pinocchio", "×"),
         [_row(row) for row in data["rows"]],
     )
     if data["precision"]:
         work = data["precision"]
-        yield (
-            "CPU time per simulated second [ms] for a tip error of the chain of 5 after 1 s",
+        yield Section(
+            "Time per simulated second [ms] for a tip error of the chain of 5 after 1 s",
             ("engine", "method", *(f"{error:g} m" for error in work["errors_m"])),
             [
                 (entry["engine"], entry["method"], *(_cost(cost) for cost in entry["costs"]))
                 for entry in work["methods"]
             ],
+            words=2,
         )
     if data["startup"]:
         from .startup import HOW
 
-        yield (
+        yield Section(
             "Start-up [s]",
             ("what", "time"),
             [(HOW[name], _number(value)) for name, value in data["startup"].items()],
         )
     if data["allocations"] is not None:
-        yield (
+        yield Section(
             "Heap allocations",
             ("scene", "integrator", "steps", "allocations"),
             [
                 (row["scene"], row["integrator"], str(row["steps"]), str(row["allocations"]))
                 for row in data["allocations"]
             ],
+            words=2,
         )
-    yield (
+    yield Section(
         "Targets",
         ("what", "target", "measured", "met"),
         [
@@ -96,7 +106,7 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
         ],
     )
     if data["notes"]:
-        yield "Notes", ("note",), [(note,) for note in data["notes"]]
+        yield Section("Notes", ("note",), [(note,) for note in data["notes"]])
 
 
 def made_with(repetitions: int, shortest: float) -> dict[str, Any]:
@@ -137,7 +147,7 @@ def _row(row: dict[str, Any]) -> tuple[str, ...]:
 
 def _timed(row: dict[str, Any], name: str) -> str:
     value, spread = row[f"{name}_us"], row[f"{name}_spread"]
-    return "-" if value is None else f"{value:.3g} ±{spread / value:.0%}"
+    return "-" if value is None else f"{_number(value)} ±{spread / value:.0%}"
 
 
 def _cost(cost: dict[str, Any]) -> str:
@@ -147,4 +157,6 @@ def _cost(cost: dict[str, Any]) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
