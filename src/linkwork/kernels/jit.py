@@ -141,8 +141,8 @@ kernel = _compile({"fastmath": _FAST})
 """Decorator of every compiled function: lazy, cached, no Python objects, GIL released."""
 
 inlined = _compile({"fastmath": _FAST, "forceinline": True})
-"""The same for what LLVM finds too long to inline but is called once per dof or step: passing arrays and tuples
-of many numbers through memory costs more than the code is worth."""
+"""The same for what LLVM would not inline by itself but is called for every dof or step: passing arrays and
+tuples through memory costs more than the copies of the code."""
 
 exact_kernel = _compile({})
 """The same with strict IEEE arithmetic, for code whose rounding matters (argument reduction)."""

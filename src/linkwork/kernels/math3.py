@@ -48,15 +48,14 @@ def sincos(x: float) -> tuple[float, float]:
     half = 0.5 * z
     w = 1.0 - half
     c = w + (((1.0 - w) - half) + (g - r * tail))
-    # Selections, not branches: which quarter an angle lies in is not predictable.
-    quarter = int(n)
-    if quarter & 1 != 0:
-        s, c = c, s
-    if quarter & 2 != 0:
-        s = -s
-    if (quarter + 1) & 2 != 0:
-        c = -c
-    return s, c
+    quarter = int(n) & 3
+    if quarter == 0:
+        return s, c
+    if quarter == 1:
+        return c, -s
+    if quarter == 2:
+        return -s, -c
+    return -c, s
 
 
 @inlined
