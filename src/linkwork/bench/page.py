@@ -47,7 +47,7 @@ def render(data: dict[str, Any]) -> str:
         parts.append("**These figures come from a quick run: they show the form of the page, not speed.**\n")
     parts.append(
         f"{made['repetitions']} repetitions of at least {made['shortest_repetition_ms']:g} ms on "
-        f"{made['processor']}; {versions}.\n"
+        f"{made['machine']}; {versions}.\n"
     )
     columns = dict(data["how"])
     if data["pinocchio_how"]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .targets import judge
@@ -112,7 +112,7 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
 def made_with(repetitions: int, shortest: float) -> dict[str, Any]:
     """Versions and circumstances that a figure cannot be read without."""
     found: dict[str, Any] = {
-        "processor": _processor(),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "system": platform.system(),
         "python": platform.python_version(),
         "repetitions": repetitions,
@@ -125,17 +125,6 @@ def made_with(repetitions: int, shortest: float) -> dict[str, Any]:
         except PackageNotFoundError:
             found[name] = None
     return found
-
-
-def _processor() -> str:
-    """The model of the processor; the standard library knows it on some systems only."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
 
 
 def _row(row: dict[str, Any]) -> tuple[str, ...]:
