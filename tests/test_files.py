@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from linkwork.drives import COUPLINGS, DRIVES, DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
@@ -189,6 +189,7 @@ def couplings(draw: st.DrawFn, name: str, known: list[str]) -> Any:
     assert COUPLINGS.keys() == {"repeater"}, "a new coupling needs its line here"
     a, b = draw(st.sampled_from(known)), draw(st.sampled_from(known))
     names = {"coordinate_a": draw(st.none() | TITLES), "coordinate_b": draw(st.none() | TITLES)}
+    assume((a, names["coordinate_a"]) != (b, names["coordinate_b"]))
     return Repeater(name, a, b, ratio=draw(NOT_ZERO), **names)
 
 
