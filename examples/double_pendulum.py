@@ -11,6 +11,8 @@ model.add(Hinge("elbow", "upper", "lower", at=(0, 0, -0.5), axis=(0, 1, 0), damp
 
 record = Simulation(model).run(10.0)
 print(record)
-print(f"energy drift {record.energy_drift:.1e} J, elbow force up to {abs(record['elbow.force.z']).max():.1f} N")
+print(
+    f"energy drift {record.energy_drift:.1e} J, elbow force up to {abs(record['elbow.force.z']).max():.1f} N"
+)
 record.plot("*.angle", "energy.*", path="double_pendulum.png")
 record.save("double_pendulum.h5")

@@ -282,3 +282,42 @@ def test_a_run_appends_to_its_file_and_progress_is_told(tmp_path):
     assert loaded["joint1.angle"].tobytes() == record["joint1.angle"].tobytes()
     assert loaded.info["steps"] == 1000
     assert loaded.unit("joint1.angle_acceleration") == "rad/s²"
+
+
+@pytest.mark.parametrize("method", ["simgc", "simmc"])
+def test_closing_angles_count_turns_however_coarse_the_samples(method):
+    model = scene("double_four_bar", rate=8.0)
+    model.gravity = (0, 0, 0)
+    simulation = Simulation(model, method=method)
+    record = simulation.run(2.0, every=1.0)
+    # A parallelogram: all three ground links turn alike, at 8 rad/s, in and out of the tree.
+    np.testing.assert_allclose(record["A1.angle"], record["A0.angle"], atol=0.05)
+    again = simulation.run(1.0, every=1.0)
+    assert again["A1.angle"][0] == record["A1.angle"][-1]
+    assert simulation["A1.angle"] == again["A1.angle"][-1]
+    assert simulation["A1.angle_rate"] == pytest.approx(simulation["A0.angle_rate"], abs=0.05)
+
+
+def test_what_an_impulse_method_cannot_do_is_refused_by_name():
+    simulation = Simulation(scene("double_four_bar"), method="simmc")
+    with pytest.raises(LinkworkError, match=r"'A0\.angle' follows from the state"):
+        simulation["A0.angle"] = 1.0
+    with pytest.raises(LinkworkError, match=r"did you mean 'A0\.angle'"):
+        simulation["A0.angel"]
+    with pytest.raises(UnsupportedError, match="has no accelerations"):
+        simulation.accelerations()
+
+
+def test_a_state_is_tied_to_the_rows_and_options_of_its_method(tmp_path):
+    Simulation(scene("chain5", friction=1.0)).save_state(tmp_path / "s.npz")
+    with pytest.raises(LinkworkError, match="another model"):
+        Simulation(scene("chain5", friction=2.0)).load_state(tmp_path / "s.npz")
+    with pytest.raises(LinkworkError, match="another integrator or step"):
+        Simulation(scene("chain5", friction=1.0), erp=0.5).load_state(tmp_path / "s.npz")
+
+
+def test_strain_of_soft_springs_is_told():
+    simulation = Simulation(scene("torsion_bar"), method="simgc")
+    record = simulation.run(0.1)
+    assert simulation.energies()[2] == pytest.approx(record["energy.strain"][-1], rel=1e-12)
+    assert record["energy.strain"].max() > 0

@@ -315,7 +315,9 @@ class _Compiler:
 
     def joint_span(self, joint: str) -> tuple[int, int, int, int]:
         if joint not in self.spans:
-            raise LinkworkError(f"joint '{joint}' closes a loop; a load cannot act on its coordinates yet")
+            raise LinkworkError(
+                f"joint '{joint}' is no joint of the tree in this method; a function cannot act on its coordinates"
+            )
         q, v = self.spans[joint]
         return q.start, q.stop - q.start, v.start, v.stop - v.start
 

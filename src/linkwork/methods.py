@@ -16,6 +16,7 @@ from .compile import compile_model
 from .constrain import RowTable
 from .coordinates.dynamics import body_pose, body_twist
 from .coordinates.factor import project_row
+from .coordinates.observe import read_joints
 from .coordinates.tree import place
 from .errors import LinkworkError, UnsupportedError, nearest
 from .formulations.impulses import DEGENERATE, run_impulses, workspace
@@ -23,7 +24,7 @@ from .integrate import State, Tableau, dormand_prince, euler, new_state, rk4, ru
 from .kernels.clock import cycles_per_second
 from .kernels.rows import measure
 from .model import Flat, Model
-from .observe import Observer, RowObserver, TreeObserver
+from .observe import Block, Observer, RowObserver, TreeObserver
 from .rotation import Array, matrix, quaternion
 from .spanning import spanning_tree
 from .system import System
@@ -49,8 +50,21 @@ class Method(ABC):
         """Back to the start."""
 
     @abstractmethod
-    def advance(self, targets: Sequence[float]) -> tuple[int, int, tuple[Array, ...]]:
+    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         """Go through the targets; returns (how many were reached, status, samples there)."""
+
+    def now(self) -> Block:
+        """A sample of the present state."""
+        state = self.state
+        return state.clock[2:].copy(), state.q[None].copy(), state.v[None].copy(), state.work[None].copy()
+
+    def read(self, name: str) -> float:
+        """A coordinate or rate that is not part of the state itself."""
+        return float(self.state.q[self.system.coordinate(name)])  # raises, and tells the nearest name
+
+    def strain(self) -> float:
+        """Energy in springs that are rows [J]."""
+        return 0.0
 
     def change_step(self, dt: float) -> None:
         """Go on with another step size [s]; time is counted in steps from here."""
@@ -106,7 +120,7 @@ class TreeMethod(Method):
         self.state = new_state(self.system.q0, self.system.v0)
         self.state.clock[1] = self._dt
 
-    def advance(self, targets: Sequence[float]) -> tuple[int, int, tuple[Array, ...]]:
+    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         out = _samples(len(targets), self.system)
         if self.adaptive:
             goals = np.array(targets, float)
@@ -157,7 +171,7 @@ class ImpulseMethod(Method):
         self._settings = {"epsilon": epsilon, "iterations": iterations, "budget": budget, "erp": erp}
         self._tables = self.system.fresh_tables()
         self._work = workspace(self.system.nv, len(self._rows.names))
-        self.observer = RowObserver(self.system)
+        self.observer: RowObserver = RowObserver(self.system)
         self.reset()
 
     def reset(self) -> None:
@@ -167,9 +181,9 @@ class ImpulseMethod(Method):
         self._constraints = self._rows.fresh()
         settle(self._tables, self._constraints, self._q0)
 
-    def advance(self, targets: Sequence[float]) -> tuple[int, int, tuple[Array, ...]]:
+    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         steps = np.array(targets, np.int64)
-        out = (*_samples(len(targets), self.system), np.empty((len(targets), 2)))
+        out = (*_samples(len(targets), self.system), *self._joint_samples(len(targets)))
         done, status = run_impulses(
             self._tables, self._constraints, self._work, self.state, self._stats, self._dt, self._options,
             steps, *out,
@@ -188,6 +202,27 @@ class ImpulseMethod(Method):
             "commands": constraints.inputs,
             "stats": self._stats,
         }
+
+    def _joint_samples(self, count: int) -> tuple[Array, Array, Array]:
+        coords = len(self._constraints.coords)
+        return np.empty((count, coords)), np.empty((count, coords)), np.empty((count, 3))
+
+    def now(self) -> Block:
+        values, rates, solver = self._joint_samples(1)
+        q, v = self.state.q, self.state.v
+        strain = read_joints(self._tables, self._constraints, q, v, values[0], rates[0])
+        solver[0] = strain, self._stats[5], self._stats[7]
+        return (*super().now(), values, rates, solver)
+
+    def read(self, name: str) -> float:
+        for group, data in zip(self.observer.groups[:2], self.observer.joints(self.now()), strict=True):
+            if name in group.columns:
+                return float(data[0, group.columns.index(name)])
+        known = [column for group in self.observer.groups[:2] for column in group.columns]
+        raise LinkworkError(f"there is no coordinate or rate '{name}'{nearest(name, known)}")
+
+    def strain(self) -> float:
+        return float(self.now()[6][0, 0])
 
     def info(self) -> dict[str, Any]:
         return {"integrator": "euler", **self._settings}

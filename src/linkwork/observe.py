@@ -9,7 +9,6 @@ import numpy as np
 
 from .coordinates.observe import (
     observe_accelerations,
-    observe_coordinates,
     observe_energies,
     observe_poses,
     observe_reactions,
@@ -23,8 +22,8 @@ STRAIN, BALANCE = 2, len(_ENERGIES) - 1
 # A mechanism at rest high above the origin: its potential is rounded, and nothing is in play.
 _ROUNDING = 1e-9
 
-Block = tuple[Array, Array, Array, Array]
-"""Times, coordinates, rates and work of a stretch of samples."""
+Block = tuple[Array, ...]
+"""Times, coordinates, rates and work of a stretch of samples, and what else the method sampled."""
 
 
 class Observer(ABC):
@@ -49,7 +48,7 @@ class Observer(ABC):
 
     def append(self, builder: RecordBuilder, block: Block) -> None:
         """Observe a block of samples and append it to a record."""
-        t, q, v, work = (np.ascontiguousarray(array) for array in block)
+        t, q, v, work = (np.ascontiguousarray(array) for array in block[:4])
         if len(t) == 0:
             return
         bodies = len(self._system.bodies)
@@ -58,12 +57,12 @@ class Observer(ABC):
         self._keep_sign(rotations)
         energy = np.empty((len(t), len(_ENERGIES)))
         observe_energies(self._tables, t, q, v, work, energy)
-        data = self._joints(t, q, v, energy)
+        data = self._joints((t, q, v, work, *block[4:]), energy)
         self._balance(energy)
         builder.append(t, {**data, "positions": positions, "rotations": rotations, "energy": energy})
 
     @abstractmethod
-    def _joints(self, t: Array, q: Array, v: Array, energy: Array) -> dict[str, Array]:
+    def _joints(self, block: Block, energy: Array) -> dict[str, Array]:
         """The groups that depend on the coordinates of the method; may add strain to the energy."""
 
     def _keep_sign(self, rotations: Array) -> None:
@@ -122,7 +121,8 @@ class TreeObserver(Observer):
             self._energy,
         )
 
-    def _joints(self, t: Array, q: Array, v: Array, energy: Array) -> dict[str, Array]:
+    def _joints(self, block: Block, energy: Array) -> dict[str, Array]:
+        t, q, v, _ = block
         n, joints, nv = len(t), len(self._outermost), self._system.nv
         qdd = np.empty((n, nv))
         observe_accelerations(self._tables, t, q, v, qdd)
@@ -146,17 +146,18 @@ class RowObserver(Observer):
             Group("rates", *_columns([c for joint in joints for c in rate_columns(joint)])),
             *self._poses,
             self._energy,
+            Group("solver", ("solver.iterations", "solver.gap"), ("1", "m")),
         )
 
-    def restart(self) -> None:
-        super().restart()
-        self._constraints = self._rows.fresh()
+    def _joints(self, block: Block, energy: Array) -> dict[str, Array]:
+        coordinates, rates = self.joints(block)
+        solver = block[6]
+        energy[:, STRAIN] += solver[:, 0]
+        return {"coordinates": coordinates, "rates": rates, "solver": solver[:, 1:]}
 
-    def _joints(self, t: Array, q: Array, v: Array, energy: Array) -> dict[str, Array]:
-        coords = len(self._constraints.coords)
-        values, rates, strain = np.empty((len(t), coords)), np.empty((len(t), coords)), np.empty(len(t))
-        observe_coordinates(self._tables, self._constraints, t, q, v, values, rates, strain)
-        energy[:, STRAIN] += strain
+    def joints(self, block: Block) -> tuple[Array, Array]:
+        """Coordinates and rates as they are recorded: of a ball, the quaternion of its rotation vector."""
+        values, rates = block[4:6]
         columns: list[Array] = []
         k = 0
         for joint in self._rows.joints:
@@ -165,7 +166,7 @@ class RowObserver(Observer):
                 part = values[:, k : k + count]
                 columns.append(_quaternions(part) if motion.ball else part)
                 k += count
-        return {"coordinates": np.hstack([np.empty((len(t), 0)), *columns]), "rates": rates}
+        return np.hstack([np.empty((len(values), 0)), *columns]), rates
 
 
 def _quaternions(phi: Array) -> Array:

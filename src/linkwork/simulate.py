@@ -15,7 +15,7 @@ import numpy as np
 
 from . import __version__
 from .coordinates.dynamics import derive, energies
-from .errors import LinkworkError, SimulationError, nearest
+from .errors import LinkworkError, SimulationError, UnsupportedError, nearest
 from .explain import likely_reason
 from .integrate import OK, State
 from .methods import TABLEAUS, ImpulseMethod, Method, TreeMethod, row_features
@@ -127,20 +127,32 @@ class Simulation:
 
     def __getitem__(self, name: str) -> float:
         """A coordinate (`pivot.angle`) or rate (`pivot.angle_rate`) now."""
-        array, index = self._find(name)
-        return float(array[index])
+        found = self._find(name)
+        return self.method.read(name) if found is None else float(found[0][found[1]])
 
     def __setitem__(self, name: str, value: float) -> None:
-        array, index = self._find(name)
-        array[index] = value
+        found = self._find(name)
+        if found is None:
+            self.method.read(name)  # raises if there is no such name at all
+            raise LinkworkError(
+                f"'{name}' follows from the state of method '{self.method.name}'; it cannot be set"
+            )
+        found[0][found[1]] = value
 
-    def _find(self, name: str) -> tuple[Array, int]:
-        if name in {column.name for column in self.system.rates}:
-            return self.v, self.system.rate(name)
-        return self.q, self.system.coordinate(name)
+    def _find(self, name: str) -> tuple[Array, int] | None:
+        """Where a coordinate or rate stands in the state, if it does."""
+        for array, columns in ((self.q, self.system.coordinates), (self.v, self.system.rates)):
+            names = [column.name for column in columns]
+            if name in names:
+                return array, names.index(name)
+        return None
 
     def accelerations(self) -> Array:
-        """Joint accelerations in the present state [rad/s², m/s²]."""
+        """Joint accelerations of an open mechanism in the present state [rad/s², m/s²]."""
+        if self.system.rows is not None:
+            raise UnsupportedError(
+                f"method '{self.method.name}' works with impulses: it has no accelerations"
+            )
         qdd = np.zeros(self.system.nv)
         derive(self.tables, self.q, self.v, self.time, qdd)
         return qdd
@@ -148,7 +160,7 @@ class Simulation:
     def energies(self) -> tuple[float, float, float]:
         """Kinetic energy, potential of gravity and of springs now [J]."""
         kinetic, gravity, strain = energies(self.tables, self.q, self.v, self.time)
-        return float(kinetic), float(gravity), float(strain)
+        return float(kinetic), float(gravity), float(strain) + self.method.strain()
 
     def step(self, count: int = 1, *, dt: float | None = None) -> None:
         """Take `count` steps of size dt; of the adaptive integrator, as many as reach count dt further.
@@ -185,7 +197,7 @@ class Simulation:
         builder = RecordBuilder(self.method.observer.groups, self._info(duration, schedule.every), save)
         began, steps = wall.perf_counter(), self.steps
         self.method.observer.restart()
-        self.method.observer.append(builder, self._now())
+        self.method.observer.append(builder, self.method.now())
         failure: SimulationError | None = None
         for targets, samples, calls in schedule.stretches():
             try:
@@ -231,10 +243,6 @@ class Simulation:
             "every": every,
         }
 
-    def _now(self) -> tuple[Array, Array, Array, Array]:
-        state = self._state
-        return np.array([self.time]), state.q[None].copy(), state.v[None].copy(), state.work[None].copy()
-
     def _later(self, count: int) -> float:
         """The target `count` steps of dt from now: a step count, or a time for the adaptive integrator."""
         if self.method.adaptive:
@@ -247,8 +255,7 @@ class Simulation:
         if into is not None:
             builder, samples = into
             rows = min(done, samples)
-            t, q, v, work = (array[:rows] for array in out[:4])
-            self.method.observer.append(builder, (t, q, v, work))
+            self.method.observer.append(builder, tuple(array[:rows] for array in out))
         if status != OK:
             raise SimulationError(likely_reason(self, status), self.time)
 
@@ -269,7 +276,7 @@ class Simulation:
         return {
             "q": s.q, "v": s.v, "work": s.work, "clock": s.clock, "counts": s.counts, **self.method.memory(),
             "model": np.array(fingerprint(self.system)),
-            "method": np.array(f"{self.method.name} {self.integrator} dt={self.dt!r} tolerance={self.tolerance!r}"),
+            "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),
         }  # fmt: skip
 
     def load_state(self, path: str | Path) -> None:
@@ -381,6 +388,22 @@ def fingerprint(system: System) -> str:
         digest.update(np.ascontiguousarray(system.tables.dofs[name]).tobytes())
     for name in ("kind", "a", "b", "X_A", "X_B", "value", "signal"):
         digest.update(np.ascontiguousarray(system.tables.loads[name]).tobytes())
+    if system.rows is not None:
+        rows = system.rows.constraints.rows
+        for name in (
+            "kind",
+            "role",
+            "pair",
+            "alpha",
+            "beta",
+            "first",
+            "second",
+            "sign",
+            "ratio",
+            "offset",
+            "value",
+        ):
+            digest.update(np.ascontiguousarray(rows[name]).tobytes())
     digest.update(np.ascontiguousarray(system.tables.dofs["A0"][0]).tobytes())
     digest.update("\n".join(column.name for column in system.coordinates).encode())
     return digest.hexdigest()[:16]

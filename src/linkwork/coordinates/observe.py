@@ -66,33 +66,30 @@ def observe_reactions(tables, t, q, v, qdd, outermost, sign, forces, torques, ta
 
 
 @kernel
-def observe_coordinates(tables, constraints, t, q, v, values, rates, strain):
-    """Coordinates and rates of all joints, read from their frames where they close a loop; strain of springs [J].
+def read_joints(tables, constraints, q, v, values, rates):
+    """Coordinates and rates of all joints, read from their frames where they close a loop; returns strain [J].
 
-    Angles go on from sample to sample: each is sought near where its rate must have brought it.
+    Angles go on from where they were last read: read every step, they count turns.
     """
     coords, pairs, rows, dofs = constraints.coords, constraints.pairs, constraints.rows, tables.dofs
-    for i in range(t.shape[0]):
-        place(tables.dofs, tables.islands, q[i], v[i])
-        if i > 0:
-            for c in range(coords.shape[0]):
-                coords[c].value += (t[i] - t[i - 1]) * rates[i - 1, c]
-        measure(tables, constraints, q[i])
-        for c in range(coords.shape[0]):
-            coord = coords[c]
-            values[i, c] = coord.value
-            if coord.v >= 0:
-                rates[i, c] = v[i, dofs[coord.v].v]
-                continue
-            pair = pairs[coord.pair]
-            V_A, V_B = get6(dofs[pair.a].V), get6(dofs[pair.b].V)
-            if coord.how == BALL_AXIS:  # the rates of a ball are its angular velocity in the axes of b
-                k = coord.pick[4]
-                axis = (pair.R_B[k], pair.R_B[k + 3], pair.R_B[k + 6])
-                rates[i, c] = dot3(axis, (V_B[0] - V_A[0], V_B[1] - V_A[1], V_B[2] - V_A[2]))
-            else:
-                rates[i, c] = dot6(get6(coord.J_A), V_A) + dot6(get6(coord.J_B), V_B)
-        strain[i] = 0.0
-        for r in range(rows.shape[0]):
-            if rows[r].role == SPRING:
-                strain[i] += 0.5 * rows[r].value[0] * rows[r].phi * rows[r].phi
+    place(dofs, tables.islands, q, v)
+    measure(tables, constraints, q)
+    for c in range(coords.shape[0]):
+        coord = coords[c]
+        values[c] = coord.value
+        if coord.v >= 0:
+            rates[c] = v[dofs[coord.v].v]
+            continue
+        pair = pairs[coord.pair]
+        V_A, V_B = get6(dofs[pair.a].V), get6(dofs[pair.b].V)
+        if coord.how == BALL_AXIS:  # the rates of a ball are its angular velocity in the axes of b
+            k = coord.pick[4]
+            axis = (pair.R_B[k], pair.R_B[k + 3], pair.R_B[k + 6])
+            rates[c] = dot3(axis, (V_B[0] - V_A[0], V_B[1] - V_A[1], V_B[2] - V_A[2]))
+        else:
+            rates[c] = dot6(get6(coord.J_A), V_A) + dot6(get6(coord.J_B), V_B)
+    strain = 0.0
+    for r in range(rows.shape[0]):
+        if rows[r].role == SPRING:
+            strain += 0.5 * rows[r].value[0] * rows[r].phi * rows[r].phi
+    return strain

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..coordinates.factor import factor, project_row, solve_inward, solve_outward
+from ..coordinates.observe import read_joints
 from ..coordinates.tree import place, retract
 from ..integrate import OK, finite, sample
 from ..kernels.clock import cycles
@@ -234,8 +235,9 @@ def _stick(constraints, work, count, v, dofs, epsilon):
 
 @kernel
 def run_impulses(
-    tables, constraints, work, state, stats, h, options, targets, out_t, out_q, out_v, out_work, out_solver
-):
+    tables, constraints, work, state, stats, h, options, targets, out_t, out_q, out_v, out_work,
+    out_values, out_rates, out_solver,
+):  # fmt: skip
     """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
 
     options: erp, epsilon, iteration limit, budget in clock ticks, 1 for blocks. stats: sum and maximum of
@@ -263,5 +265,6 @@ def run_impulses(
             if status != OK:
                 return row, status
         sample(state, out_t, out_q, out_v, out_work, row, clock[2])
-        out_solver[row, 0], out_solver[row, 1] = stats[5], stats[7]
+        strain = read_joints(tables, constraints, state.q, state.v, out_values[row], out_rates[row])
+        out_solver[row, 0], out_solver[row, 1], out_solver[row, 2] = strain, stats[5], stats[7]
     return targets.shape[0], OK
