@@ -17,6 +17,7 @@ from linkwork.joints import Cylindrical, Hinge, Planar, Spherical, Universal, We
 from linkwork.loads import Force
 from linkwork.model import Body, Component, Model
 from linkwork.shapes import Mesh
+from linkwork.simulate import Simulation
 
 SHEET = {"stall_torque": 1.0, "idle_speed": 100.0, "time_constant": 0.01}
 
@@ -175,3 +176,17 @@ def test_unlimited_servos_work_in_components() -> None:
     model = Model("two")
     model.add(part.instance("left"))
     assert model.flatten().drives["left.spin"].numbers() == (math.inf,)
+
+
+def test_a_loop_that_cannot_be_closed_is_refused() -> None:
+    def tied(start: float) -> Model:
+        model = Model("tied", gravity=(0.0, 0.0, 0.0))
+        model.add(Body("arm", mass=1.0, com=(0.5, 0.0, 0.0), inertia=(0.1, 0.1, 0.1)))
+        model.add(Hinge("shoulder", "ground", "arm", position=start))
+        model.add(Spherical("tie", "ground", "arm", at=(1.0, 0.0, 0.0)))
+        return model
+
+    Simulation(tied(0.01), method="simgc")  # a centimetre off: it closes
+    # Turned half round, the arm's end is 2 m from where it is tied, and no small motion brings it nearer.
+    with pytest.raises(ModelError, match=r"joint '(tie|shoulder)': stays open by \d"):
+        Simulation(tied(math.pi), method="simgc")

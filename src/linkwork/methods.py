@@ -18,8 +18,8 @@ from .coordinates.dynamics import body_pose, body_twist
 from .coordinates.factor import project_row
 from .coordinates.observe import read_joints
 from .coordinates.tree import place
-from .errors import LinkworkError, UnsupportedError, nearest
-from .formulations.impulses import DEGENERATE, run_impulses, workspace
+from .errors import LinkworkError, ModelError, Problem, UnsupportedError, nearest
+from .formulations.impulses import DEGENERATE, run_impulses, step, workspace
 from .integrate import State, Tableau, dormand_prince, euler, new_state, rk4, run_adaptive, run_fixed
 from .kernels.clock import cycles_per_second
 from .kernels.rows import measure
@@ -33,6 +33,8 @@ from .tables import COORDINATE, HOLD
 TABLEAUS: dict[str, Callable[[], Tableau]] = {"rk4": rk4, "euler": euler, "adaptive": dormand_prince}
 NO_BUDGET = 1e18  # clock ticks
 _PROBES = 4  # random poses at which rows are tried
+# A start that is open by more than _OPEN [m or rad] is tried: it must close to _CLOSED within so many projections.
+_OPEN, _CLOSED, _PROJECTIONS, _INSTANT = 1e-4, 1e-6, 500, 1e-6
 
 
 class Method(ABC):
@@ -173,6 +175,8 @@ class ImpulseMethod(Method):
         self._work = workspace(self.system.nv, len(self._rows.names))
         self.observer: RowObserver = RowObserver(self.system)
         self.reset()
+        self._refuse_contradiction()
+        self.reset()
 
     def reset(self) -> None:
         self.state = new_state(self._q0, self._v0)
@@ -180,6 +184,31 @@ class ImpulseMethod(Method):
         self._stats[[4, 8]] = -1.0  # no row has had a gap
         self._constraints = self._rows.fresh()
         settle(self._tables, self._constraints, self._q0)
+
+    def _refuse_contradiction(self) -> None:
+        """Raise if the loops are open at the start and cannot be closed from there.
+
+        Steps of no length, each from rest, move the mechanism by pseudo velocities alone.
+        """
+        state = self.state
+        for trial in range(_PROJECTIONS):
+            state.v[:] = 0.0
+            _, _, gap, worst = step(
+                self._tables, self._constraints, self._work, state.q, state.v, state.work, state.y, 0.0, _INSTANT,
+                0.8, 1e-6, 1000, int(NO_BUDGET), self._options[4] != 0.0,
+            )  # fmt: skip
+            if gap < (_OPEN if trial == 0 else _CLOSED):
+                return
+        name = self._row_name(worst) or ""
+        raise ModelError(
+            [
+                Problem(
+                    f"joint '{name.partition(':')[0]}'",
+                    f"stays open by {gap:.3g} ({name.partition(': ')[2]}): the loop that it closes cannot be assembled "
+                    "from this start; correct the start positions or the lengths around it",
+                )
+            ]
+        )
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         steps = np.array(targets, np.int64)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
-import os
-import tempfile
 import time as wall
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from . import __version__
+from . import __version__, snapshot
 from .coordinates.dynamics import derive, energies
 from .errors import LinkworkError, SimulationError, UnsupportedError, nearest
 from .explain import likely_reason
@@ -22,6 +18,7 @@ from .methods import TABLEAUS, ImpulseMethod, Method, TreeMethod, row_features
 from .model import Model
 from .record import Record, RecordBuilder
 from .rotation import Array
+from .schedule import Schedule, positive
 from .system import System
 
 Integrator = Literal["rk4", "euler", "adaptive"]
@@ -29,9 +26,6 @@ METHODS = ("tree", "simgc", "simmc")
 
 DEFAULT_DT = 1e-3
 DEFAULT_TOLERANCE = 1e-8
-DEFAULT_EVERY = 1e-2
-# Samples computed in one compiled call: long enough to hide the call, short enough for a progress bar.
-_BLOCK = 256
 # A balance that strays by more than this share of the energy in play is worth a warning.
 _BALANCE_BUDGET = 0.01
 
@@ -66,9 +60,9 @@ class Simulation:
         if method is not None and method not in METHODS:
             raise LinkworkError(f"there is no method '{method}'{nearest(method, METHODS)}")
         for name, value in (("dt", dt), ("tolerance", tolerance), ("epsilon", epsilon), ("erp", erp)):
-            _positive(name, value)
+            positive(name, value)
         if budget is not None:
-            _positive("budget", budget)
+            positive("budget", budget)
         if method is None:
             method = "simgc" if isinstance(model, Model) and row_features(model.flatten()) else "tree"
         self.dt = float(dt)
@@ -168,7 +162,7 @@ class Simulation:
         A new `dt` [s] holds from now on.
         """
         if dt is not None and dt != self.dt:
-            _positive("dt", dt)
+            positive("dt", dt)
             self.dt = float(dt)
             self.method.change_step(self.dt)
         self._advance([self._later(count)], None)
@@ -190,10 +184,10 @@ class Simulation:
         while running; `progress(share)` is told how far the run is. With fixed steps all periods must be
         multiples of dt. A run that fails raises a SimulationError that holds the record so far.
         """
-        _positive("duration", duration)
+        positive("duration", duration)
         if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):
             raise LinkworkError("the state holds a number that is not finite; set it before running")
-        schedule = _Schedule(self, duration, every, bool(until), callbacks)
+        schedule = Schedule(self, duration, every, bool(until), callbacks)
         builder = RecordBuilder(self.method.observer.groups, self._info(duration, schedule.every), save)
         began, steps = wall.perf_counter(), self.steps
         self.method.observer.restart()
@@ -261,154 +255,16 @@ class Simulation:
 
     def save_state(self, path: str | Path) -> None:
         """Write everything a run needs to go on bit by bit as if never interrupted."""
-        target = Path(path)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".npz")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                np.savez(stream, **self._snapshot())
-            os.replace(temporary, target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        snapshot.save(path, self._snapshot())
+
+    def load_state(self, path: str | Path) -> None:
+        """Go on from a state written by `save_state` of the same model, method and step."""
+        snapshot.load(path, self._snapshot())
 
     def _snapshot(self) -> dict[str, Any]:
         s = self._state
         return {
             "q": s.q, "v": s.v, "work": s.work, "clock": s.clock, "counts": s.counts, **self.method.memory(),
-            "model": np.array(fingerprint(self.system)),
+            "model": np.array(snapshot.fingerprint(self.system)),
             "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),
         }  # fmt: skip
-
-    def load_state(self, path: str | Path) -> None:
-        """Go on from a state written by `save_state` of the same model, integrator and step."""
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                data = {key: stored[key] for key in stored.files}
-            wanted = self._snapshot()
-            missing = wanted.keys() - data.keys()
-        except (OSError, ValueError, EOFError) as error:
-            raise LinkworkError(f"{path}: is not a saved state ({error})") from None
-        if missing:
-            raise LinkworkError(f"{path}: is not a saved state (it lacks {', '.join(sorted(missing))})")
-        for key, what in (("model", "another model"), ("method", "another integrator or step")):
-            if str(data[key]) != str(wanted[key]):
-                raise LinkworkError(f"{path}: was saved from {what}: {data[key]} instead of {wanted[key]}")
-        for key, array in wanted.items():
-            if key not in ("model", "method"):
-                array[...] = data[key]
-
-
-class _Schedule:
-    """Which targets to reach in one compiled call, which of them are samples, and whom to call then."""
-
-    def __init__(
-        self,
-        simulation: Simulation,
-        duration: float,
-        every: float | None,
-        watched: bool,
-        callbacks: Sequence[tuple[float, Callable[[Simulation], object]]],
-    ):
-        self.simulation = simulation
-        self.begin = simulation.time
-        self.duration = duration
-        self.adaptive = simulation.method.adaptive
-        if every is None:
-            every = min(DEFAULT_EVERY, duration)
-            if not self.adaptive:
-                every = max(1, round(every / simulation.dt)) * simulation.dt
-        self.every = every
-        self.watched = watched
-        self.ticks = [(self._ticks("callback period", period), call) for period, call in callbacks]
-        self.sample_ticks = self._ticks("every", every)
-        self.total = self._ticks("duration", duration)
-
-    def _ticks(self, what: str, value: float) -> float:
-        """A duration in steps (fixed) or seconds (adaptive)."""
-        _positive(what, value)
-        if self.adaptive:
-            return value
-        dt = self.simulation.dt
-        count = round(value / dt)
-        if count < 1 or abs(value / dt - count) > 1e-6:
-            near = max(count, 1) * dt
-            raise LinkworkError(f"{what} = {value:g} s is not a multiple of dt = {dt:g} s; use {near:g}")
-        return count
-
-    def stretches(self) -> Any:
-        """(targets, how many of them are samples, functions to call) until the end."""
-        offset = self.simulation._later(0)
-        done, sample = 0.0, 1
-        next_call = [1] * len(self.ticks)
-        while done < self.total:
-            limit = self.total
-            for k, (period, _) in enumerate(self.ticks):
-                limit = min(limit, next_call[k] * period)
-            block: list[float] = []
-            size = 1 if self.watched else _BLOCK
-            while len(block) < size and sample * self.sample_ticks <= limit * (1 + 1e-12):
-                block.append(min(sample * self.sample_ticks, self.total))
-                sample += 1
-            samples = len(block)
-            reached = block[-1] if len(block) == size else limit
-            if reached >= self.total and (not block or block[-1] < self.total):
-                samples += 1  # the end is always a sample
-            if not block or block[-1] < reached:
-                block.append(reached)
-            calls = []
-            for k, (period, call) in enumerate(self.ticks):
-                if next_call[k] * period <= reached * (1 + 1e-12):
-                    calls.append(call)
-                    next_call[k] += 1
-            done = reached
-            yield [self._target(offset, ticks) for ticks in block], samples, calls
-
-    def _target(self, offset: float, ticks: float) -> float:
-        """Absolute target. Times on the grid of samples are its multiples, so that a resumed run meets the
-        same bits: 0.6 is always 6 * 0.1, never 0.5 + 0.1.
-        """
-        target = offset + ticks
-        if self.adaptive:
-            nearest = round(target / self.sample_ticks) * self.sample_ticks
-            if abs(target - nearest) <= 1e-9 * self.sample_ticks:
-                return nearest
-        return target
-
-    def share(self) -> float:
-        """How far the run is, 0 to 1."""
-        return min(1.0, (self.simulation.time - self.begin) / self.duration)
-
-
-def fingerprint(system: System) -> str:
-    """A hash of everything that decides a model's motion."""
-    digest = hashlib.sha256()
-    constants = ("parent", "q", "v", "motion", "rot", "trans", "X_R", "X_p", "mass", "com", "inertia",
-                 "armature", "stiffness", "rest", "damping")  # fmt: skip
-    for name in constants:
-        digest.update(np.ascontiguousarray(system.tables.dofs[name]).tobytes())
-    for name in ("kind", "a", "b", "X_A", "X_B", "value", "signal"):
-        digest.update(np.ascontiguousarray(system.tables.loads[name]).tobytes())
-    if system.rows is not None:
-        rows = system.rows.constraints.rows
-        for name in (
-            "kind",
-            "role",
-            "pair",
-            "alpha",
-            "beta",
-            "first",
-            "second",
-            "sign",
-            "ratio",
-            "offset",
-            "value",
-        ):
-            digest.update(np.ascontiguousarray(rows[name]).tobytes())
-    digest.update(np.ascontiguousarray(system.tables.dofs["A0"][0]).tobytes())
-    digest.update("\n".join(column.name for column in system.coordinates).encode())
-    return digest.hexdigest()[:16]
-
-
-def _positive(name: str, value: float) -> None:
-    if not (isinstance(value, int | float | np.number) and math.isfinite(value) and value > 0):
-        raise LinkworkError(f"{name} must be a positive number of seconds, not {value!r}")

@@ -1,0 +1,75 @@
+"""States on disk: written whole or not at all, and only taken back by the model and method that made them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .errors import LinkworkError
+from .system import System
+
+
+def save(path: str | Path, snapshot: dict[str, Any]) -> None:
+    """Write arrays to a file; an interrupted write leaves the old one."""
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".npz")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            np.savez(stream, **snapshot)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def load(path: str | Path, snapshot: dict[str, Any]) -> None:
+    """Write what a file holds into the arrays of a snapshot of the same model and method."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            data = {key: stored[key] for key in stored.files}
+    except (OSError, ValueError, EOFError) as error:
+        raise LinkworkError(f"{path}: is not a saved state ({error})") from None
+    missing = snapshot.keys() - data.keys()
+    if missing:
+        raise LinkworkError(f"{path}: is not a saved state (it lacks {', '.join(sorted(missing))})")
+    for key, what in (("model", "another model"), ("method", "another integrator or step")):
+        if str(data[key]) != str(snapshot[key]):
+            raise LinkworkError(f"{path}: was saved from {what}: {data[key]} instead of {snapshot[key]}")
+    for key, array in snapshot.items():
+        if key not in ("model", "method"):
+            array[...] = data[key]
+
+
+def fingerprint(system: System) -> str:
+    """A hash of everything that decides a model's motion."""
+    digest = hashlib.sha256()
+    constants = ("parent", "q", "v", "motion", "rot", "trans", "X_R", "X_p", "mass", "com", "inertia",
+                 "armature", "stiffness", "rest", "damping")  # fmt: skip
+    for name in constants:
+        digest.update(np.ascontiguousarray(system.tables.dofs[name]).tobytes())
+    for name in ("kind", "a", "b", "X_A", "X_B", "value", "signal"):
+        digest.update(np.ascontiguousarray(system.tables.loads[name]).tobytes())
+    if system.rows is not None:
+        rows = system.rows.constraints.rows
+        for name in (
+            "kind",
+            "role",
+            "pair",
+            "alpha",
+            "beta",
+            "first",
+            "second",
+            "sign",
+            "ratio",
+            "offset",
+            "value",
+        ):
+            digest.update(np.ascontiguousarray(rows[name]).tobytes())
+    digest.update(np.ascontiguousarray(system.tables.dofs["A0"][0]).tobytes())
+    digest.update("\n".join(column.name for column in system.coordinates).encode())
+    return digest.hexdigest()[:16]
