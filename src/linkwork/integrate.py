@@ -137,7 +137,7 @@ def _stages(tables, tableau, state, t, h):
                 for i in range(2 * n):
                     y[i] += w * k[j, i]
         retract(tables.dofs, state.q, y, q_stage)
-        local_rate(tables.dofs, y, y[n : 2 * n], k[s])
+        local_rate(tables.dofs, q_stage, y, y[n : 2 * n], k[s])
         supplied, dissipated = derive(tables, q_stage, y[n : 2 * n], t + tableau.c[s] * h, k[s, n:])
         k[s, 2 * n] = supplied
         k[s, 2 * n + 1] = dissipated

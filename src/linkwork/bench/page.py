@@ -1,4 +1,4 @@
-"""Renders the page of benchmarks: `python -m linkwork.bench.page bench/tree.json > docs/benchmarks.md`."""
+"""Renders the page of benchmarks from the results in a folder: `python -m linkwork.bench.page bench`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from .report import Section, sections
 _HEAD = """\
 # Benchmarks
 
-This page is made by two commands; change the program, not the page.
+This page is made by three commands; change the program, not the page.
 
 ```sh
-linkwork bench tree --json > bench/tree.json                          # measure
-python -m linkwork.bench.page bench/tree.json > docs/benchmarks.md    # write this page
+linkwork bench tree --json > bench/tree.json                # measure
+linkwork bench loops --json > bench/loops.json
+python -m linkwork.bench.page bench > docs/benchmarks.md    # write this page
 ```
 
 `make peers` installs the other engines (MuJoCo, Pinocchio); without them their columns stay empty. `linkwork
@@ -83,12 +84,34 @@ def _about_precision(work: dict[str, Any]) -> str:
     )
 
 
+def render_loops(data: dict[str, Any]) -> str:
+    """The part of the page about mechanisms with loops (see `LoopResult.to_dict`)."""
+    header = tuple(data["rows"][0])
+    lines = [tuple(_cell(value) for value in row.values()) for row in data["rows"]]
+    how = "\n".join(f"| `{name}` | {text} |" for name, text in data["how"].items())
+    return (
+        f"## Mechanisms with loops and friction, 1 ms steps\n\n{_table(Section('', header, lines))}\n"
+        f"| figure | how it is made |\n|---|---|\n{how}\n"
+    )
+
+
+def _cell(value: object) -> str:
+    return "-" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
 def main(arguments: list[str]) -> int:
-    """Print the page of the result in a file."""
-    if len(arguments) != 1:
-        print("usage: python -m linkwork.bench.page RESULT.json > PAGE.md", file=sys.stderr)
+    """Print the page of the results in a folder."""
+    folder = Path(arguments[0]) if len(arguments) == 1 else None
+    if folder is None or not (folder / "tree.json").is_file():
+        print(
+            "usage: python -m linkwork.bench.page FOLDER > PAGE.md, tree.json in the folder", file=sys.stderr
+        )
         return 2
-    sys.stdout.write(render(json.loads(Path(arguments[0]).read_text(encoding="utf-8"))))
+    page = render(json.loads((folder / "tree.json").read_text(encoding="utf-8")))
+    loops = folder / "loops.json"
+    if loops.is_file():
+        page += "\n" + render_loops(json.loads(loops.read_text(encoding="utf-8")))
+    sys.stdout.write(page)
     return 0
 
 

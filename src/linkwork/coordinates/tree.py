@@ -294,6 +294,10 @@ def point_jacobian(dofs, link, point, J):
 @kernel
 def retract(dofs, q0, delta, q):
     """q = q0 ⊕ delta: local displacements (one per rate) onto the coordinates, quaternions on the group."""
+    if q0.shape[0] == dofs.shape[0] - 1:  # no quaternions: coordinates and rates are numbered alike
+        for i in range(q0.shape[0]):
+            q[i] = q0[i] + delta[i]
+        return
     for d in range(1, dofs.shape[0]):
         dof = dofs[d]
         i, k = dof.q, dof.v
@@ -309,8 +313,12 @@ def retract(dofs, q0, delta, q):
 
 
 @kernel
-def local_rate(dofs, delta, v, rate):
-    """Rate of the local displacements `delta` of a step, given the joint rates v."""
+def local_rate(dofs, q, delta, v, rate):
+    """Rate of the local displacements `delta` of a step, given the joint rates v; q tells by its length only."""
+    if q.shape[0] == dofs.shape[0] - 1:
+        for i in range(q.shape[0]):
+            rate[i] = v[i]
+        return
     for d in range(1, dofs.shape[0]):
         dof = dofs[d]
         k = dof.v

@@ -1,0 +1,58 @@
+"""The benchmark of loops compares the same mechanisms; budgets of time are kept and told."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linkwork import Simulation, scene
+from linkwork.bench.page import main as page
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("peaucellier", {}), ("double_four_bar", {}), ("chain5", {"friction": 1.0})]
+)
+def test_mujoco_moves_the_same_mechanism(name, parameters):
+    pytest.importorskip("mujoco")
+    from linkwork.bench.loops import DT, MujocoLoops
+
+    simulation = Simulation(scene(name, **parameters), method="simgc", dt=DT)
+    peer = MujocoLoops(simulation.system, parameters.get("friction", 0.0), tight=True)
+    peer.reset()
+    simulation.step(200)
+    peer.run(200)
+    # Both are of first order at 1 ms, and MuJoCo's joints give by its softness.
+    np.testing.assert_allclose(simulation.q, np.array(peer._data.qpos), atol=5e-3)
+    assert peer.largest_gap(200) < 1e-4
+
+
+@pytest.mark.slow
+def test_a_quick_run_has_all_figures_and_a_page(tmp_path, capsys):
+    from linkwork.bench import SUITES
+
+    result = SUITES["loops"](quick=True).to_dict()
+    assert [row["case"] for row in result["rows"]] == ["peaucellier", "double_four_bar", "chain5"]
+    for row in result["rows"]:
+        assert row["simgc_us"] > 0
+        assert row["simgc_gap_m"] < 1e-5
+    assert page([str(tmp_path)]) == 2
+    capsys.readouterr()
+    (tmp_path / "loops.json").write_text(json.dumps(result))
+    (tmp_path / "tree.json").write_text((Path(__file__).parents[1] / "bench" / "tree.json").read_text())
+    assert page([str(tmp_path)]) == 0
+    assert "| peaucellier |" in capsys.readouterr().out
+
+
+def test_a_budget_of_time_cuts_iterations_short_and_says_so():
+    simulation = Simulation(scene("peaucellier"), method="simmc", budget=1e-6)
+    record = simulation.run(0.05)
+    assert record.info["steps_cut_short"] > 40
+    assert any("before impulses settled" in warning for warning in record.info["warnings"])
+    report = simulation.method.report()
+    assert report["cut_short"]
+    assert report["iterations"] < 20
+    assert report["worst_row"] is not None
+    unhurried = Simulation(scene("peaucellier"), method="simmc").run(0.05)
+    assert unhurried.info["steps_cut_short"] == 0
