@@ -145,7 +145,8 @@ class MujocoLoops:
         self._model = spec.compile()
         self._model.opt.timestep = DT
         self._data = mujoco.MjData(self._model)
-        self._start = [system.q0[dofs["q"][1:]], system.v0[dofs["v"][1:]]]
+        # Joints in the order of the tree; those that it passes backwards turn the other way.
+        self._start = [dofs["rot"][1:] * system.q0[dofs["q"][1:]], dofs["rot"][1:] * system.v0[dofs["v"][1:]]]
 
     def reset(self) -> None:
         """Back to the start."""
@@ -155,6 +156,11 @@ class MujocoLoops:
     def run(self, steps: int) -> None:
         """Take steps in one call."""
         self._mujoco.mj_step(self._model, self._data, nstep=steps)
+
+    @property
+    def angles(self) -> np.ndarray:
+        """Of the joints now, in the order of the tree [rad]."""
+        return np.array(self._data.qpos)
 
     def largest_gap(self, steps: int) -> float:
         """The farthest that a loop opens in so many steps [m]."""
