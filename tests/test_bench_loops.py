@@ -9,24 +9,26 @@ import pytest
 from linkwork import Simulation, scene
 from linkwork.bench.page import main as page
 
+CASES = [("peaucellier", {}), ("double_four_bar", {}), ("chain5", {"friction": 1.0})]
+
 
 @pytest.mark.peers
-@pytest.mark.parametrize(
-    ("name", "parameters"), [("peaucellier", {}), ("double_four_bar", {}), ("chain5", {"friction": 1.0})]
-)
-def test_mujoco_moves_the_same_mechanism(name, parameters):
-    pytest.importorskip("mujoco")
-    from linkwork.bench.loops import DT, MujocoLoops
+@pytest.mark.parametrize("engine", ["mujoco", "mujoco_tight", "bullet", "dart"])
+@pytest.mark.parametrize(("name", "parameters"), CASES)
+def test_other_engines_move_the_same_mechanism(engine, name, parameters):
+    pytest.importorskip({"bullet": "pybullet", "dart": "dartpy"}.get(engine, "mujoco"))
+    from linkwork.bench.loops import DT, PEERS
 
     simulation = Simulation(scene(name, **parameters), method="simgc", dt=DT)
-    peer = MujocoLoops(simulation.system, parameters.get("friction", 0.0), tight=True)
+    peer = PEERS[engine](simulation.system, parameters.get("friction", 0.0))
     peer.reset()
     simulation.step(200)
     peer.run(200)
-    # Both are of first order at 1 ms, and MuJoCo's joints give by its softness.
+    # All are of first order at 1 ms; MuJoCo's default constraints are soft, and its friction lets stuck joints creep.
+    accuracy = 2e-2 if engine == "mujoco" else 5e-3
     dofs = simulation.system.tables.dofs[1:]
-    np.testing.assert_allclose(dofs["rot"] * simulation.q[dofs["q"]], peer.angles, atol=5e-3)
-    assert peer.largest_gap(200) < 1e-4
+    np.testing.assert_allclose(dofs["rot"] * simulation.q[dofs["q"]], peer.angles, atol=accuracy)
+    assert peer.largest_gap(200) < 2e-3
 
 
 @pytest.mark.slow
