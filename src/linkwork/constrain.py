@@ -259,8 +259,8 @@ _VECTORS = ("x", "y", "z", "ax", "ay", "az", "bx", "by", "bz", "d")
 def _readings(joint: Joint) -> Iterator[tuple[Motion, int, tuple[int, ...]]]:
     """How each rate's coordinate is read from the joint frames A and B, slides standing before turns.
 
-    A turn about axis k alone: sine a_j·b_i, cosine a_i·b_i, (k, i, j) cyclic. Two turns about axes k and then l of a
-    universal joint: the first as before but about an axis of A, the second from a_k seen in B.
+    A turn about axis k: sine a_j·b_i, cosine a_i·b_i, (k, i, j) cyclic. The second turn of a universal joint, whose
+    first is about axis k: from a_k seen in B.
     """
     motions = joint.motions()
     turns = [motion for motion in motions if motion.rot and not motion.ball]
@@ -272,14 +272,12 @@ def _readings(joint: Joint) -> Iterator[tuple[Motion, int, tuple[int, ...]]]:
                 yield motion, BALL_AXIS, (0, 0, 0, 0, column)
         elif not motion.rot:
             yield motion, SLIDE, (0, 0, 0, 0, AX + k)
-        elif len(turns) == 2 and motion is turns[0]:
-            yield motion, TURN, (AX + j, BX + i, AX + i, BX + i, AX + k)
-        elif len(turns) == 2:
+        elif len(turns) == 2 and motion is turns[1]:
             first = turns[0].axis
             third = 3 - k - first
-            yield motion, TURN, (AX + first, BX + third, AX + first, BX + first, BX + k)
+            yield motion, TURN, (AX + first, BX + third, AX + first, BX + first, 0)
         else:
-            yield motion, TURN, (AX + j, BX + i, AX + i, BX + i, BX + k)
+            yield motion, TURN, (AX + j, BX + i, AX + i, BX + i, 0)
 
 
 def _row(kind: int, role: int, group: int, **fields: Any) -> Any:

@@ -136,11 +136,13 @@ COORD = np.dtype(
         ("q", "i8"),  # its place in q, or -1 if it is read from the frames
         ("v", "i8"),  # the dof that moves it, or -1
         ("how", "i8"),  # SLIDE, TURN or BALL_AXIS
-        ("pick", "i8", 5),  # which vectors: sine (α, β), cosine (α, β), axis; or the axis of a slide or ball
+        ("pick", "i8", 5),  # which vectors: sine (α, β), cosine (α, β); last: the axis of a slide or ball
         ("hand", "f8"),  # -1 for the translations of a mirrored joint
         ("value", "f8"),  # now, angles counted beyond a turn [rad or m]
         ("J_A", "f8", 6),  # its rate is J_A·V_A + J_B·V_B
         ("J_B", "f8", 6),
+        ("K_A", "f8", 6),  # scratch: the Jacobian of the cosine of an angle
+        ("K_B", "f8", 6),
     ]
 )
 

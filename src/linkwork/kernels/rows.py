@@ -118,19 +118,29 @@ def measure_coordinate(pair, coord):
             coord.J_B[k] *= coord.hand
         coord.value = value
         return
+    if coord.how == TURN:
+        _measure_angle(pair, coord)
+        return
+    phi, axis = _ball_axis(pair, pick[4])
+    coord.value = phi
     _clear(coord.J_A)
     _clear(coord.J_B)
-    if coord.how == TURN:
-        sine = dot3(_vector(pair, pick[0]), _vector(pair, pick[1]))
-        cosine = dot3(_vector(pair, pick[2]), _vector(pair, pick[3]))
-        turn = math.atan2(sine, cosine) - coord.value
-        coord.value += turn - 2.0 * math.pi * math.floor(turn / (2.0 * math.pi) + 0.5)
-        axis = _vector(pair, pick[4])
-    else:
-        phi, axis = _ball_axis(pair, pick[4])
-        coord.value = phi
     _add_turning(coord.J_B, axis)
     _add_turning(coord.J_A, scale3(-1.0, axis))
+
+
+@kernel
+def _measure_angle(pair, coord):
+    """Angle from its sine and cosine, both dot products; its derivative (c s' - s c')/(s² + c²) is exact anywhere."""
+    pick = coord.pick
+    s = measure_dot(pair, pick[0], pick[1], coord.J_A, coord.J_B)
+    c = measure_dot(pair, pick[2], pick[3], coord.K_A, coord.K_B)
+    turn = math.atan2(s, c) - coord.value
+    coord.value += turn - 2.0 * math.pi * math.floor(turn / (2.0 * math.pi) + 0.5)
+    size = 1.0 / (s * s + c * c)
+    for k in range(6):
+        coord.J_A[k] = size * (c * coord.J_A[k] - s * coord.K_A[k])
+        coord.J_B[k] = size * (c * coord.J_B[k] - s * coord.K_B[k])
 
 
 @kernel
