@@ -17,7 +17,6 @@ from linkwork.kernels.math3 import (
     quat_matrix,
     quat_mul,
     rotate,
-    rotate_back,
     rotate_symmetric,
     rotation_vector_rate,
     sincos,
@@ -25,10 +24,8 @@ from linkwork.kernels.math3 import (
 )
 from linkwork.kernels.spatial import (
     add_downdated,
-    cross_force,
     cross_motion,
     inertia_times,
-    rigid_times,
     set_rigid_inertia,
 )
 from linkwork.rotation import matrix, quaternion
@@ -210,7 +207,6 @@ def test_small_matrices_agree_with_numpy(seed):
     upper = np.triu_indices(3)
     for got, wanted in (
         (rotate(tuple(R.ravel()), tuple(a)), R @ a),
-        (rotate_back(tuple(R.ravel()), tuple(a)), R.T @ a),
         (chain(tuple(R.ravel()), tuple(Q.ravel())), (R @ Q).ravel()),
         (turn_z(tuple(R.ravel()), angle), (R @ Rz).ravel()),
         (cross3(tuple(a), tuple(b)), np.cross(a, b)),
@@ -238,14 +234,12 @@ def test_spatial_algebra_agrees_with_dense_matrices(seed):
     I = np.zeros(21)
     set_rigid_inertia(I, m, h, J6)
     np.testing.assert_allclose(I, packed(dense), **tolerance)
-    np.testing.assert_allclose(rigid_times(m, h, J6, tuple(s)), dense @ s, **tolerance)
 
 
 @given(st.integers(0, 10**6))
 @FAST
-def test_spatial_cross_products_are_dual_and_agree_with_dense_matrices(seed):
+def test_spatial_cross_products_agree_with_dense_matrices(seed):
     rng = np.random.default_rng(seed)
-    v, m, f = rng.normal(size=(3, 6))
+    v, m = rng.normal(size=(2, 6))
     X = np.block([[skew(v[:3]), np.zeros((3, 3))], [skew(v[3:]), skew(v[:3])]])
     np.testing.assert_allclose(cross_motion(tuple(v), tuple(m)), X @ m, atol=64 * EPS)
-    np.testing.assert_allclose(cross_force(tuple(v), tuple(f)), -X.T @ f, atol=64 * EPS)

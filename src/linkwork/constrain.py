@@ -12,7 +12,6 @@ from .errors import ModelError, Problem, nearest
 from .joints import Joint
 from .joints.base import AX, AZ, BX, D, Motion
 from .kernels.jit import COMPILED
-from .kernels.rows import SPIN
 from .loads.spring import Spring
 from .spanning import spanning_tree
 from .tables import (
@@ -29,6 +28,7 @@ from .tables import (
     ROW,
     SERVO_PLACE,
     SLIDE,
+    SPIN,
     SPRING,
     TURN,
     Constraints,

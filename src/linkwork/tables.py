@@ -109,8 +109,9 @@ class Tables(NamedTuple):
 SLIDE, TURN, BALL_AXIS = 0, 1, 2
 """How a coordinate is read off the two frames of a joint."""
 
-DOT, COORDINATE, DISTANCE = 0, 1, 2
-"""What a row measures: a joint equation α·β, joint coordinates, or the distance of two points."""
+DOT, COORDINATE, DISTANCE, SPIN = range(4)
+"""What a row measures: a joint equation α·β, joint coordinates, the distance of two points, or the angular
+velocity of B against A about an axis of B, which has no gap."""
 
 HOLD, LIMIT, FRICTION, SPRING, TORQUE, SERVO_RATE, SERVO_PLACE, DC_MOTOR = range(8)
 """What a row is for."""
@@ -148,7 +149,7 @@ COORD = np.dtype(
 
 ROW = np.dtype(
     [
-        ("kind", "i8"),  # DOT, COORDINATE or DISTANCE
+        ("kind", "i8"),  # DOT, COORDINATE, DISTANCE or SPIN
         ("role", "i8"),  # HOLD, LIMIT ...
         ("group", "i8"),  # rows of one joint that are solved together share a number
         ("pair", "i8"),  # of a DOT or DISTANCE

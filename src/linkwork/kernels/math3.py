@@ -129,16 +129,6 @@ def rotate(R, a):
 
 
 @inlined
-def rotate_back(R, a):
-    """Rᵀ a."""
-    return (
-        R[0] * a[0] + R[3] * a[1] + R[6] * a[2],
-        R[1] * a[0] + R[4] * a[1] + R[7] * a[2],
-        R[2] * a[0] + R[5] * a[1] + R[8] * a[2],
-    )
-
-
-@inlined
 def chain(R, Q):
     """R Q."""
     return (

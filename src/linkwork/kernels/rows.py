@@ -7,7 +7,7 @@ from A to B. Its Jacobian is exact: an axis of A turns with ω_A, so it contribu
 
 import math
 
-from ..tables import COORDINATE, DOT, SLIDE, TURN
+from ..tables import COORDINATE, DOT, SLIDE, SPIN, TURN
 from .jit import kernel
 from .math3 import (
     add3,
@@ -28,9 +28,6 @@ from .math3 import (
 from .quaternion import matrix_quaternion
 
 _A, _B, _D = 3, 6, 9  # where the axes of A, of B and d begin among the vectors of a row
-
-SPIN = 3
-"""One more kind of row: the angular velocity of B against A about an axis of B. It has no gap."""
 
 
 @kernel

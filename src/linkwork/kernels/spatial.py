@@ -67,32 +67,6 @@ def cross_motion(v, m):
 
 
 @inlined
-def cross_force(v, f):
-    """v ×* f for a motion and a force vector (RBDA eq. 2.32)."""
-    w, u = (v[0], v[1], v[2]), (v[3], v[4], v[5])
-    n, g = (f[0], f[1], f[2]), (f[3], f[4], f[5])
-    p, q = cross3(w, n), cross3(u, g)
-    r = cross3(w, g)
-    return p[0] + q[0], p[1] + q[1], p[2] + q[2], r[0], r[1], r[2]
-
-
-@inlined
-def rigid_times(m, h, J, v):
-    """I v for a rigid body: (J ω + h × v, m v - h × ω), 18 products instead of 36."""
-    w, u = (v[0], v[1], v[2]), (v[3], v[4], v[5])
-    p = cross3(h, u)
-    q = cross3(h, w)
-    return (
-        J[0] * w[0] + J[1] * w[1] + J[2] * w[2] + p[0],
-        J[1] * w[0] + J[3] * w[1] + J[4] * w[2] + p[1],
-        J[2] * w[0] + J[4] * w[1] + J[5] * w[2] + p[2],
-        m * u[0] - q[0],
-        m * u[1] - q[1],
-        m * u[2] - q[2],
-    )
-
-
-@inlined
 def inertia_times(I, s):
     """I s for the 21 numbers of an inertia held in an array."""
     return (
