@@ -179,6 +179,7 @@ class _Compiler:
         local = self.frames[parent].of(frame)
         row = np.zeros(1, DOF)
         row["parent"] = row["before"] = parent
+        row["depth"] = self.dofs["depth"][parent] + 1 if parent else 0
         row["first"] = len(self.dofs)
         row["q"], row["v"], row["motion"] = q, v, motion
         row["rot"], row["trans"], row["shift"] = rot, trans, trans

@@ -245,6 +245,9 @@ class Constrainer:
 
     def _name(self, row: Any, name: str) -> None:
         self._append(self.rows, row)
+        for coord in (row["first"], row["second"]):
+            if coord >= 0:
+                self.coords[coord]["used"] = 1
         self.names.append(name)
 
     @staticmethod

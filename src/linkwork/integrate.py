@@ -198,7 +198,7 @@ def run_fixed(tables, tableau, state, h, targets, out_t, out_q, out_v, out_work)
 
 
 @kernel
-def _error_norm(state, tableau, h, tolerance):
+def error_norm(state, tableau, h, tolerance):
     """Largest local error of δ and v against tolerance (1 + |y|)."""
     worst = 0.0
     y, y0, k = state.y, state.y0, state.k
@@ -229,7 +229,7 @@ def run_adaptive(tables, tableau, state, tolerance, targets, out_t, out_q, out_v
             if h <= 1e-14 * max(1.0, abs(t)):
                 return row, TOO_SMALL
             _stages(tables, tableau, state, t, h)
-            error = _error_norm(state, tableau, h, tolerance)
+            error = error_norm(state, tableau, h, tolerance)
             if error <= 1.0:
                 _accept(tables, state)
                 t = end if last else t + h

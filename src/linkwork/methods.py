@@ -19,16 +19,19 @@ from .coordinates.factor import project_row
 from .coordinates.observe import read_joints
 from .coordinates.tree import place
 from .errors import LinkworkError, ModelError, Problem, UnsupportedError, nearest
+from .formulations import direct, stepping
 from .formulations.impulses import DEGENERATE, run_impulses, step, workspace
 from .integrate import State, Tableau, dormand_prince, euler, new_state, rk4, run_adaptive, run_fixed
 from .kernels.clock import cycles_per_second
 from .kernels.rows import measure
+from .kinematics import Kinematics
 from .model import Flat, Model
 from .observe import Block, Observer, RowObserver, TreeObserver
+from .order import elimination_order, sparsity, touched
 from .rotation import Array, matrix, quaternion
 from .spanning import spanning_tree
 from .system import System
-from .tables import COORDINATE, HOLD
+from .tables import COORDINATE, FRICTION, HOLD, LIMIT, SERVO_PLACE, SERVO_RATE
 
 TABLEAUS: dict[str, Callable[[], Tableau]] = {"rk4": rk4, "euler": euler, "adaptive": dormand_prince}
 NO_BUDGET = 1e18  # clock ticks
@@ -172,7 +175,7 @@ class ImpulseMethod(Method):
         self._options = np.array([erp, epsilon, iterations, ticks, float(maximal)])
         self._settings = {"epsilon": epsilon, "iterations": iterations, "budget": budget, "erp": erp}
         self._tables = self.system.fresh_tables()
-        self._work = workspace(self.system.nv, len(self._rows.names))
+        self._work = workspace(self.system.nv, self.system.depth, len(self._rows.names))
         self.observer: RowObserver = RowObserver(self.system)
         self.reset()
         self._refuse_contradiction()
@@ -295,6 +298,126 @@ class ImpulseMethod(Method):
         if not np.isfinite(value):
             raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
         self._constraints.inputs[self._rows.drives.index(drive)] = value
+
+
+class DirectMethod(Method):
+    """The direct solver, in generalized (`simgc`) or maximal coordinates (`simmc`): loops closed to rounding.
+
+    `integrator`: "adams" (order four, one evaluation a step), "rk4", "adaptive" (order five, keeps the local error at
+    `tolerance`) or "euler" (impulses, order one); `budget`: time a step should take at most [s].
+    """
+
+    def __init__(
+        self, model: Model, name: str, integrator: str, dt: float, tolerance: float, budget: float | None
+    ):
+        self.name = name
+        maximal = name == "simmc"
+        self.adaptive = integrator == "adaptive"
+        self.system = compile_model(model, rows=True, maximal=maximal)
+        self._q0, self._v0 = self.system.q0, self.system.v0
+        if maximal:
+            self._q0, self._v0 = floating_start(model, self.system)
+        self._dt, self._integrator, self._tolerance, self._budget = dt, integrator, tolerance, budget
+        self._all = self.system.rows
+        self._rows, self._redundant = select_rows(self.system, self._q0)
+        self._tables = self.system.fresh_tables()
+        self._pattern = sparsity(self._tables, self._rows.constraints)
+        self._work = direct.workspace(self._pattern, self.system.depth)
+        self._tableau = dormand_prince() if self.adaptive else rk4()
+        self.observer: RowObserver = RowObserver(self.system)
+        self.reset()
+
+    def reset(self) -> None:
+        self.state = new_state(self._q0, self._v0)
+        self.state.clock[1] = self._dt
+        self._stats = np.zeros(stepping.STATS)
+        self._stats[[stepping.RATIO, stepping.RATIO_ROW, stepping.GAP_ROW]] = np.inf, -1.0, -1.0
+        self._constraints = self._rows.fresh()
+        self._every_row = self._constraints._replace(rows=self._all.fresh().rows)
+        settle(self._tables, self._constraints, self._q0)
+        settle(self._tables, self._every_row, self._q0)
+        self._history = stepping.new_history(self.system.nq, self.system.nv, len(self._constraints.inputs))
+        self._options = self._choose()
+
+    def _choose(self) -> Array:
+        """What the kernel is told; parts too stiff for the step are taken implicitly, and Adams' method left."""
+        rows = self._constraints.rows
+        rows["stiff"] = 0
+        code = {"euler": stepping.EULER, "rk4": stepping.RUNGE_KUTTA, "adams": stepping.ADAMS, "adaptive": stepping.ADAPTIVE}[self._integrator]
+        bounded = np.isin(rows["role"], (LIMIT, FRICTION)) | (
+            np.isin(rows["role"], (SERVO_RATE, SERVO_PLACE)) & np.isfinite(rows["value"][:, 0])
+        )
+        ticks = NO_BUDGET if self._budget is None else self._budget * cycles_per_second()
+        return np.array([code, bounded.any(), self._tolerance, ticks])
+
+    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        out = (*_samples(len(targets), self.system), *self._joint_samples(len(targets)))
+        done, status = stepping.run_direct(
+            self._tables, self._constraints, self._every_row, self._pattern, self._work, self.state, self._history,
+            self._tableau, self._stats, self._dt, self._options, np.array(targets, float), *out,
+        )  # fmt: skip
+        return done, status, out
+
+    def change_step(self, dt: float) -> None:
+        super().change_step(dt)
+        self._options = self._choose()
+        self._history.seen[:] = np.nan
+
+    def _joint_samples(self, count: int) -> tuple[Array, ...]:
+        coords, rows = len(self._constraints.coords), len(self._constraints.rows)
+        return (
+            np.empty((count, coords)), np.empty((count, coords)), np.empty((count, 3)),
+            np.empty((count, self.system.nv)), np.empty((count, rows)),
+        )  # fmt: skip
+
+    def now(self) -> Block:
+        done, status, out = self.advance([self.state.clock[2] if self.adaptive else self.state.counts[0]])
+        return out
+
+    def outcome(self) -> dict[str, Any]:
+        s = self._stats
+        steps = max(int(self.state.counts[1]), 1)
+        return {
+            "evaluations": int(s[stepping.EVALUATIONS]), "evaluations_mean": s[stepping.EVALUATIONS] / steps,
+            "events": int(s[stepping.EVENTS]), "euler": int(s[stepping.EULER_STEPS]), "redone": int(s[stepping.REDONE]),
+            "unsettled": int(s[stepping.UNSETTLED]),
+            "worst_gap_m": s[stepping.GAP], "ratio": s[stepping.RATIO], "redundant_rows": self._redundant,
+        }
+
+
+def select_rows(system: System, q0: Array) -> tuple[RowTable, tuple[str, ...]]:
+    table, degenerate = without_degenerate(system)
+    reduced = dataclasses.replace(system, rows=table)
+    mech = Kinematics(reduced)
+    mech.place(q0)
+    J = mech.jacobian(mech.hold)
+    keep = independent(J)
+    hold = mech.hold[keep]
+    drop = set(mech.hold) - set(hold)
+    chosen = [i for i in range(len(table.names)) if i not in drop]
+    constraints = table.constraints._replace(rows=table.constraints.rows[chosen])
+    order = elimination_order(touched(system.tables, constraints))
+    constraints = constraints._replace(rows=constraints.rows[order])
+    names = [table.names[i] for i in chosen]
+    result = dataclasses.replace(table, constraints=constraints, names=tuple(names[i] for i in order))
+    return result, (*degenerate, *(table.names[i] for i in sorted(drop)))
+
+
+def independent(J: Array, tolerance: float = 1e-8) -> Array:
+    """Rows of J that are independent, picked by Gram-Schmidt with pivoting; sorted."""
+    rest = J / np.maximum(np.linalg.norm(J, axis=1, keepdims=True), 1e-300)
+    chosen = []
+    size = np.einsum("ij,ij->i", rest, rest)
+    for _ in range(min(J.shape)):
+        i = int(np.argmax(size))
+        if size[i] <= tolerance:
+            break
+        chosen.append(i)
+        u = rest[i] / np.sqrt(size[i])
+        rest = rest - np.outer(rest @ u, u)
+        size = np.einsum("ij,ij->i", rest, rest)
+        size[chosen] = 0.0
+    return np.array(sorted(chosen), np.int64)
 
 
 def row_features(flat: Flat) -> list[str]:

@@ -14,7 +14,7 @@ from .coordinates.dynamics import derive, energies
 from .errors import LinkworkError, SimulationError, UnsupportedError, nearest
 from .explain import likely_reason
 from .integrate import OK, State
-from .methods import TABLEAUS, ImpulseMethod, Method, TreeMethod, row_features
+from .methods import DirectMethod, ImpulseMethod, Method, TreeMethod, row_features
 from .model import Model
 from .record import Record, RecordBuilder
 from .rotation import Array
@@ -47,7 +47,8 @@ class Simulation:
         model: Model | System,
         *,
         method: str | None = None,
-        integrator: Integrator = "rk4",
+        solver: str = "direct",
+        integrator: str | None = None,
         dt: float = DEFAULT_DT,
         tolerance: float = DEFAULT_TOLERANCE,
         epsilon: float = 1e-6,
@@ -55,8 +56,6 @@ class Simulation:
         budget: float | None = None,
         erp: float = 0.8,
     ):
-        if integrator not in TABLEAUS:
-            raise LinkworkError(f"integrator must be one of {', '.join(TABLEAUS)}, not '{integrator}'")
         if method is not None and method not in METHODS:
             raise LinkworkError(f"there is no method '{method}'{nearest(method, METHODS)}")
         for name, value in (("dt", dt), ("tolerance", tolerance), ("epsilon", epsilon), ("erp", erp)):
@@ -67,10 +66,12 @@ class Simulation:
             method = "simgc" if isinstance(model, Model) and row_features(model.flatten()) else "tree"
         self.dt = float(dt)
         self.tolerance = float(tolerance)
-        self.integrator: Integrator = integrator if method == "tree" else "euler"
+        self.integrator = integrator or "rk4"
         self.method: Method
         if method == "tree":
-            self.method = TreeMethod(model, integrator, self.dt, self.tolerance)
+            self.method = TreeMethod(model, integrator or "rk4", self.dt, self.tolerance)
+        elif isinstance(model, Model) and solver == "direct":
+            self.method = DirectMethod(model, method, integrator or "adams", self.dt, self.tolerance, budget)
         elif isinstance(model, Model):
             self.method = ImpulseMethod(model, method, self.dt, epsilon, iterations, budget, erp)
         else:

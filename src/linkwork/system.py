@@ -88,6 +88,11 @@ class System:
     def nv(self) -> int:
         return len(self.rates)
 
+    @property
+    def depth(self) -> int:
+        """Levels of dofs, the world's left out."""
+        return int(self.tables.dofs["depth"].max(initial=0)) + 1
+
     def body(self, name: str) -> int:
         """Index of a body."""
         return _find(self.bodies, name, "body")

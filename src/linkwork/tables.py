@@ -17,6 +17,7 @@ DOF = np.dtype(
         ("parent", "i8"),  # the dof that carries this one; 0 is the world
         ("before", "i8"),  # the dof whose frame carries this axis: the parent of the whole ball, or `parent`
         ("first", "i8"),  # first dof of the ball this one belongs to, else itself
+        ("depth", "i8"),  # dofs between it and the world
         ("island", "i8"),  # whose reference point the spatial vectors of this dof are taken at
         ("q", "i8"),  # index of its coordinate (the first of four for a ball)
         ("v", "i8"),  # index of its rate
@@ -116,6 +117,10 @@ velocity of B against A about an axis of B, which has no gap."""
 HOLD, LIMIT, FRICTION, SPRING, TORQUE, SERVO_RATE, SERVO_PLACE, DC_MOTOR = range(8)
 """What a row is for."""
 
+FREE, HELD, LOW, HIGH, GIVEN = range(5)
+"""How a row takes part in the motion now: no force, kept (with what force that takes), force at its lower or upper bound,
+force by its law."""
+
 PAIR = np.dtype(
     [
         ("a", "i8"),  # the dof that carries the joint frame on body a; 0 is the world
@@ -128,6 +133,13 @@ PAIR = np.dtype(
         ("r_A", "f8", 3),  # position from the reference point of a's island [m]
         ("r_B", "f8", 3),  # and of b's
         ("d", "f8", 3),  # from A to B [m]
+        # --- written by `measure_motion`; accelerations are those of joints that do not accelerate ---
+        ("w_A", "f8", 3),  # angular velocity [rad/s]
+        ("w_B", "f8", 3),
+        ("e_A", "f8", 3),  # angular acceleration [rad/s²]
+        ("e_B", "f8", 3),
+        ("d1", "f8", 3),  # d' [m/s]
+        ("d2", "f8", 3),  # d'' [m/s²]
     ]
 )
 
@@ -138,12 +150,14 @@ COORD = np.dtype(
         ("v", "i8"),  # the dof that moves it, or -1
         ("how", "i8"),  # SLIDE, TURN or BALL_AXIS
         ("pick", "i8", 5),  # which vectors: sine (α, β), cosine (α, β); last: the axis of a slide or ball
+        ("used", "i8"),  # 1 if a row is about it, 0 if it is only read for records
         ("hand", "f8"),  # -1 for the translations of a mirrored joint
         ("value", "f8"),  # now, angles counted beyond a turn [rad or m]
         ("J_A", "f8", 6),  # its rate is J_A·V_A + J_B·V_B
         ("J_B", "f8", 6),
         ("K_A", "f8", 6),  # scratch: the Jacobian of the cosine of an angle
         ("K_B", "f8", 6),
+        ("bias", "f8"),  # its second derivative if no joint accelerated
     ]
 )
 
@@ -177,6 +191,12 @@ ROW = np.dtype(
         ("hi", "f8"),
         ("push", "f8"),  # wanted pseudo velocity, which removes the gap
         ("p", "f8"),  # impulse of this step, kept to start the next one
+        # --- the direct solver's own ---
+        ("mode", "i8"),  # FREE, HELD, LOW, HIGH or GIVEN
+        ("stiff", "i8"),  # 1 if its spring or motor is too stiff for the step and is taken implicitly
+        ("bias", "f8"),  # phi'' if no joint accelerated
+        ("accel", "f8"),  # phi''
+        ("force", "f8"),  # [N or N m]
     ]
 )
 

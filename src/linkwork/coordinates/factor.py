@@ -10,34 +10,39 @@ from ..tables import COORDINATE
 
 
 @kernel
-def factor(dofs, H, rhs):
-    """(placed, loaded tables) => L (below the diagonal), D (on it) of the inertia; rhs = tau - bias forces.
+def factor(dofs, H, D, rhs):
+    """(placed, loaded tables) => L in H, 1/D in D of the inertia; rhs = tau - bias forces.
 
-    dof.I becomes composite and dof.p the sum of the forces behind each dof.
+    H[d - 1, k] belongs to dof d and the dof of depth k on its path to the root: as wide as the tree is deep. dof.I becomes
+    composite and dof.p the sum of the forces behind each dof.
     """
     n = dofs.shape[0] - 1
     for d in range(n, 0, -1):
         dof = dofs[d]
-        S = get6(dof.S)
+        S, p = get6(dof.S), get6(dof.p)
         F = inertia_times(dof.I, S)
-        H[d - 1, d - 1] = dot6(S, F) + dof.armature
-        rhs[d - 1] = dof.tau - dot6(S, get6(dof.p))
+        k = dof.depth
+        H[d - 1, k] = dot6(S, F) + dof.armature
+        rhs[d - 1] = dof.tau - dot6(S, p)
         a = dof.parent
         if a != 0:
             add_inertia(dofs[a].I, dof.I)
-            set6(dofs[a].p, add6(get6(dofs[a].p), get6(dof.p)))
+            set6(dofs[a].p, add6(get6(dofs[a].p), p))
         while a != 0:
-            H[d - 1, a - 1] = dot6(get6(dofs[a].S), F)
+            k -= 1
+            H[d - 1, k] = dot6(get6(dofs[a].S), F)
             a = dofs[a].parent
     for d in range(n, 0, -1):
+        k = dofs[d].depth
+        inverse = 1.0 / H[d - 1, k]
+        D[d - 1] = inverse
         i = dofs[d].parent
         while i != 0:
-            ratio = H[d - 1, i - 1] / H[d - 1, d - 1]
-            j = i
-            while j != 0:
-                H[i - 1, j - 1] -= ratio * H[d - 1, j - 1]
-                j = dofs[j].parent
-            H[d - 1, i - 1] = ratio
+            k -= 1
+            ratio = H[d - 1, k] * inverse
+            for j in range(k + 1):
+                H[i - 1, j] -= ratio * H[d - 1, j]
+            H[d - 1, k] = ratio
             i = dofs[i].parent
 
 
@@ -46,9 +51,10 @@ def solve_inward(dofs, H, x):
     """x ← L⁻ᵀ x."""
     for d in range(dofs.shape[0] - 1, 0, -1):
         if x[d - 1] != 0.0:
-            i = dofs[d].parent
+            i, k = dofs[d].parent, dofs[d].depth
             while i != 0:
-                x[i - 1] -= H[d - 1, i - 1] * x[d - 1]
+                k -= 1
+                x[i - 1] -= H[d - 1, k] * x[d - 1]
                 i = dofs[i].parent
 
 
@@ -56,9 +62,10 @@ def solve_inward(dofs, H, x):
 def solve_outward(dofs, H, x):
     """x ← L⁻¹ x."""
     for d in range(1, dofs.shape[0]):
-        i = dofs[d].parent
+        i, k = dofs[d].parent, dofs[d].depth
         while i != 0:
-            x[d - 1] -= H[d - 1, i - 1] * x[i - 1]
+            k -= 1
+            x[d - 1] -= H[d - 1, k] * x[i - 1]
             i = dofs[i].parent
 
 
@@ -81,6 +88,12 @@ def project_row(dofs, constraints, row, x):
     """x ← the row in joint space; returns the size of its Jacobian against twists."""
     for i in range(x.shape[0]):
         x[i] = 0.0
+    return add_row(dofs, constraints, row, x)
+
+
+@kernel
+def add_row(dofs, constraints, row, x):
+    """x += the row in joint space, touching its own dofs only; returns the size of its Jacobian against twists."""
     coords, pairs = constraints.coords, constraints.pairs
     if row.kind != COORDINATE:
         pair = pairs[row.pair]

@@ -22,7 +22,7 @@ from ..kernels.clock import cycles
 from ..kernels.jit import kernel
 from ..kernels.rows import measure
 from ..loads import apply_loads
-from ..solvers.aim import aim
+from ..solvers.aim import aim, audit
 from ..solvers.impulses import (
     COLUMNS,
     SHOVED,
@@ -34,7 +34,7 @@ from ..solvers.impulses import (
     sweep_blocks,
     warm,
 )
-from ..tables import DC_MOTOR, FRICTION, HOLD, LIMIT, SERVO_PLACE, SERVO_RATE, SPRING, TORQUE
+from ..tables import FRICTION, HOLD
 
 # A row whose Jacobian in joint space is this small against that of twists moves nothing: it is degenerate.
 DEGENERATE = 1e-12
@@ -44,6 +44,7 @@ class Workspace(NamedTuple):
     """Scratch of a step."""
 
     H: np.ndarray
+    D: np.ndarray
     rhs: np.ndarray
     Y: np.ndarray
     A: np.ndarray
@@ -60,10 +61,10 @@ class Workspace(NamedTuple):
     ends: np.ndarray
 
 
-def workspace(dofs: int, rows: int) -> Workspace:
-    """Scratch for a mechanism of so many dofs and rows."""
+def workspace(dofs: int, depth: int, rows: int) -> Workspace:
+    """Scratch for a mechanism of so many dofs, in a tree of so many levels, and rows."""
     return Workspace(
-        np.zeros((dofs, dofs)), np.zeros(dofs), np.zeros((rows, dofs)), np.zeros((rows, rows)),
+        np.zeros((dofs, depth)), np.zeros(dofs), np.zeros(dofs), np.zeros((rows, dofs)), np.zeros((rows, rows)),
         np.zeros(rows, np.int64), np.zeros((rows, 2), np.int64), np.zeros((rows, 2), np.int64),
         np.zeros(rows), np.zeros(rows), np.zeros((rows, COLUMNS)), np.zeros(dofs), np.zeros(rows, np.int64),
         np.zeros((rows, rows)), np.zeros((2, rows)), np.zeros(rows + 1, np.int64),
@@ -85,13 +86,13 @@ def step(tables, constraints, work, q, v, energy, delta, t, h, erp, epsilon, lim
         energy[0] += h * supplied
         energy[1] += h * dissipated
     measure(tables, constraints, q)  # frames => phi, J
-    factor(dofs, work.H, work.rhs)  # (I, p, tau) => L D, rhs
+    factor(dofs, work.H, work.D, work.rhs)  # (I, p, tau) => L D, rhs
     H = work.H
 
     # Steps 1 to 3: free motion.
     solve_inward(dofs, H, work.rhs)
     for i in range(n):
-        work.rhs[i] /= H[i, i]
+        work.rhs[i] *= work.D[i]
     solve_outward(dofs, H, work.rhs)
     count = _gather(tables, constraints, work, v, t, h, erp)
 
@@ -114,7 +115,9 @@ def step(tables, constraints, work, q, v, energy, delta, t, h, erp, epsilon, lim
             )
         store_rows(rows, work.X, count, work.live)
         _respond(dofs, work, count, v, delta)
-        _audit(rows, work, count, h, energy)
+        for k in range(count):
+            row = rows[work.live[k]]
+            audit(row, row.p, 0.5 * (row.rate + work.velocity[k]), h, energy)
         _stick(constraints, work, count, v, dofs, epsilon)
     else:
         for i in range(n):
@@ -165,12 +168,12 @@ def _gather(tables, constraints, work, v, t, h, erp):
         work.velocity[count] = free
         work.pseudo[count] = 0.0
         count += 1
-    _couple(H, Y, live, support, work.near, work.A, count)
+    _couple(work.D, Y, live, support, work.near, work.A, count)
     return count
 
 
 @kernel
-def _couple(H, Y, live, support, near, A, count):
+def _couple(D, Y, live, support, near, A, count):
     """A = Y D⁻¹ Yᵀ where rows share dofs."""
     for k in range(count):
         near[k, 0], near[k, 1] = k, k + 1
@@ -178,7 +181,7 @@ def _couple(H, Y, live, support, near, A, count):
         for j in range(k + 1):
             total = 0.0
             for i in range(max(support[k, 0], support[j, 0]), min(support[k, 1], support[j, 1])):
-                total += Y[live[k], i] * Y[live[j], i] / H[i, i]
+                total += Y[live[k], i] * Y[live[j], i] * D[i]
             A[k, j] = A[j, k] = total
             if total != 0.0:
                 near[k, 0] = min(near[k, 0], j)
@@ -198,27 +201,13 @@ def _respond(dofs, work, count, v, delta):
             x[i] += work.Y[work.live[k], i] * p
             other[i] += work.Y[work.live[k], i] * shoved
     for i in range(n):
-        x[i] /= H[i, i]
-        other[i] /= H[i, i]
+        x[i] *= work.D[i]
+        other[i] *= work.D[i]
     solve_outward(dofs, H, x)
     solve_outward(dofs, H, other)
     for i in range(n):
         v[dofs[i + 1].v] += x[i]
         delta[dofs[i + 1].v] = other[i]
-
-
-@kernel
-def _audit(rows, work, count, h, energy):
-    """Work of the impulses, each acting on the mean of the velocities before and after."""
-    for k in range(count):
-        row = rows[work.live[k]]
-        mean = 0.5 * (row.rate + work.velocity[k])
-        if row.role == FRICTION or row.role == LIMIT:
-            energy[1] -= row.p * mean
-        elif row.role == SPRING:
-            energy[1] += h * row.value[1] * mean * mean
-        elif row.role == TORQUE or row.role == SERVO_RATE or row.role == SERVO_PLACE or row.role == DC_MOTOR:
-            energy[0] += row.p * mean
 
 
 @kernel

@@ -207,3 +207,136 @@ def _measure_distance(row, pair):
         u = scale3(1.0 / length, d)
         _add_point(row.J_B, 1.0, get3(pair.r_B), u)
         _add_point(row.J_A, -1.0, get3(pair.r_A), u)
+
+
+# --- second derivatives ---
+
+
+@kernel
+def _move_pair(tables, pair):
+    """(placed tables) => rates and bias accelerations of the two frames and of d.
+
+    A0 is the spatial acceleration of a link whose joints do not accelerate: a point r of it has the acceleration
+    a + e×r + w×(v + w×r). Gravity is in it for all links alike and cancels in d.
+    """
+    a, b = tables.dofs[pair.a], tables.dofs[pair.b]
+    w_A, w_B = (a.V[0], a.V[1], a.V[2]), (b.V[0], b.V[1], b.V[2])
+    e_A, e_B = (a.A0[0], a.A0[1], a.A0[2]), (b.A0[0], b.A0[1], b.A0[2])
+    r_A, r_B = get3(pair.r_A), get3(pair.r_B)
+    v_A = add3((a.V[3], a.V[4], a.V[5]), cross3(w_A, r_A))
+    v_B = add3((b.V[3], b.V[4], b.V[5]), cross3(w_B, r_B))
+    a_A = add3(add3((a.A0[3], a.A0[4], a.A0[5]), cross3(e_A, r_A)), cross3(w_A, v_A))
+    a_B = add3(add3((b.A0[3], b.A0[4], b.A0[5]), cross3(e_B, r_B)), cross3(w_B, v_B))
+    set3(pair.w_A, w_A)
+    set3(pair.w_B, w_B)
+    set3(pair.e_A, e_A)
+    set3(pair.e_B, e_B)
+    set3(pair.d1, sub3(v_B, v_A))
+    set3(pair.d2, sub3(a_B, a_A))
+
+
+@kernel
+def _vector_motion(pair, k, x):
+    """First and second derivative of the k-th vector x; axes turn with their frame."""
+    if k < _A:
+        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if k >= _D:
+        return get3(pair.d1), get3(pair.d2)
+    w, e = (get3(pair.w_A), get3(pair.e_A)) if k < _B else (get3(pair.w_B), get3(pair.e_B))
+    x1 = cross3(w, x)
+    return x1, add3(cross3(e, x), cross3(w, x1))
+
+
+@kernel
+def _dot_motion(pair, i, k):
+    """α·β of the i-th and k-th vector, its rate, and its second derivative if no joint accelerated."""
+    alpha, beta = _vector(pair, i), _vector(pair, k)
+    alpha1, alpha2 = _vector_motion(pair, i, alpha)
+    beta1, beta2 = _vector_motion(pair, k, beta)
+    rate = dot3(alpha1, beta) + dot3(alpha, beta1)
+    return dot3(alpha, beta), rate, dot3(alpha2, beta) + 2.0 * dot3(alpha1, beta1) + dot3(alpha, beta2)
+
+
+@kernel
+def _coordinate_bias(pair, coord):
+    """Second derivative of a coordinate read from its frames if no joint accelerated."""
+    pick = coord.pick
+    if coord.how == SLIDE:
+        _, _, bias = _dot_motion(pair, pick[4], _D)
+        return coord.hand * bias
+    if coord.how == TURN:
+        s, s1, s2 = _dot_motion(pair, pick[0], pick[1])
+        c, c1, c2 = _dot_motion(pair, pick[2], pick[3])
+        size = 1.0 / (s * s + c * c)
+        rate = (c * s1 - s * c1) * size
+        return (c * s2 - s * c2) * size - 2.0 * (c * c1 + s * s1) * rate * size
+    return _ball_bias(pair, pick[4])
+
+
+@kernel
+def _ball_bias(pair, column):
+    """φ_k'' of the rotation vector from A to B: φ' = M(φ) ω, φ'' = M ω' + M' ω, ω in the axes of B."""
+    R_A, R_B = get9(pair.R_A), get9(pair.R_B)
+    back_A = (R_A[0], R_A[3], R_A[6], R_A[1], R_A[4], R_A[7], R_A[2], R_A[5], R_A[8])
+    back_B = (R_B[0], R_B[3], R_B[6], R_B[1], R_B[4], R_B[7], R_B[2], R_B[5], R_B[8])
+    phi = quat_log(matrix_quaternion(chain(back_A, R_B)))
+    w_B = get3(pair.w_B)
+    slip = sub3(w_B, get3(pair.w_A))
+    turning = sub3(sub3(get3(pair.e_B), get3(pair.e_A)), cross3(w_B, slip))
+    w = rotate(back_B, slip)
+    phi1 = rotation_vector_rate(phi, w)
+    phi2 = rotation_vector_rate(phi, rotate(back_B, turning))
+    # M ω = ω + φ×ω/2 + k φ×(φ×ω), k a function of φ·φ.
+    a2 = dot3(phi, phi)
+    if a2 < 1.0e-3:
+        k = 1.0 / 12.0 + a2 * (1.0 / 720.0 + a2 / 30240.0)
+        slope = 1.0 / 720.0 + a2 * (1.0 / 15120.0 + a2 / 403200.0)
+    else:
+        x = 0.5 * math.sqrt(a2)
+        cot = math.cos(x) / math.sin(x)
+        k = (1.0 - x * cot) / (4.0 * x * x)
+        slope = ((x / math.sin(x) ** 2 - cot) / (4.0 * x * x) - 2.0 * k / x) / (8.0 * x)
+    u = cross3(phi, w)
+    u1 = cross3(phi1, w)
+    phi2 = add3(phi2, scale3(0.5, u1))
+    phi2 = add3(phi2, scale3(2.0 * slope * dot3(phi, phi1), cross3(phi, u)))
+    phi2 = add3(phi2, scale3(k, add3(cross3(phi1, u), cross3(phi, u1))))
+    return phi2[column]
+
+
+@kernel
+def measure_motion(tables, constraints):
+    """(measured rows) => bias of every coordinate and row: its second derivative if no joint accelerated."""
+    pairs, coords, rows = constraints.pairs, constraints.coords, constraints.rows
+    for i in range(pairs.shape[0]):
+        _move_pair(tables, pairs[i])
+    for i in range(coords.shape[0]):
+        coord = coords[i]
+        if coord.q < 0 and coord.used != 0:
+            coord.bias = _coordinate_bias(pairs[coord.pair], coord)
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if row.kind == DOT:
+            _, _, row.bias = _dot_motion(pairs[row.pair], row.alpha, row.beta)
+            if row.first >= 0:
+                row.bias -= row.ratio * coords[row.first].bias
+        elif row.kind == COORDINATE:
+            row.bias = row.sign * coords[row.first].bias
+            if row.second >= 0:
+                row.bias -= row.ratio * coords[row.second].bias
+        elif row.kind == SPIN:
+            pair = pairs[row.pair]
+            axis = _vector(pair, row.alpha)
+            w_B = get3(pair.w_B)
+            slip = sub3(w_B, get3(pair.w_A))
+            turning = sub3(get3(pair.e_B), get3(pair.e_A))
+            row.bias = dot3(axis, turning) + dot3(cross3(w_B, axis), slip)
+        else:
+            pair = pairs[row.pair]
+            d, d1 = get3(pair.d), get3(pair.d1)
+            length = norm3(d)
+            row.bias = 0.0
+            if length > 0.0:
+                u = scale3(1.0 / length, d)
+                along = dot3(u, d1)
+                row.bias = dot3(u, get3(pair.d2)) + (dot3(d1, d1) - along * along) / length

@@ -96,3 +96,14 @@ def _aim_motor(row, command, h):
     resistance = h * gear * gear * stall / idle + rotor
     row.soft = 1.0 / resistance
     row.goal = (h * gear * stall * voltage + rotor * row.rate) / resistance
+
+
+@kernel
+def audit(row, p, mean, h, energy):
+    """Work of an impulse, which acts on the mean of the velocities before and after: supplied, dissipated [J]."""
+    if row.role == FRICTION or row.role == LIMIT:
+        energy[1] -= p * mean
+    elif row.role == SPRING:
+        energy[1] += h * row.value[1] * mean * mean
+    elif row.role == TORQUE or row.role == SERVO_RATE or row.role == SERVO_PLACE or row.role == DC_MOTOR:
+        energy[0] += p * mean
