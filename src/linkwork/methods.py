@@ -19,7 +19,7 @@ from .coordinates.factor import project_row
 from .coordinates.observe import read_joints
 from .coordinates.tree import place
 from .errors import LinkworkError, ModelError, Problem, UnsupportedError, nearest
-from .formulations import direct, stepping
+from .formulations import stepping
 from .formulations.impulses import DEGENERATE, run_impulses, step, workspace
 from .integrate import State, Tableau, dormand_prince, euler, new_state, rk4, run_adaptive, run_fixed
 from .kernels.clock import cycles_per_second
@@ -27,8 +27,9 @@ from .kernels.rows import measure
 from .kinematics import Kinematics
 from .model import Flat, Model
 from .observe import Block, Observer, RowObserver, TreeObserver
-from .order import elimination_order, sparsity, touched
+from .order import elimination_order, new_work, touched
 from .rotation import Array, matrix, quaternion
+from .solvers import layout
 from .spanning import spanning_tree
 from .system import System
 from .tables import COORDINATE, FRICTION, HOLD, LIMIT, SERVO_PLACE, SERVO_RATE
@@ -321,22 +322,28 @@ class DirectMethod(Method):
         self._all = self.system.rows
         self._rows, self._redundant = select_rows(self.system, self._q0)
         self._tables = self.system.fresh_tables()
-        self._pattern = sparsity(self._tables, self._rows.constraints)
-        self._work = direct.workspace(self._pattern, self.system.depth)
-        self._tableau = dormand_prince() if self.adaptive else rk4()
+        self._work = new_work(self._tables, self._rows.constraints)
+        tableau = dormand_prince() if self.adaptive else rk4()
+        self._tableau = np.vstack([tableau.a, tableau.b, tableau.c, tableau.e])
         self.observer: RowObserver = RowObserver(self.system)
         self.reset()
 
     def reset(self) -> None:
-        self.state = new_state(self._q0, self._v0)
-        self.state.clock[1] = self._dt
-        self._stats = np.zeros(stepping.STATS)
-        self._stats[[stepping.RATIO, stepping.RATIO_ROW, stepping.GAP_ROW]] = np.inf, -1.0, -1.0
+        self._stats = np.zeros(layout.STATS)
+        self._stats[[layout.RATIO, layout.RATIO_ROW, layout.GAP_ROW]] = np.inf, -1.0, -1.0
         self._constraints = self._rows.fresh()
         self._every_row = self._constraints._replace(rows=self._all.fresh().rows)
         settle(self._tables, self._constraints, self._q0)
         settle(self._tables, self._every_row, self._q0)
-        self._history = stepping.new_history(self.system.nq, self.system.nv, len(self._constraints.inputs))
+        nv = self.system.nv
+        motion = layout.new_motion(self.system.nq, nv, len(self._constraints.inputs))
+        motion.q[layout.NOW] = self._q0
+        motion.y[layout.NOW, nv : 2 * nv] = self._v0
+        start = new_state(self._q0, self._v0)
+        now = motion.y[layout.NOW]
+        self.state = start._replace(q=motion.q[layout.NOW], v=now[nv : 2 * nv], work=now[2 * nv :])
+        self.state.clock[1] = self._dt
+        self._motion = motion
         self._options = self._choose()
 
     def _choose(self) -> Array:
@@ -353,15 +360,16 @@ class DirectMethod(Method):
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         out = (*_samples(len(targets), self.system), *self._joint_samples(len(targets)))
         done, status = stepping.run_direct(
-            self._tables, self._constraints, self._every_row, self._pattern, self._work, self.state, self._history,
-            self._tableau, self._stats, self._dt, self._options, np.array(targets, float), *out,
+            self._tables, self._constraints, self._every_row, self._work, self._motion, self.state.clock,
+            self.state.counts, self._tableau, self._stats, self._dt, self._options, np.array(targets, float),
+            layout.Samples(*out),
         )  # fmt: skip
         return done, status, out
 
     def change_step(self, dt: float) -> None:
         super().change_step(dt)
         self._options = self._choose()
-        self._history.seen[:] = np.nan
+        self._motion.seen[:] = np.nan
 
     def _joint_samples(self, count: int) -> tuple[Array, ...]:
         coords, rows = len(self._constraints.coords), len(self._constraints.rows)
@@ -378,10 +386,10 @@ class DirectMethod(Method):
         s = self._stats
         steps = max(int(self.state.counts[1]), 1)
         return {
-            "evaluations": int(s[stepping.EVALUATIONS]), "evaluations_mean": s[stepping.EVALUATIONS] / steps,
-            "events": int(s[stepping.EVENTS]), "euler": int(s[stepping.EULER_STEPS]), "redone": int(s[stepping.REDONE]),
-            "unsettled": int(s[stepping.UNSETTLED]),
-            "worst_gap_m": s[stepping.GAP], "ratio": s[stepping.RATIO], "redundant_rows": self._redundant,
+            "evaluations": int(s[layout.EVALUATIONS]), "evaluations_mean": s[layout.EVALUATIONS] / steps,
+            "events": int(s[layout.EVENTS]), "euler": int(s[layout.EULER_STEPS]), "redone": int(s[layout.REDONE]),
+            "unsettled": int(s[layout.UNSETTLED]),
+            "worst_gap_m": s[layout.GAP], "ratio": s[layout.RATIO], "redundant_rows": self._redundant,
         }
 
 

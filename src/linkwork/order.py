@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from .solvers.layout import AT, COLUMN, DOF_OF, ENTRY, FIRST, RATE, ROW_OF, START, Work
 from .tables import COORDINATE, Constraints, Tables
-
-
-class Pattern(NamedTuple):
-    """Fixed by the model; kernels only read it. Dofs are numbered from 0 here: dof d of the table is d - 1."""
-
-    ptr: np.ndarray
-    """Row i touches the dofs dof[ptr[i]:ptr[i + 1]], outermost first."""
-    dof: np.ndarray
-    col_ptr: np.ndarray
-    """Dof d is touched by the rows col_row[col_ptr[d]:col_ptr[d + 1]], whose entries stand at col_at."""
-    col_row: np.ndarray
-    col_at: np.ndarray
-    start: np.ndarray
-    """Element (k, j) of a matrix over rows stands at start[k] + j."""
-    first: np.ndarray
-    """First column of row k's envelope."""
-    rate_of: np.ndarray
-    """Index of the rate of each dof."""
-    size: int
-    """Numbers in the envelope."""
 
 
 def touched(tables: Tables, constraints: Constraints) -> list[set[int]]:
@@ -71,22 +50,16 @@ def elimination_order(touching: list[set[int]]) -> list[int]:
     neighbours = [sorted({j for d in dofs for j in by_dof[d]} - {i}) for i, dofs in enumerate(touching)]
     order: list[int] = []
     seen: set[int] = set()
-    for root in sorted(range(len(touching)), key=lambda i: len(neighbours[i])):
+    for root in range(len(touching)):
         if root in seen:
             continue
-        seen.add(root)
-        queue = [_far_end(root, neighbours)] if len(neighbours[root]) else [root]
-        seen.add(queue[0])
-        part: list[int] = []
-        reached = set(queue)
-        while queue:
-            i = queue.pop(0)
-            part.append(i)
-            new = [j for j in neighbours[i] if j not in reached]
-            reached.update(new)
+        queue = [_far_end(root, neighbours)]
+        seen.update(queue)
+        for i in queue:
+            new = [j for j in neighbours[i] if j not in seen]
+            seen.update(new)
             queue += sorted(new, key=lambda j: (len(neighbours[j]), j))
-        seen |= reached
-        order += part
+        order += queue
     return order[::-1]
 
 
@@ -103,28 +76,30 @@ def _far_end(root: int, neighbours: list[list[int]]) -> int:
     return min((i for i in queue if distance[i] == far), key=lambda i: (len(neighbours[i]), i))
 
 
-def sparsity(tables: Tables, constraints: Constraints) -> Pattern:
-    """The pattern of rows in the order that they stand in."""
-    touching = touched(tables, constraints)
-    n = len(tables.dofs) - 1
-    lists = [sorted(dofs, reverse=True) for dofs in touching]
-    ptr = np.cumsum([0, *(len(dofs) for dofs in lists)])
+def new_work(tables: Tables, constraints: Constraints) -> Work:
+    """Structure and scratch for rows in the order that they stand in."""
+    lists = [sorted(dofs, reverse=True) for dofs in touched(tables, constraints)]
+    n, m = len(tables.dofs) - 1, len(lists)
     by_dof: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    first = []
+    flag = np.zeros((6, m + 1), np.int64)
     for i, dofs in enumerate(lists):
+        flag[ENTRY, i + 1] = flag[ENTRY, i] + len(dofs)
         for k, d in enumerate(dofs):
-            by_dof[d].append((i, int(ptr[i]) + k))
-        first.append(min((by_dof[d][0][0] for d in dofs), default=i))
-    offsets = np.cumsum([0, *(i - low + 1 for i, low in enumerate(first))])
-    entries = [entry for column in by_dof for entry in column]
-    return Pattern(
-        ptr.astype(np.int64),
-        np.array([d for dofs in lists for d in dofs], np.int64),
-        np.cumsum([0, *(len(column) for column in by_dof)]).astype(np.int64),
-        np.array([row for row, _ in entries], np.int64),
-        np.array([at for _, at in entries], np.int64),
-        (offsets[:-1] - np.array(first, np.int64)).astype(np.int64),
-        np.array(first, np.int64),
-        tables.dofs["v"][1:].astype(np.int64),
-        int(offsets[-1]),
-    )
+            by_dof[d].append((i, int(flag[ENTRY, i]) + k))
+        flag[FIRST, i] = min((by_dof[d][0][0] for d in dofs), default=i)
+    widths = np.arange(m) - flag[FIRST, :m] + 1
+    offsets = np.cumsum([0, *widths])
+    flag[START, :m] = offsets[:-1] - flag[FIRST, :m]
+    entries = int(flag[ENTRY, m])
+    place = np.zeros((3, entries), np.int64)
+    place[DOF_OF] = [d for dofs in lists for d in dofs]
+    place[ROW_OF] = [row for column in by_dof for row, _ in column]
+    place[AT] = [at for column in by_dof for _, at in column]
+    link = np.zeros((2, n + 1), np.int64)
+    link[RATE, :n] = tables.dofs["v"][1:]
+    link[COLUMN, 1:] = np.cumsum([len(column) for column in by_dof])
+    depth = int(tables.dofs["depth"].max(initial=0)) + 1
+    return Work(
+        np.zeros((n, depth)), np.zeros((11, m)), flag, np.zeros((5, n)), link, np.zeros((2, entries)), place,
+        np.zeros(offsets[-1]), np.zeros(offsets[-1]), np.array([np.inf, -1.0, 0.0, 0.0, 0.0, 0.0]),
+    )  # fmt: skip

@@ -6,13 +6,9 @@ one sparse factorisation of A = Y D⁻¹ Yᵀ:
     A p = want - (J a + J' v)    a: accelerations without them
 
 The same factors take positions to zero gap (A s = -φ) and velocities to zero rate (A s = -φ'), each with the least
-change in the metric of inertia. Rows with bounds are kept, at a bound or free: their `mode`, which `settle` decides and
+change in the metric of inertia. Rows with bounds are kept, at a bound or free: their `mode`, which `arrive` decides and
 everything else takes as given. Relative and maximal coordinates differ in the tables only.
 """
-
-from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,9 +18,38 @@ from ..kernels.jit import kernel
 from ..kernels.rows import measure, measure_motion
 from ..kernels.signal import signal_slope, signal_value
 from ..loads import apply_loads
-from ..order import Pattern
-from ..solvers.box import solve_box
+from ..solvers.aim import aim, audit
+from ..solvers.box import EXACT, solve_box
 from ..solvers.envelope import factor_envelope, solve_envelope
+from ..solvers.layout import (
+    AT,
+    CHANGE,
+    COLUMN,
+    DELTA,
+    DISSIPATED,
+    DOF_OF,
+    ENTRY,
+    FIRST,
+    FORCE,
+    HI,
+    INVERSE,
+    INWARD,
+    LO,
+    LOADS_DISSIPATED,
+    LOADS_SUPPLIED,
+    ON,
+    RATE,
+    RAW,
+    RESPONSE,
+    ROW_OF,
+    SIDE,
+    SOFT,
+    SPARE,
+    START,
+    SUPPLIED,
+    WANT,
+    P,
+)
 from ..tables import (
     DC_MOTOR,
     FREE,
@@ -41,8 +66,6 @@ from ..tables import (
     TORQUE,
 )
 
-TOUCH = 1e-10
-"""A limit is closed if its gap is below this [rad or m]."""
 NEAR, RESTING = 1e-7, 3e-5
 """At an event, limits this near and this slow are taken as closed, and their force says whether they open: else two
 limits of one joint would hit each other open for ever, in ever smaller bounces [rad or m, rad/s or m/s]."""
@@ -53,93 +76,47 @@ _FINE_PLACE, _FINE_RATE = 1e-7, 1e-6
 _ROUNDS = 20
 
 
-class Workspace(NamedTuple):
-    """Scratch of the solver."""
-
-    H: np.ndarray
-    D: np.ndarray
-    rhs: np.ndarray
-    x: np.ndarray
-    """Zero between uses."""
-    delta: np.ndarray
-    z: np.ndarray
-    X: np.ndarray
-    Y: np.ndarray
-    A: np.ndarray
-    L: np.ndarray
-    E: np.ndarray
-    soft: np.ndarray
-    want: np.ndarray
-    lo: np.ndarray
-    hi: np.ndarray
-    p: np.ndarray
-    w: np.ndarray
-    s: np.ndarray
-    on: np.ndarray
-    side: np.ndarray
-    kept: np.ndarray
-    before: np.ndarray
-    """Gap, rate and acceleration of every row at the start of a step."""
-    scale: np.ndarray
-    """Largest diagonal of A so far."""
-    report: np.ndarray
-    """Smallest ratio of pivot to diagonal and its row."""
-    power: np.ndarray
-    """Power supplied and dissipated by all, and by loads alone [W]."""
-
-
-def workspace(pattern: Pattern, depth: int) -> Workspace:
-    """Scratch for a mechanism."""
-    n, rows, entries = len(pattern.rate_of), len(pattern.first), len(pattern.dof)
-    vectors = [np.zeros(rows) for _ in range(7)]
-    flags = [np.zeros(rows, np.int64) for _ in range(3)]
-    return Workspace(
-        np.zeros((n, depth)), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(entries), np.zeros(entries),
-        np.zeros(pattern.size), np.zeros(pattern.size), np.zeros(rows), *vectors, *flags, np.zeros((rows, 3)), np.zeros(rows),
-        np.array([np.inf, -1.0]), np.zeros(4),
-    )  # fmt: skip
-
-
 # --- rows in joint space ---
 
 
 @kernel
-def gather(tables, constraints, pattern, work, q, v, t):
-    """(q, v, t) => factored inertia, forces of loads in rhs, every row in joint space, its gap, rate and bias."""
+def gather(tables, constraints, work, q, v, t):
+    """(q, v, t) => factored inertia, forces of loads, every row in joint space, its gap, rate and bias."""
     dofs, rows = tables.dofs, constraints.rows
     place(dofs, tables.islands, q, v)
-    work.power[2], work.power[3] = 0.0, 0.0
+    work.report[LOADS_SUPPLIED], work.report[LOADS_DISSIPATED] = 0.0, 0.0
     if tables.loads.shape[0] > 0:
-        work.power[2], work.power[3] = apply_loads(tables, q, v, t)
+        work.report[LOADS_SUPPLIED], work.report[LOADS_DISSIPATED] = apply_loads(tables, q, v, t)
     measure(tables, constraints, q)
     measure_motion(tables, constraints)
-    factor(dofs, work.H, work.D, work.rhs)
-    ptr, dof, x = pattern.ptr, pattern.dof, work.x
+    factor(dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
+    x, flag, place_of = work.dof[SPARE], work.flag, work.place
     for i in range(rows.shape[0]):
         add_row(dofs, constraints, rows[i], x)
         rate = 0.0
-        for k in range(ptr[i], ptr[i + 1]):
-            d = dof[k]
-            work.X[k] = x[d]
-            rate += x[d] * v[pattern.rate_of[d]]
+        for k in range(flag[ENTRY, i], flag[ENTRY, i + 1]):
+            d = place_of[DOF_OF, k]
+            work.entry[RAW, k] = x[d]
+            rate += x[d] * v[work.link[RATE, d]]
             x[d] = 0.0
         rows[i].rate = rate
 
 
 @kernel
-def couple(tables, pattern, work):
+def _couple(tables, work):
     """Y and A = Y D⁻¹ Yᵀ of the rows that are on."""
-    dofs, H, Y, A, x, on = tables.dofs, work.H, work.Y, work.A, work.x, work.on
-    ptr, dof, start, first = pattern.ptr, pattern.dof, pattern.start, pattern.first
-    for r in range(first.shape[0]):
-        if on[r] == 0:
+    dofs, H, A = tables.dofs, work.H, work.A
+    x, flag, entry, place_of, link = work.dof[SPARE], work.flag, work.entry, work.place, work.link
+    for r in range(work.row.shape[1]):
+        if flag[ON, r] == 0:
             continue
-        for k in range(ptr[r], ptr[r + 1]):
-            x[dof[k]] = work.X[k]
-        for k in range(ptr[r], ptr[r + 1]):
-            d = dof[k]
+        begin, end = flag[ENTRY, r], flag[ENTRY, r + 1]
+        for k in range(begin, end):
+            x[place_of[DOF_OF, k]] = entry[RAW, k]
+        for k in range(begin, end):
+            d = place_of[DOF_OF, k]
             value = x[d]
-            Y[k] = value
+            entry[INWARD, k] = value
             x[d] = 0.0
             if value != 0.0:
                 i, depth = dofs[d + 1].parent, dofs[d + 1].depth
@@ -147,37 +124,55 @@ def couple(tables, pattern, work):
                     depth -= 1
                     x[i - 1] -= H[d, depth] * value
                     i = dofs[i].parent
-        for j in range(start[r] + first[r], start[r] + r + 1):
+        for j in range(flag[START, r] + flag[FIRST, r], flag[START, r] + r + 1):
             A[j] = 0.0
     for d in range(dofs.shape[0] - 1):
-        inverse = work.D[d]
-        low, high = pattern.col_ptr[d], pattern.col_ptr[d + 1]
+        inverse = work.dof[INVERSE, d]
+        low, high = link[COLUMN, d], link[COLUMN, d + 1]
         for a in range(low, high):
-            r = pattern.col_row[a]
-            if on[r] != 0:
-                y = Y[pattern.col_at[a]] * inverse
-                row = start[r]
+            r = place_of[ROW_OF, a]
+            if flag[ON, r] != 0:
+                y = entry[INWARD, place_of[AT, a]] * inverse
+                base = flag[START, r]
                 for b in range(low, a + 1):
-                    A[row + pattern.col_row[b]] += y * Y[pattern.col_at[b]]
+                    A[base + place_of[ROW_OF, b]] += y * entry[INWARD, place_of[AT, b]]
 
 
 @kernel
-def add_response(pattern, work, p, z):
-    """z += Yᵀ p of the rows that are on."""
-    for r in range(p.shape[0]):
-        if work.on[r] != 0 and p[r] != 0.0:
-            for k in range(pattern.ptr[r], pattern.ptr[r + 1]):
-                z[pattern.dof[k]] += work.Y[k] * p[r]
-
-
-@kernel
-def outward(tables, pattern, work, z, out):
-    """out = L⁻¹ D⁻¹ z, numbered like the rates."""
+def _respond(tables, work, p, scale, out):
+    """out = H⁻¹ (scale · forces + Jᵀ row[p]), numbered like the rates, over the rows that are on."""
+    flag, z = work.flag, work.dof[RESPONSE]
     for d in range(z.shape[0]):
-        z[d] *= work.D[d]
+        z[d] = scale * work.dof[FORCE, d]
+    for r in range(work.row.shape[1]):
+        push = work.row[p, r]
+        if flag[ON, r] != 0 and push != 0.0:
+            for k in range(flag[ENTRY, r], flag[ENTRY, r + 1]):
+                z[work.place[DOF_OF, k]] += work.entry[INWARD, k] * push
+    for d in range(z.shape[0]):
+        z[d] *= work.dof[INVERSE, d]
     solve_outward(tables.dofs, work.H, z)
     for d in range(z.shape[0]):
-        out[pattern.rate_of[d]] = z[d]
+        out[work.link[RATE, d]] = z[d]
+
+
+@kernel
+def _along(work, i, v):
+    """The rate that row i has under the rates v."""
+    rate = 0.0
+    for k in range(work.flag[ENTRY, i], work.flag[ENTRY, i + 1]):
+        rate += work.entry[RAW, k] * v[work.link[RATE, work.place[DOF_OF, k]]]
+    return rate
+
+
+@kernel
+def _along_free(work, i):
+    """The acceleration of row i under all forces but those of kept rows."""
+    a = 0.0
+    for k in range(work.flag[ENTRY, i], work.flag[ENTRY, i + 1]):
+        d = work.place[DOF_OF, k]
+        a += work.entry[INWARD, k] * work.dof[INVERSE, d] * work.dof[FORCE, d]
+    return a
 
 
 # --- what rows do at a given mode ---
@@ -185,24 +180,20 @@ def outward(tables, pattern, work, z, out):
 
 @kernel
 def _law(tables, constraints, work, i, t, h):
-    """What row i contributes: a force by its law or bound, or what it wants as a kept row (on, want, soft, lo, hi)."""
-    row = constraints.rows[i]
+    """What row i contributes: a force by its law or bound, or what it wants as a kept row (ON, WANT, SOFT, LO, HI)."""
+    row, flag = constraints.rows[i], work.flag
     role, mode = row.role, row.mode
-    work.on[i] = 0
-    work.soft[i] = 0.0
-    work.p[i] = 0.0
-    work.side[i] = HELD
+    flag[ON, i] = 0
+    flag[SIDE, i] = HELD
+    work.row[SOFT, i] = 0.0
+    work.row[P, i] = 0.0
     row.force = 0.0
-    if role == HOLD:
-        work.on[i] = 1
-        work.want[i] = -row.bias
-        work.lo[i], work.hi[i] = -np.inf, np.inf
-        return
-    if role == LIMIT:
+    if role == HOLD or role == LIMIT:
         if mode == HELD:
-            work.on[i] = 1
-            work.want[i] = -row.bias
-            work.lo[i], work.hi[i] = 0.0, np.inf
+            flag[ON, i] = 1
+            work.row[WANT, i] = -row.bias
+            work.row[LO, i] = 0.0 if role == LIMIT else -np.inf
+            work.row[HI, i] = np.inf
         return
     command, slope = 0.0, 0.0
     if row.input >= 0:
@@ -212,12 +203,12 @@ def _law(tables, constraints, work, i, t, h):
         slope = scale * signal_slope(tables, row.signal, t)
     if role == FRICTION or role == SERVO_RATE:
         row.goal, row.push = command, slope
-        work.lo[i], work.hi[i] = -row.value[0], row.value[0]
+        work.row[LO, i], work.row[HI, i] = -row.value[0], row.value[0]
         if mode == HELD:
-            work.on[i] = 1
-            work.want[i] = slope - row.bias
+            flag[ON, i] = 1
+            work.row[WANT, i] = slope - row.bias
         else:
-            row.force = work.lo[i] if mode == LOW else work.hi[i]
+            row.force = -row.value[0] if mode == LOW else row.value[0]
     elif role == TORQUE:
         row.force = command
     elif role == SPRING:
@@ -231,14 +222,15 @@ def _law(tables, constraints, work, i, t, h):
 @kernel
 def _spring(row, work, i, stretch, stiffness, damping, strength, h):
     """Explicit, or implicit Euler if it is stiff: f = -k (φ + h φ' + h² φ'') - c (φ' + h φ'')."""
-    work.lo[i], work.hi[i] = -strength, strength
+    work.row[LO, i], work.row[HI, i] = -strength, strength
     if row.mode == LOW or row.mode == HIGH:
-        row.force = work.lo[i] if row.mode == LOW else work.hi[i]
+        row.force = -strength if row.mode == LOW else strength
     elif row.stiff != 0:
-        work.on[i] = 1
-        work.soft[i] = 1.0 / (h * h * stiffness + h * damping)
+        work.flag[ON, i] = 1
+        soft = 1.0 / (h * h * stiffness + h * damping)
+        work.row[SOFT, i] = soft
         pull = stiffness * stretch + (h * stiffness + damping) * row.rate
-        work.want[i] = -work.soft[i] * pull - row.bias
+        work.row[WANT, i] = -soft * pull - row.bias
     else:
         pull = -stiffness * stretch - damping * row.rate
         row.force = min(max(pull, -strength), strength)
@@ -255,142 +247,94 @@ def _motor(row, work, i, command, h):
     if row.stiff != 0:
         resistance += h * brake
     if resistance > 0.0:
-        work.on[i] = 1
-        work.soft[i] = 1.0 / resistance
-        work.want[i] = pull / resistance - row.bias
-        work.lo[i], work.hi[i] = -np.inf, np.inf
+        work.flag[ON, i] = 1
+        work.row[SOFT, i] = 1.0 / resistance
+        work.row[WANT, i] = pull / resistance - row.bias
+        work.row[LO, i], work.row[HI, i] = -np.inf, np.inf
     else:
         row.force = pull
 
 
 @kernel
-def evaluate(tables, constraints, pattern, work, q, v, t, h, qdd):
-    """Accelerations under all rows at their present modes; h is the step that stiff rows look ahead.
+def solve(tables, constraints, work, t, h, a):
+    """(gathered rows) => forces of rows at their present modes, accelerations a; h is how far stiff rows look ahead.
 
-    Leaves the factors for `settle` and `correct`.
+    Leaves the factors for `_settle` and `_correct`.
     """
     rows = constraints.rows
-    gather(tables, constraints, pattern, work, q, v, t)
     for i in range(rows.shape[0]):
         _law(tables, constraints, work, i, t, h)
         force = rows[i].force
         if force != 0.0:
-            for k in range(pattern.ptr[i], pattern.ptr[i + 1]):
-                work.rhs[pattern.dof[k]] += work.X[k] * force
-    solve_inward(tables.dofs, work.H, work.rhs)
-    couple(tables, pattern, work)
+            for k in range(work.flag[ENTRY, i], work.flag[ENTRY, i + 1]):
+                work.dof[FORCE, work.place[DOF_OF, k]] += work.entry[RAW, k] * force
+    solve_inward(tables.dofs, work.H, work.dof[FORCE])
+    _couple(tables, work)
     for i in range(rows.shape[0]):
-        if work.on[i] != 0:
-            free = 0.0
-            for k in range(pattern.ptr[i], pattern.ptr[i + 1]):
-                free += work.Y[k] * work.D[pattern.dof[k]] * work.rhs[pattern.dof[k]]
-            work.want[i] -= free
-            work.p[i] = work.want[i]
-    factor_envelope(
-        work.A, work.L, work.E, work.soft, work.on, pattern.start, pattern.first, work.scale, work.report
-    )
-    solve_envelope(work.L, work.E, pattern.start, pattern.first, work.p)
-    _finish(tables, constraints, pattern, work, qdd)
+        if work.flag[ON, i] != 0:
+            work.row[WANT, i] -= _along_free(work, i)
+            work.row[P, i] = work.row[WANT, i]
+    factor_envelope(work, ON)
+    solve_envelope(work, P)
+    _finish(tables, constraints, work, a)
 
 
 @kernel
-def _finish(tables, constraints, pattern, work, qdd):
-    """p => accelerations, forces of the rows, power."""
-    rows, z = constraints.rows, work.z
-    work.power[0], work.power[1] = work.power[2], work.power[3]
-    for d in range(z.shape[0]):
-        z[d] = work.rhs[d]
-    add_response(pattern, work, work.p, z)
-    outward(tables, pattern, work, z, qdd)
+def _finish(tables, constraints, work, a):
+    """Forces of the kept rows => accelerations, and power of all rows."""
+    rows, report = constraints.rows, work.report
+    _respond(tables, work, P, 1.0, a)
+    report[SUPPLIED], report[DISSIPATED] = report[LOADS_SUPPLIED], report[LOADS_DISSIPATED]
     for i in range(rows.shape[0]):
         row = rows[i]
-        if work.on[i] != 0:
-            row.force = work.p[i]
+        if work.flag[ON, i] != 0:
+            row.force = work.row[P, i]
         if row.role == HOLD or row.role == LIMIT:
             continue
-        if row.role == FRICTION or row.role == SERVO_RATE:
-            accel = row.bias
-            for k in range(pattern.ptr[i], pattern.ptr[i + 1]):
-                accel += work.X[k] * qdd[pattern.rate_of[pattern.dof[k]]]
-            row.accel = accel
         power = row.force * row.rate
+        if row.role == FRICTION or row.role == SERVO_RATE:
+            row.accel = row.bias + _along(work, i, a)
         if row.role == FRICTION:
-            work.power[1] -= power
+            report[DISSIPATED] -= power
         elif row.role == SPRING:
-            work.power[1] -= power + row.value[0] * row.phi * row.rate
+            report[DISSIPATED] -= power + row.value[0] * row.phi * row.rate
         else:
-            work.power[0] += power
-
-
-# --- projection ---
+            report[SUPPLIED] += power
 
 
 @kernel
-def correct(tables, constraints, pattern, work, q, v, energy, h):
-    """Newton's step to zero gap and zero rate of the kept rows, with the factors of the last evaluation.
+def evaluate(tables, constraints, work, q, v, t, h, a):
+    """Accelerations a under all rows at their present modes."""
+    gather(tables, constraints, work, q, v, t)
+    solve(tables, constraints, work, t, h, a)
 
-    Returns the largest changes of coordinates and rates, and whether a bounded row would need more than its bound
-    for that: such rows are let go.
-    """
-    rows, s, z = constraints.rows, work.s, work.z
-    for i in range(rows.shape[0]):
-        s[i] = 0.0
-        if work.on[i] != 0 and (rows[i].role == HOLD or rows[i].role == LIMIT):
-            s[i] = -rows[i].phi
-    solve_envelope(work.L, work.E, pattern.start, pattern.first, s)
-    for d in range(z.shape[0]):
-        z[d] = 0.0
-    add_response(pattern, work, s, z)
-    outward(tables, pattern, work, z, work.delta)
-    moved = 0.0
-    for d in range(z.shape[0]):
-        moved = max(moved, abs(work.delta[d]))
-    if moved > 0.0:
-        retract(tables.dofs, q, work.delta, q)
 
-    for i in range(rows.shape[0]):
-        s[i] = 0.0
-        if work.on[i] != 0 and work.soft[i] == 0.0:
-            row = rows[i]
-            s[i] = -row.rate if row.role != SERVO_RATE else row.goal - row.rate
-    solve_envelope(work.L, work.E, pattern.start, pattern.first, s)
-    released = False
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        if work.on[i] != 0 and (row.role == FRICTION or row.role == SERVO_RATE):
-            if abs(s[i]) > h * row.value[0]:
-                row.mode = LOW if row.rate > row.goal else HIGH
-                released = True
-            elif row.role == SERVO_RATE:
-                energy[0] += 0.5 * s[i] * (row.rate + row.goal)
-    if released:
-        return moved, 0.0, True
-    for d in range(z.shape[0]):
-        z[d] = 0.0
-    add_response(pattern, work, s, z)
-    outward(tables, pattern, work, z, work.delta)
-    changed = 0.0
-    for d in range(z.shape[0]):
-        v[d] += work.delta[d]
-        changed = max(changed, abs(work.delta[d]))
-    return moved, changed, False
+# --- onto the constraints ---
 
 
 @kernel
-def arrive(tables, constraints, pattern, work, q, v, energy, t, h, qdd, fresh, bounded):
+def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event, bounded):
     """Bring a state onto the constraints, decide what bounded rows do, and evaluate it.
 
-    fresh: the state has been evaluated already. Returns (1 if a mode changed, evaluations, 1 if it did not settle).
+    fresh: the state has been evaluated already. begin: no step led here, or row `event` (-1 for none) stops or is hit: modes
+    are found anew and impacts happen. Returns (1 if a mode changed, evaluations, 1 if it did not settle).
     """
     changed, evaluations = 0, 0
     for _ in range(_ROUNDS):
         if not fresh:
-            evaluate(tables, constraints, pattern, work, q, v, t, h, qdd)
+            gather(tables, constraints, work, q, v, t)
             evaluations += 1
+            if begin:
+                changed = 1
+                if _impact(tables, constraints, work, v, energy, event):
+                    continue
+                _set_modes(tables, constraints, t, event)
+                begin = False
+            solve(tables, constraints, work, t, h, a)
         fresh = False
         if bounded:
-            changed |= settle(tables, constraints, pattern, work, qdd)
-        moved, turned, released = correct(tables, constraints, pattern, work, q, v, energy, h)
+            changed |= _settle(tables, constraints, work, a)
+        moved, turned, released = _correct(tables, constraints, work, q, v, energy, h)
         if released:
             changed = 1
         elif moved <= _FINE_PLACE and turned <= _FINE_RATE:
@@ -399,43 +343,79 @@ def arrive(tables, constraints, pattern, work, q, v, energy, t, h, qdd, fresh, b
 
 
 @kernel
-def settle(tables, constraints, pattern, work, qdd):
-    """Let bounded rows go whose force is beyond its bound; 1 if any changed its mode."""
-    rows, p = constraints.rows, work.p
-    largest = 0.0
-    for i in range(p.shape[0]):
-        largest = max(largest, abs(p[i]))
-    slack = 1e-10 * largest
-    fine = True
-    for i in range(p.shape[0]):
-        if work.on[i] != 0 and (p[i] < work.lo[i] - slack or p[i] > work.hi[i] + slack):
-            fine = False
-    if fine:
-        return 0
-    solve_box(
-        work.A, work.L, work.E, work.soft, work.want, work.lo, work.hi, work.on, work.side, work.kept,
-        pattern.start, pattern.first, p, work.w, work.scale, work.report,
-    )  # fmt: skip
-    _finish(tables, constraints, pattern, work, qdd)
-    changed = 0
-    for i in range(p.shape[0]):
-        if work.on[i] != 0 and work.side[i] != HELD:
-            rows[i].mode = FREE if rows[i].role == LIMIT else work.side[i]
-            work.on[i] = 0
-            changed = 1
-    return changed
+def _correct(tables, constraints, work, q, v, energy, h):
+    """Newton's step to zero gap and zero rate of the kept rows, with the factors of the last evaluation.
 
+    Returns the largest changes of coordinates and rates, and whether a bounded row would need more than its bound
+    for that: such rows are let go.
+    """
+    rows, on, s, delta = constraints.rows, work.flag[ON], work.row[CHANGE], work.dof[DELTA]
+    for i in range(rows.shape[0]):
+        s[i] = 0.0
+        if on[i] != 0 and (rows[i].role == HOLD or rows[i].role == LIMIT):
+            s[i] = -rows[i].phi
+    solve_envelope(work, CHANGE)
+    _respond(tables, work, CHANGE, 0.0, delta)
+    moved = 0.0
+    for i in range(delta.shape[0]):
+        moved = max(moved, abs(delta[i]))
+    if moved > 0.0:
+        retract(tables.dofs, q, delta, q)
 
-# --- modes ---
+    for i in range(rows.shape[0]):
+        s[i] = 0.0
+        if on[i] != 0 and work.row[SOFT, i] == 0.0:
+            s[i] = -rows[i].rate if rows[i].role != SERVO_RATE else rows[i].goal - rows[i].rate
+    solve_envelope(work, CHANGE)
+    released = False
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if on[i] != 0 and (row.role == FRICTION or row.role == SERVO_RATE):
+            if abs(s[i]) > h * row.value[0]:
+                row.mode = LOW if row.rate > row.goal else HIGH
+                released = True
+            elif row.role == SERVO_RATE:
+                energy[0] += 0.5 * s[i] * (row.rate + row.goal)
+    if released:
+        return moved, 0.0, True
+    _respond(tables, work, CHANGE, 0.0, delta)
+    turned = 0.0
+    for i in range(delta.shape[0]):
+        v[i] += delta[i]
+        turned = max(turned, abs(delta[i]))
+    return moved, turned, False
 
 
 @kernel
-def set_modes(tables, constraints, pattern, work, q, v, t, energy, event):
-    """Modes for a state that no step led to, or in which row `event` stops or is hit; impacts happen here."""
+def _settle(tables, constraints, work, a):
+    """Let bounded rows go whose force is beyond its bound; 1 if any changed its mode."""
+    rows, row, flag = constraints.rows, work.row, work.flag
+    largest = 0.0
+    for i in range(rows.shape[0]):
+        largest = max(largest, abs(row[P, i]))
+    slack = EXACT * largest
+    fine = True
+    for i in range(rows.shape[0]):
+        if flag[ON, i] != 0:
+            fine &= row[LO, i] - slack <= row[P, i] <= row[HI, i] + slack
+    if fine:
+        return 0
+    solve_box(work)
+    _finish(tables, constraints, work, a)
+    for i in range(rows.shape[0]):
+        if flag[ON, i] != 0 and flag[SIDE, i] != HELD:
+            rows[i].mode = FREE if rows[i].role == LIMIT else flag[SIDE, i]
+            flag[ON, i] = 0
+    return 1
+
+
+# --- modes and impacts ---
+
+
+@kernel
+def _set_modes(tables, constraints, t, event):
+    """Modes from gaps and rates."""
     rows = constraints.rows
-    gather(tables, constraints, pattern, work, q, v, t)
-    if _impact(tables, constraints, pattern, work, v, energy, event):
-        gather(tables, constraints, pattern, work, q, v, t)
     for i in range(rows.shape[0]):
         row = rows[i]
         if row.role == HOLD:
@@ -457,54 +437,72 @@ def set_modes(tables, constraints, pattern, work, q, v, t, energy, event):
 
 
 @kernel
-def _impact(tables, constraints, pattern, work, v, energy, event):
+def _impact(tables, constraints, work, v, energy, event):
     """Impulses at limits that are hit, on gathered rows; returns whether there were any.
 
     Finite forces have no time to act; rows without bounds, and rotors, do. Newton's law of restitution.
     """
-    rows = constraints.rows
+    rows, row, flag = constraints.rows, work.row, work.flag
     hit = False
     for i in range(rows.shape[0]):
-        row = rows[i]
-        work.on[i] = 0
-        work.soft[i] = 0.0
-        work.side[i] = HELD
-        work.lo[i], work.hi[i] = -np.inf, np.inf
-        if row.role == HOLD:
-            work.on[i] = 1
-            work.want[i] = -row.rate
-        elif row.role == LIMIT:
-            if row.phi <= NEAR or i == event:
-                work.on[i] = 1
-                work.lo[i] = 0.0
-                bounce = -row.value[0] * row.rate
-                work.want[i] = (bounce if bounce > row.value[1] else 0.0) - row.rate
-                hit |= row.rate < -RESTING
-        elif row.role == SERVO_RATE and row.value[0] == np.inf:
-            work.on[i] = 1
-            work.want[i] = 0.0
-        elif row.role == DC_MOTOR and row.value[2] > 0.0:
-            work.on[i] = 1
-            work.soft[i] = 1.0 / (row.value[3] * row.value[3] * row.value[2])
-            work.want[i] = 0.0
+        record = rows[i]
+        flag[ON, i] = 0
+        flag[SIDE, i] = HELD
+        row[SOFT, i] = 0.0
+        row[WANT, i] = 0.0
+        row[LO, i], row[HI, i] = -np.inf, np.inf
+        if record.role == HOLD:
+            flag[ON, i] = 1
+            row[WANT, i] = -record.rate
+        elif record.role == LIMIT:
+            if record.phi <= NEAR or i == event:
+                flag[ON, i] = 1
+                row[LO, i] = 0.0
+                bounce = -record.value[0] * record.rate
+                row[WANT, i] = (bounce if bounce > record.value[1] else 0.0) - record.rate
+                hit |= record.rate < -RESTING
+        elif record.role == SERVO_RATE:
+            flag[ON, i] = 1 if record.value[0] == np.inf else 0
+        elif record.role == DC_MOTOR and record.value[2] > 0.0:
+            flag[ON, i] = 1
+            row[SOFT, i] = 1.0 / (record.value[3] * record.value[3] * record.value[2])
     if not hit:
         return False
-    couple(tables, pattern, work)
-    solve_box(
-        work.A, work.L, work.E, work.soft, work.want, work.lo, work.hi, work.on, work.side, work.kept,
-        pattern.start, pattern.first, work.p, work.w, work.scale, work.report,
-    )  # fmt: skip
-    z = work.z
-    for d in range(z.shape[0]):
-        z[d] = 0.0
-    add_response(pattern, work, work.p, z)
-    outward(tables, pattern, work, z, work.delta)
-    for d in range(z.shape[0]):
-        v[d] += work.delta[d]
+    _couple(tables, work)
+    solve_box(work)
+    delta = work.dof[DELTA]
+    _respond(tables, work, P, 0.0, delta)
+    for i in range(delta.shape[0]):
+        v[i] += delta[i]
     for i in range(rows.shape[0]):
-        if rows[i].role == LIMIT and work.on[i] != 0:
-            after = 0.0
-            for k in range(pattern.ptr[i], pattern.ptr[i + 1]):
-                after += work.X[k] * v[pattern.rate_of[pattern.dof[k]]]
-            energy[1] -= 0.5 * work.p[i] * (rows[i].rate + after)
+        if rows[i].role == LIMIT and flag[ON, i] != 0:
+            energy[1] -= 0.5 * row[P, i] * (rows[i].rate + _along(work, i, v))
     return True
+
+
+@kernel
+def leap(tables, constraints, work, q, v, energy, delta, t, h):
+    """Semi-implicit Euler with all rows as impulses within their bounds: first order, and no events needed."""
+    rows, row, flag = constraints.rows, work.row, work.flag
+    gather(tables, constraints, work, q, v, t)
+    energy[0] += h * work.report[LOADS_SUPPLIED]
+    energy[1] += h * work.report[LOADS_DISSIPATED]
+    aim(tables, constraints, t, h, 0.0)
+    for i in range(rows.shape[0]):
+        flag[ON, i] = rows[i].active
+        flag[SIDE, i] = HELD
+        row[SOFT, i], row[LO, i], row[HI, i] = rows[i].soft, rows[i].lo, rows[i].hi
+    solve_inward(tables.dofs, work.H, work.dof[FORCE])
+    _couple(tables, work)
+    for i in range(rows.shape[0]):
+        if flag[ON, i] != 0:
+            row[WANT, i] = rows[i].goal - rows[i].rate - h * _along_free(work, i)
+    solve_box(work)
+    _respond(tables, work, P, h, delta)
+    for i in range(v.shape[0]):
+        v[i] += delta[i]
+        delta[i] = h * v[i]
+    for i in range(rows.shape[0]):
+        if flag[ON, i] != 0:
+            audit(rows[i], row[P, i], 0.5 * (rows[i].rate + _along(work, i, v)), h, energy)
+    retract(tables.dofs, q, delta, q)

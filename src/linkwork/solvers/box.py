@@ -5,6 +5,7 @@ of its bounds, the kept ones are solved for directly, and rows whose force or ve
 at once while that helps, else one at a time (Murty's rule, which ends for certain). Rows without bounds never change sides.
 """
 
+from .layout import HI, KEPT, LO, ON, RIGHT, SIDE, SOFT, START, WANT, P
 from ..kernels.jit import kernel
 from ..tables import HELD, HIGH, LOW
 from .envelope import factor_envelope, solve_envelope, times_envelope
@@ -16,88 +17,59 @@ _LIMIT = 200
 
 
 @kernel
-def solve_box(A, L, D, soft, want, lo, hi, on, side, kept, start, first, p, w, scale, report):
-    """p, and side (HELD, LOW or HIGH) of each row that is on; returns (factorisations, 1 if it did not end).
+def solve_box(work):
+    """row[P], and flag[SIDE] (HELD, LOW or HIGH) of each row that is on; returns 1 if it did not end.
 
-    `side` is also where it starts. kept, w: scratch.
+    The sides are also where it starts.
     """
-    count = first.shape[0]
+    row, flag = work.row, work.flag
+    count = row.shape[1]
     fewest, patience = count + 1, _PATIENCE
-    for trial in range(_LIMIT):
+    for _ in range(_LIMIT):
         for k in range(count):
-            kept[k] = 1 if on[k] != 0 and side[k] == HELD else 0
-            p[k] = 0.0
-            if on[k] != 0 and side[k] != HELD:
-                p[k] = lo[k] if side[k] == LOW else hi[k]
-        factor_envelope(A, L, D, soft, kept, start, first, scale, report)
-        if trial == 0:
-            bounded = False
-            for k in range(count):
-                bounded |= on[k] != 0 and side[k] != HELD
-            for k in range(count):
-                w[k] = 0.0
-            if bounded:
-                times_envelope(A, on, start, first, p, w)
-        else:
-            times_envelope(A, on, start, first, p, w)
+            side = flag[SIDE, k]
+            flag[KEPT, k] = 1 if flag[ON, k] != 0 and side == HELD else 0
+            row[P, k] = 0.0
+            if flag[ON, k] != 0 and side != HELD:
+                row[P, k] = row[LO, k] if side == LOW else row[HI, k]
+        factor_envelope(work, KEPT)
+        times_envelope(work, P, RIGHT)
         for k in range(count):
-            if kept[k] != 0:
-                w[k] = want[k] - w[k]
-        _solve_kept(L, D, start, first, kept, w, p)
-        # Signs. A kept row must have a force within its bounds, the others a velocity that their bound explains.
+            row[RIGHT, k] = row[WANT, k] - row[RIGHT, k] if flag[KEPT, k] != 0 else 0.0
+        solve_envelope(work, RIGHT)
         largest = 0.0
-        loose = False
         for k in range(count):
-            largest = max(largest, abs(p[k]))
-            loose |= on[k] != 0 and kept[k] == 0
-        if loose:
-            times_envelope(A, on, start, first, p, w)
+            if flag[KEPT, k] != 0:
+                row[P, k] = row[RIGHT, k]
+            largest = max(largest, abs(row[P, k]))
+        times_envelope(work, P, RIGHT)
         wrong, last = 0, -1
         for k in range(count):
-            if on[k] == 0:
-                continue
-            if kept[k] != 0:
-                slack = EXACT * largest
-                bad = p[k] < lo[k] - slack or p[k] > hi[k] + slack
-            else:
-                excess = w[k] + soft[k] * p[k] - want[k]
-                slack = EXACT * (abs(want[k]) + A[start[k] + k] * largest)
-                bad = excess < -slack if side[k] == LOW else excess > slack
-            if bad:
+            if flag[ON, k] != 0 and _other_side(work, k, largest) != flag[SIDE, k]:
                 wrong += 1
                 last = k
         if wrong == 0:
-            return trial + 1, 0
-        if wrong < fewest:
-            fewest, patience = wrong, _PATIENCE
-        else:
-            patience -= 1
-        only = last if patience < 0 else -1
+            return 0
+        patience = _PATIENCE if wrong < fewest else patience - 1
+        fewest = min(fewest, wrong)
         for k in range(count):
-            if on[k] == 0 or (only >= 0 and k != only):
-                continue
-            if kept[k] != 0:
-                slack = EXACT * largest
-                if p[k] < lo[k] - slack:
-                    side[k] = LOW
-                elif p[k] > hi[k] + slack:
-                    side[k] = HIGH
-            else:
-                excess = w[k] + soft[k] * p[k] - want[k]
-                slack = EXACT * (abs(want[k]) + A[start[k] + k] * largest)
-                if (side[k] == LOW and excess < -slack) or (side[k] == HIGH and excess > slack):
-                    side[k] = HELD
-    return _LIMIT, 1
+            if flag[ON, k] != 0 and (patience >= 0 or k == last):
+                flag[SIDE, k] = _other_side(work, k, largest)
+    return 1
 
 
 @kernel
-def _solve_kept(L, D, start, first, kept, w, p):
-    """p of the kept rows from the right-hand side w."""
-    count = first.shape[0]
-    for k in range(count):
-        if kept[k] == 0:
-            w[k] = 0.0
-    solve_envelope(L, D, start, first, w)
-    for k in range(count):
-        if kept[k] != 0:
-            p[k] = w[k]
+def _other_side(work, k, largest):
+    """Where row k belongs: a kept one needs a force within its bounds, others a velocity that their bound explains."""
+    row, flag = work.row, work.flag
+    p, side = row[P, k], flag[SIDE, k]
+    if side == HELD:
+        slack = EXACT * largest
+        if p < row[LO, k] - slack:
+            return LOW
+        return HIGH if p > row[HI, k] + slack else HELD
+    excess = row[RIGHT, k] + row[SOFT, k] * p - row[WANT, k]
+    slack = EXACT * (abs(row[WANT, k]) + work.A[flag[START, k] + k] * largest)
+    if side == LOW:
+        return HELD if excess < -slack else LOW
+    return HELD if excess > slack else HIGH

@@ -1,13 +1,14 @@
 """LDLᵀ of a sparse positive semidefinite matrix within its envelope, and its solutions.
 
-Row k holds the columns first[k] .. k, element (k, j) at A[start[k] + j]. Rows are ordered once so that neighbouring loops
-stand side by side (`order.py`); elimination then fills nothing outside the envelope, and a row of N loops costs O(N). A pivot
-that vanishes against its diagonal belongs to a row that follows from the rows before it (a redundant constraint, or
-a singular position): the row is left out and gets no force.
+Row k holds the columns FIRST .. k. Rows are ordered once so that neighbouring loops stand side by side (`order.py`);
+elimination then fills nothing outside the envelope, and a chain of N loops costs O(N). A pivot that vanishes belongs to a
+row that follows from the rows before it (a redundant constraint, or a singular position): that row is left out and
+gets no force.
 """
 
 import numpy as np
 
+from .layout import FIRST, ON, PIVOT, SCALE, SMALLEST, SMALLEST_ROW, SOFT, START
 from ..kernels.jit import kernel
 
 DEPENDENT = 1e-10
@@ -15,79 +16,79 @@ DEPENDENT = 1e-10
 
 
 @kernel
-def factor_envelope(A, L, D, soft, on, start, first, scale, report):
-    """A + soft on the rows with on[k] = 1 => L, 1/D; dependent rows have 1/D = 0.
+def factor_envelope(work, on):
+    """A + soft over the rows with flag[on] set => L, and 1/pivot in row[PIVOT], which is zero for dependent rows.
 
-    scale: largest diagonal of each row so far, against which pivots are judged: the whole row may fade at a singular
-    position. report[0], report[1]: smallest such ratio and its row.
+    Pivots are judged against the largest diagonal that the row has had, row[SCALE], for a row may fade as a whole at a
+    singular position. report: the smallest ratio and its row.
     """
+    A, L, row, flag = work.A, work.L, work.row, work.flag
     smallest, guilty = np.inf, -1
-    for k in range(first.shape[0]):
-        D[k] = 0.0
-        if on[k] == 0:
+    for k in range(row.shape[1]):
+        row[PIVOT, k] = 0.0
+        if flag[on, k] == 0:
             continue
-        row, low = start[k], first[k]
-        diagonal = A[row + k] + soft[k]
+        base, low = flag[START, k], flag[FIRST, k]
+        diagonal = A[base + k] + row[SOFT, k]
+        for j in range(low, k):
+            total = 0.0
+            if row[PIVOT, j] != 0.0:
+                total = A[base + j]
+                other = flag[START, j]
+                for i in range(max(low, flag[FIRST, j]), j):
+                    total -= L[base + i] * L[other + i]  # L[base + i] still holds L D here
+            L[base + j] = total
         pivot = diagonal
         for j in range(low, k):
-            if D[j] == 0.0:
-                L[row + j] = 0.0
-                continue
-            total = A[row + j]
-            other = start[j]
-            for i in range(max(low, first[j]), j):
-                total -= L[row + i] * L[other + i]  # L[row + i] still holds L D here
-            L[row + j] = total
-        for j in range(low, k):
-            total = L[row + j]
-            L[row + j] = total * D[j]
-            pivot -= total * L[row + j]
-        if diagonal > scale[k]:
-            scale[k] = diagonal
-        if pivot < smallest * scale[k]:
-            smallest, guilty = pivot / scale[k], k
-        if pivot > DEPENDENT * scale[k]:
-            D[k] = 1.0 / pivot
-    report[0], report[1] = smallest, guilty
+            total = L[base + j]
+            L[base + j] = total * row[PIVOT, j]
+            pivot -= total * L[base + j]
+        scale = max(row[SCALE, k], diagonal)
+        row[SCALE, k] = scale
+        if pivot < smallest * scale:
+            smallest, guilty = pivot / scale, k
+        if pivot > DEPENDENT * scale:
+            row[PIVOT, k] = 1.0 / pivot
+    work.report[SMALLEST], work.report[SMALLEST_ROW] = smallest, guilty
 
 
 @kernel
-def solve_envelope(L, D, start, first, x):
-    """x ← (L D Lᵀ)⁻¹ x; zero where a row is off or dependent."""
-    count = first.shape[0]
+def solve_envelope(work, x):
+    """row[x] ← (L D Lᵀ)⁻¹ row[x]; zero where a row is off or dependent."""
+    L, row, flag = work.L, work.row, work.flag
+    count = row.shape[1]
     for k in range(count):
-        if D[k] != 0.0:
-            row, total = start[k], x[k]
-            for j in range(first[k], k):
-                total -= L[row + j] * x[j]
-            x[k] = total
-        else:
-            x[k] = 0.0
+        total = 0.0
+        if row[PIVOT, k] != 0.0:
+            base, total = flag[START, k], row[x, k]
+            for j in range(flag[FIRST, k], k):
+                total -= L[base + j] * row[x, j]
+        row[x, k] = total
     for k in range(count):
-        x[k] *= D[k]
+        row[x, k] *= row[PIVOT, k]
     for k in range(count - 1, -1, -1):
-        if x[k] != 0.0:
-            row = start[k]
-            for j in range(first[k], k):
-                x[j] -= L[row + j] * x[k]
-    for k in range(count):
-        if D[k] == 0.0:
-            x[k] = 0.0
+        if row[PIVOT, k] == 0.0:
+            row[x, k] = 0.0
+        elif row[x, k] != 0.0:
+            base = flag[START, k]
+            for j in range(flag[FIRST, k], k):
+                row[x, j] -= L[base + j] * row[x, k]
 
 
 @kernel
-def times_envelope(A, on, start, first, x, out):
-    """out = A x over the rows with on[k] = 1."""
-    count = first.shape[0]
+def times_envelope(work, x, out):
+    """row[out] = A row[x] over the rows that are on."""
+    A, row, flag = work.A, work.row, work.flag
+    count = row.shape[1]
     for k in range(count):
-        out[k] = 0.0
+        row[out, k] = 0.0
     for k in range(count):
-        if on[k] == 0:
+        if flag[ON, k] == 0:
             continue
-        row = start[k]
-        total = A[row + k] * x[k]
-        for j in range(first[k], k):
-            if on[j] != 0:
-                total += A[row + j] * x[j]
-                out[j] += A[row + j] * x[k]
-        out[k] += total
+        base = flag[START, k]
+        total = A[base + k] * row[x, k]
+        for j in range(flag[FIRST, k], k):
+            if flag[ON, j] != 0:
+                total += A[base + j] * row[x, j]
+                row[out, j] += A[base + j] * row[x, k]
+        row[out, k] += total

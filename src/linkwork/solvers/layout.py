@@ -1,0 +1,100 @@
+"""Arrays that the direct solver works on: few and wide, for every array that a kernel takes costs compile time.
+
+A name in capitals is the number of a vector inside one of them: work.row[P, i] is the impulse of row i.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+# row: floats of each row
+P, RIGHT, CHANGE, SOFT, WANT, LO, HI, PIVOT, SCALE, BEGAN, BEGAN_RATE = range(11)
+"""Force or impulse; scratch; a second unknown; softness; wanted acceleration or velocity; bounds; 1/pivot; largest diagonal
+so far; gap or slip at the start of a step, and its rate."""
+# flag: integers of each row
+FIRST, START, ENTRY, ON, SIDE, KEPT = range(6)
+"""First column of the envelope; element (i, j) of a matrix over rows stands at START + j; first entry of the row (one more than
+there are rows); takes part; kept or at which bound; kept."""
+# dof: floats of each dof, numbered from 0: dof d of the table is d - 1
+INVERSE, FORCE, RESPONSE, DELTA, SPARE = range(5)
+"""1/D of the factored inertia; forces, solved inward; scratch; a displacement, numbered like rates; zero between uses."""
+# link: integers of each dof
+RATE, COLUMN = range(2)
+"""Index of its rate; first of its entries by column (one more than there are dofs)."""
+# entry: floats of each non-zero number of the rows in joint space
+RAW, INWARD = range(2)
+"""The Jacobian; the same solved inward, Y = J L⁻¹."""
+# place: integers of each entry
+DOF_OF, ROW_OF, AT = range(3)
+"""Dof of an entry, row by row, outermost first; and by column: row of the entry, and where it stands."""
+
+(
+    EVALUATIONS, EVENTS, EULER_STEPS, REDONE, UNSETTLED, UNSETTLED_TIME, RATIO, RATIO_ROW, RATIO_TIME, GAP, GAP_ROW,
+    GAP_TIME, OVERRUNS, LAST_EVALUATIONS, LAST_GAP,
+) = range(15)  # fmt: skip
+"""Counts and extremes of a run."""
+STATS = 15
+
+# report
+SMALLEST, SMALLEST_ROW, SUPPLIED, DISSIPATED, LOADS_SUPPLIED, LOADS_DISSIPATED = range(6)
+"""Smallest pivot against its row's scale, and that row; power by all and by loads alone [W]."""
+
+# motion.y: each as (displacement, velocity, work) or its derivative
+NOW, TRIAL, PAST, STAGE, LENGTH = 0, 1, 2, 6, 14
+"""The state; the trial; derivatives at the last four points, newest first; stages of Runge-Kutta; how many in all."""
+# motion.q
+PAST_Q, LENGTH_Q = 2, 6
+# motion.count
+KNOWN, STUCK = 0, 1
+"""Points of the past that are valid; events in a row without progress."""
+
+
+class Work(NamedTuple):
+    """Structure and scratch of the solver."""
+
+    H: np.ndarray
+    row: np.ndarray
+    flag: np.ndarray
+    dof: np.ndarray
+    link: np.ndarray
+    entry: np.ndarray
+    place: np.ndarray
+    A: np.ndarray
+    L: np.ndarray
+    report: np.ndarray
+
+
+class Motion(NamedTuple):
+    """State, trial and past of a motion."""
+
+    q: np.ndarray
+    y: np.ndarray
+    a: np.ndarray
+    """Accelerations where the last evaluation was."""
+    count: np.ndarray
+    seen: np.ndarray
+    """q, v and commands at the end of the last call: if they differ, somebody wrote to them."""
+
+
+def new_motion(nq: int, nv: int, inputs: int) -> Motion:
+    """A motion that has not begun."""
+    seen = np.full(nq + nv + inputs, np.nan)
+    return Motion(
+        np.zeros((LENGTH_Q, nq)), np.zeros((LENGTH, 2 * nv + 2)), np.zeros(nv), np.zeros(2, np.int64), seen
+    )
+
+
+class Samples(NamedTuple):
+    """What a run leaves at each sample, in the order of `Block`."""
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    work: np.ndarray
+    values: np.ndarray
+    rates: np.ndarray
+    solver: np.ndarray
+    a: np.ndarray
+    forces: np.ndarray
