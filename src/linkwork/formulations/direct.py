@@ -14,7 +14,7 @@ import numpy as np
 
 from ..coordinates.factor import add_row, factor, solve_inward, solve_outward
 from ..coordinates.tree import place, retract
-from ..kernels.jit import kernel
+from ..kernels.jit import kernel, woven
 from ..kernels.rows import measure, measure_motion
 from ..kernels.signal import signal_slope, signal_value
 from ..loads import apply_loads
@@ -302,17 +302,10 @@ def _finish(tables, constraints, work, a):
             report[SUPPLIED] += power
 
 
-@kernel
-def evaluate(tables, constraints, work, q, v, t, h, a):
-    """Accelerations a under all rows at their present modes."""
-    gather(tables, constraints, work, q, v, t)
-    solve(tables, constraints, work, t, h, a)
-
-
 # --- onto the constraints ---
 
 
-@kernel
+@woven
 def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event, bounded):
     """Bring a state onto the constraints, decide what bounded rows do, and evaluate it.
 
@@ -342,7 +335,7 @@ def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event
     return changed, evaluations, 1
 
 
-@kernel
+@woven
 def _correct(tables, constraints, work, q, v, energy, h):
     """Newton's step to zero gap and zero rate of the kept rows, with the factors of the last evaluation.
 
@@ -386,7 +379,7 @@ def _correct(tables, constraints, work, q, v, energy, h):
     return moved, turned, False
 
 
-@kernel
+@woven
 def _settle(tables, constraints, work, a):
     """Let bounded rows go whose force is beyond its bound; 1 if any changed its mode."""
     rows, row, flag = constraints.rows, work.row, work.flag
@@ -412,7 +405,7 @@ def _settle(tables, constraints, work, a):
 # --- modes and impacts ---
 
 
-@kernel
+@woven
 def _set_modes(tables, constraints, t, event):
     """Modes from gaps and rates."""
     rows = constraints.rows
@@ -436,7 +429,7 @@ def _set_modes(tables, constraints, t, event):
             row.mode = GIVEN
 
 
-@kernel
+@woven
 def _impact(tables, constraints, work, v, energy, event):
     """Impulses at limits that are hit, on gathered rows; returns whether there were any.
 
@@ -480,7 +473,7 @@ def _impact(tables, constraints, work, v, energy, event):
     return True
 
 
-@kernel
+@woven
 def leap(tables, constraints, work, q, v, energy, delta, t, h):
     """Semi-implicit Euler with all rows as impulses within their bounds: first order, and no events needed."""
     rows, row, flag = constraints.rows, work.row, work.flag

@@ -14,7 +14,7 @@ from ..coordinates.observe import read_joints
 from ..coordinates.tree import local_rate, retract
 from ..integrate import OK, TOO_SMALL, finite
 from ..kernels.clock import cycles
-from ..kernels.jit import kernel
+from ..kernels.jit import kernel, woven
 from ..kernels.math3 import quat_log, quat_mul, rotation_vector_rate
 from ..solvers.layout import (
     BEGAN,
@@ -47,7 +47,7 @@ from ..solvers.layout import (
     UNSETTLED_TIME,
 )
 from ..tables import BALL, FREE, FRICTION, GIVEN, HELD, HOLD, LIMIT, LOW, SERVO_PLACE, SERVO_RATE
-from .direct import STOPPED, arrive, evaluate, leap
+from .direct import STOPPED, arrive, gather, leap, solve
 
 EULER, RUNGE_KUTTA, ADAMS, ADAPTIVE = range(4)
 # Rows of a tableau that are no stages: weights, times, error weights.
@@ -127,7 +127,7 @@ def _combine(motion, weights, count, h):
                 y[TRIAL, i] += w * y[STAGE + s, i]
 
 
-@kernel
+@woven
 def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, stages):
     """The trial h after the state, by Adams (smooth) or Runge-Kutta, evaluated; `ahead` is for stiff rows."""
     y, q, n = motion.y, motion.q, motion.a.shape[0]
@@ -147,7 +147,8 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
         if last:
             _try_servos(constraints)
         share = 1.0 if last else tableau[TIMES, s]
-        evaluate(tables, constraints, work, q[TRIAL], v, t + share * h, ahead, motion.a)
+        gather(tables, constraints, work, q[TRIAL], v, t + share * h)
+        solve(tables, constraints, work, t + share * h, ahead, motion.a)
         if not smooth:
             stage = y[STAGE + s]
             local_rate(tables.dofs, q[TRIAL], y[TRIAL], v, stage)
@@ -296,18 +297,23 @@ def _root(y0, s0, y1, s1):
 # --- a step ---
 
 
-@kernel
-def _advance(tables, constraints, work, motion, tableau, stats, t, h, ahead, integrator, tolerance, bounded, crowded):
+@woven
+def _advance(
+    tables, constraints, work, motion, tableau, stats, t, h, ahead, integrator, tolerance, bounded, crowded, begin
+):  # fmt: skip
     """From the state to h later, or to the first event before that, whose row changes its mode.
 
-    Returns (time used, factor for the next h of the adaptive integrator, 1 for a step that was refused).
+    begin: stay, for no step led here. Returns (time used, factor for the next h of the adaptive integrator, 1 for a step
+    that was refused).
     """
     n = motion.a.shape[0]
     stages = tableau.shape[1] - 1 if integrator == ADAPTIVE else tableau.shape[1]
     q, v, energy = motion.q[NOW], motion.y[NOW, n : 2 * n], motion.y[NOW, 2 * n :]
     share, event, factor = 1.0, -1, 1.0
-    fresh, begin = True, False
-    if integrator == EULER or crowded:
+    fresh, refused = True, 0
+    if begin:
+        fresh, share = False, 0.0
+    elif integrator == EULER or crowded:
         leap(tables, constraints, work, q, v, energy, motion.y[TRIAL, :n], t, h)
         stats[EULER_STEPS] += 1
         fresh, begin = False, True
@@ -324,16 +330,16 @@ def _advance(tables, constraints, work, motion, tableau, stats, t, h, ahead, int
                 stats[REDONE] += 1
                 continue
             if event < 0:
-                error = 0.0
+                if bounded:
+                    share, event = _first_event(constraints, work, h)
                 if integrator == ADAPTIVE:
                     error = _error(motion, tableau, h, tolerance)
                     factor = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2)) if error < np.inf else 0.1
-                if bounded:
-                    share, event = _first_event(constraints, work, h)
-                if not error <= 1.0:
-                    # Beyond an event the motion is another one, and its error means little: try up to there.
-                    return 0.0, factor if event < 0 else min(max(share, 0.2), 0.9), 1
-                if event < 0 or share == 0.0:
+                    if not error <= 1.0:
+                        # Beyond an event the motion is another one, and its error means little: try up to there.
+                        factor = factor if event < 0 else min(max(share, 0.2), 0.9)
+                        refused = 1
+                if event < 0 or share == 0.0 or refused != 0:
                     break
                 smooth = False
             else:
@@ -349,20 +355,21 @@ def _advance(tables, constraints, work, motion, tableau, stats, t, h, ahead, int
                 newton = share - value / (h * rate) if rate < 0.0 else -1.0
                 share = newton if low < newton < high else 0.5 * (low + high)
         if event >= 0:
-            stats[EVENTS] += 1
             fresh, begin = False, True
-        if share > 0.0:
+            stats[EVENTS] += 1 - refused
+        if share > 0.0 and refused == 0:
             _take(motion)
-    changed, evaluations, unsettled = arrive(
-        tables, constraints, work, q, v, energy, t + share * h, ahead, motion.a, fresh, begin, event, bounded
-    )
-    stats[EVALUATIONS] += evaluations
-    if unsettled != 0:
-        if stats[UNSETTLED] == 0.0:
-            stats[UNSETTLED_TIME] = t + share * h
-        stats[UNSETTLED] += 1
-    _keep(work, motion, changed != 0 or h != ahead)
-    return share * h, factor, 0
+    if refused == 0:
+        changed, evaluations, unsettled = arrive(
+            tables, constraints, work, q, v, energy, t + share * h, ahead, motion.a, fresh, begin, event, bounded
+        )
+        stats[EVALUATIONS] += evaluations
+        if unsettled != 0:
+            if stats[UNSETTLED] == 0.0:
+                stats[UNSETTLED_TIME] = t + share * h
+            stats[UNSETTLED] += 1
+        _keep(work, motion, changed != 0 or h != ahead)
+    return share * h if refused == 0 else 0.0, factor, refused
 
 
 # --- many steps ---
@@ -396,54 +403,53 @@ def run_direct(tables, constraints, every_row, work, motion, clock, counts, tabl
     rows, tolerance, budget of a step in clock ticks.
     """
     integrator, bounded, tolerance, budget = int(options[0]), options[1] != 0.0, options[2], options[3]
-    t0, n = clock[0], motion.a.shape[0]
-    rest, crowd = 0.0, 0
-    if not _remind(constraints, motion, False):
-        arrive(
-            tables, constraints, work, motion.q[NOW], motion.y[NOW, n : 2 * n], motion.y[NOW, 2 * n :], clock[2], h,
-            motion.a, False, True, -1, True,
-        )  # fmt: skip
-        _keep(work, motion, True)
+    n, rest, crowd = motion.a.shape[0], 0.0, 0
+    begin = not _remind(constraints, motion, False)
     for sample in range(targets.shape[0]):
         while True:
-            began, evaluations = cycles(), stats[EVALUATIONS]
+            # What is next: t, how far, and how far stiff rows look ahead.
+            t, last = clock[2], False
             if integrator == ADAPTIVE:
-                t, end = clock[2], targets[sample]
-                if t >= end:
+                last = t + 1.01 * clock[1] >= targets[sample]  # as in DOPRI5: leave no sliver of a step
+                rest = targets[sample] - t if last else clock[1]
+                crowd = motion.count[STUCK]
+                if rest <= 1e-14 * max(1.0, abs(t)) and not begin:
+                    if rest > 0.0:
+                        return sample, TOO_SMALL
                     break
-                last = t + 1.01 * clock[1] >= end  # as in DOPRI5: leave no sliver of a step
-                size = end - t if last else clock[1]
-                if size <= 1e-14 * max(1.0, abs(t)):
-                    return sample, TOO_SMALL
-                crowded = motion.count[STUCK] >= _EVENTS
-                if crowded:
-                    size = min(size, _LEAP)
-                used, factor, refused = _advance(
-                    tables, constraints, work, motion, tableau, stats, t, size, size, integrator, tolerance, bounded,
-                    crowded,
-                )  # fmt: skip
-                counts[1 + refused] += 1
-                motion.count[STUCK] = motion.count[STUCK] + 1 if used < 1e-3 * size and refused == 0 else 0
-                clock[2] = end if last and used == size else t + used
-                # A step cut short to meet a sample says little about the next one.
-                clock[1] = max(size * factor, clock[1]) if last and refused == 0 else size * factor
+                rest = min(rest, _LEAP) if crowd >= _EVENTS else rest
+                ahead = rest
             else:
-                if counts[0] >= targets[sample]:
-                    break
-                t, rest, crowd = t0 + counts[0] * h, h, 0
-                while rest > 1e-12 * h:
-                    used, _, _ = _advance(
-                        tables, constraints, work, motion, tableau, stats, t + h - rest, rest, h, integrator, tolerance,
-                        bounded, crowd == _EVENTS,
-                    )  # fmt: skip
-                    rest -= used
-                    crowd += 1
-                counts[0] += 1
-                counts[1] += 1
-                clock[2] = t0 + counts[0] * h
+                if rest == 0.0:
+                    if counts[0] >= targets[sample] and not begin:
+                        break
+                    rest, crowd = h, 0
+                t += h - rest
+                ahead = h
+            began, evaluations = cycles(), stats[EVALUATIONS]
+            used, factor, refused = _advance(
+                tables, constraints, work, motion, tableau, stats, t, rest, ahead, integrator, tolerance, bounded,
+                crowd >= _EVENTS, begin,
+            )  # fmt: skip
+            if begin:
+                begin, rest = False, 0.0
+                continue
+            if integrator == ADAPTIVE:
+                counts[1 + refused] += 1
+                motion.count[STUCK] = crowd + 1 if used < 1e-3 * rest and refused == 0 else 0
+                clock[2] = targets[sample] if last and used == rest else t + used
+                # A step cut short to meet a sample says little about the next one.
+                clock[1] = max(rest * factor, clock[1]) if last and refused == 0 else rest * factor
+            else:
+                rest = rest - used if rest - used > 1e-12 * h else 0.0
+                crowd += 1
+                if rest == 0.0:
+                    counts[0] += 1
+                    counts[1] += 1
+                    clock[2] = clock[0] + counts[0] * h
             if work.report[SMALLEST] < stats[RATIO]:
                 stats[RATIO], stats[RATIO_ROW] = work.report[SMALLEST], work.report[SMALLEST_ROW]
-                stats[RATIO_TIME] = clock[2]
+                stats[RATIO_TIME] = t
             if cycles() - began > budget:
                 stats[OVERRUNS] += 1
             stats[LAST_EVALUATIONS] = stats[EVALUATIONS] - evaluations

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, TypeVar
 import numba
 from numba.core import caching, config
 
-__all__ = ["COMPILED", "cache_directory", "exact_kernel", "inlined", "kernel", "source_stamp"]
+__all__ = ["COMPILED", "cache_directory", "exact_kernel", "inlined", "kernel", "source_stamp", "woven"]
 
 COMPILED = not config.DISABLE_JIT
 """False under NUMBA_DISABLE_JIT=1, where kernels are plain Python functions."""
@@ -143,6 +143,10 @@ kernel = _compile({"fastmath": _FAST})
 inlined = _compile({"fastmath": _FAST, "forceinline": True})
 """The same for what LLVM would not inline by itself but is called for every dof or step: passing arrays and
 tuples through memory costs more than the copies of the code."""
+
+woven = _compile({"fastmath": _FAST, "inline": "always"})
+"""The same for the outer loops of a formulation, which are called from one place: woven into the caller before any machine
+code is made. As kernels, each would be optimised anew with everything that it calls, level by level."""
 
 exact_kernel = _compile({})
 """The same with strict IEEE arithmetic, for code whose rounding matters (argument reduction)."""
