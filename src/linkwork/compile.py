@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from .item import GROUND, Vector
 from .joints import Joint
 from .joints.base import Motion
 from .kernels.jit import COMPILED
-from .loads import KIND_CODES, Spring
+from .loads import KIND_CODES, JointFunction, Spring
 from .model import Flat, Model
 from .rotation import Array, frame_from_axis, matrix
 from .shapes import MassProperties, combine
@@ -65,6 +65,17 @@ def compile_model(model: Model, *, rows: bool = False, maximal: bool = False) ->
     system = _Compiler(model, flat, rows or maximal, maximal).system()
     _refuse_zero_inertia(system)
     return system
+
+
+def compile_bodies(model: Model) -> System:
+    """A valid model with every body floating and every joint as rows, to ask what the joints transmit.
+
+    Nothing has to accelerate in it: bodies without inertia are welcome. Loads on joint coordinates, which floating
+    bodies do not have, are left out.
+    """
+    flat = model.flatten()
+    loads = {name: load for name, load in flat.loads.items() if not isinstance(load, JointFunction)}
+    return _Compiler(model, replace(flat, loads=loads), True, True).system()
 
 
 class _Compiler:

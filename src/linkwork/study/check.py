@@ -1,22 +1,33 @@
-"""The doctor: what a mechanism is, and everything about it that looks wrong, all at once."""
+"""The doctor: what a mechanism is, and everything about it that looks wrong, all at once, each with what to do."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
+from ..assemble import Assembly, assemble
 from ..compile import compile_model
-from ..errors import ModelError
+from ..errors import LinkworkError, ModelError
 from ..item import GROUND
 from ..model import Flat, Model
+from ..simulate import DEFAULT_DT, Simulation
 from ..spanning import spanning_tree
+from ..system import System
+from .redundancy import Diagnosis, Loop, Redundant, diagnose
+from .stiffness import stiff_parts
+from .trial import Trial, try_out
 
 # Bodies further apart in mass than this are usually a slip of units; explicit steps also suffer.
 _MASS_RATIO = 1e4
 # An inertia beyond that of the same mass spread over this length, or below that of this length [m].
 _LARGE, _SMALL = 10.0, 1e-3
+_SHOWN = 4  # loops that findings speak of; the rest is counted
+# What a model can do wrong: numbers without bound leave no singular values.
+_WRONG = (LinkworkError, np.linalg.LinAlgError)
+_NEARLY = 1e-5  # a locked mechanism this near to a freedom was probably meant to move
 
 
 @dataclass(frozen=True)
@@ -36,7 +47,25 @@ class Checkup:
     bodies: int
     joints: int
     dof: int
-    """Degrees of freedom: rates of the tree less the equations of the cut joints (Grübler's count)."""
+    """Grübler's count: rates of the tree less the equations of the cut joints and couplings."""
+    mobility: int | None = None
+    """Degrees of freedom that it really has near its start; None if that could not be told."""
+    redundant_equations: int = 0
+    """Joint equations that say what others say already."""
+    redundant: list[Redundant] = field(default_factory=list)
+    """Joints that have such equations, and how many could be given up in each."""
+    loops: list[Loop] = field(default_factory=list)
+    """Loops that are overconstrained by themselves."""
+    suggestions: list[str] = field(default_factory=list)
+    """Changes that together leave no redundant equation, or as few as were found, and keep the mobility."""
+    singular: bool = False
+    """The start is a singular position."""
+    singular_distance: float | None = None
+    """Of the start from a singular position: smallest singular value of the scaled Jacobian against the largest."""
+    nearest_singular: Trial | None = None
+    """The nearest singular position of a short run."""
+    start: list[str] = field(default_factory=list)
+    """What assembly changes of the start as written."""
     tree: list[str] = field(default_factory=list)
     """Joints of the tree as `parent --joint--> child`, from the ground outward."""
     cuts: list[str] = field(default_factory=list)
@@ -52,36 +81,182 @@ class Checkup:
         """For JSON."""
         return {**asdict(self), "ok": self.ok}
 
+    def add(self, level: Literal["error", "warning", "note"], where: str, what: str) -> None:
+        """One more finding."""
+        self.findings.append(Finding(level, where, what))
 
-def check(model: Model) -> Checkup:
-    """Look a model over without running it."""
+    def _fail(self, error: Exception, where: str) -> None:
+        """Findings of an error, each once."""
+        problems = error.problems if isinstance(error, ModelError) else ()
+        found = [Finding("error", problem.where, problem.what) for problem in problems]
+        for finding in found or [Finding("error", where, str(error))]:
+            if finding not in self.findings:
+                self.findings.append(finding)
+
+
+def check(model: Model, *, test_run: bool = True) -> Checkup:
+    """Look a model over; with `test_run` also simulate a second of it with the default method and step.
+
+    Nothing that is wrong with a model raises: it becomes a finding.
+    """
     flat = model.flatten()
     checkup = Checkup(model.name, len(flat.bodies), len(flat.joints), 0)
-    broken = [Finding("error", problem.where, problem.what) for problem in flat.problems()]
-    checkup.findings += broken
-    if not broken and flat.bodies:
-        edges, cuts, notes = spanning_tree(flat)
-        checkup.tree = [f"{edge.parent} --{edge.joint.name}--> {edge.child}" for edge in edges]
-        checkup.cuts = [joint.name for joint in cuts]
-        checkup.dof = sum(len(edge.joint.rates) for edge in edges) - sum(6 - len(j.rates) for j in cuts)
-        checkup.findings += [Finding("note", "tree", note) for note in notes]
-        if checkup.dof < 0:
-            checkup.findings.append(
-                Finding(
-                    "warning",
-                    "mobility",
-                    f"counts {checkup.dof} degrees of freedom: redundant joints, or stuck",
-                )
-            )
-        try:
-            compile_model(model)
-        except ModelError as error:
-            checkup.findings += [Finding("error", p.where, p.what) for p in error.problems]
-    elif not flat.bodies:
-        checkup.findings.append(Finding("error", "bodies", "the model has none"))
+    for problem in flat.problems():
+        checkup.add("error", problem.where, problem.what)
+    if not flat.bodies:
+        checkup.add("error", "bodies", "the model has none")
+    if checkup.ok:
+        _look_at_tree(checkup, flat)
+        _look_at_mechanism(checkup, model, test_run)
     checkup.findings += _suspicious_masses(flat)
     checkup.findings += _loose_ends(flat)
     return checkup
+
+
+def _look_at_tree(checkup: Checkup, flat: Flat) -> None:
+    edges, cuts, notes = spanning_tree(flat)
+    checkup.tree = [f"{edge.parent} --{edge.joint.name}--> {edge.child}" for edge in edges]
+    checkup.cuts = [joint.name for joint in cuts]
+    checkup.dof = sum(len(edge.joint.rates) for edge in edges) - sum(6 - len(j.rates) for j in cuts)
+    checkup.dof -= len(flat.couplings)
+    for note in notes:
+        checkup.add("note", "tree", note)
+
+
+def _look_at_mechanism(checkup: Checkup, model: Model, test_run: bool) -> None:
+    system: System | None = None
+    assembly: Assembly | None = None
+    diagnosis: Diagnosis | None = None
+    try:
+        compile_model(model)
+        system = compile_model(model, rows=True)
+    except LinkworkError as error:
+        checkup._fail(error, "model")
+    if system is not None:
+        try:
+            assembly = assemble(system)
+            _tell_start(checkup, assembly)
+        except _WRONG as error:
+            checkup._fail(error, "start")
+    try:
+        diagnosis = diagnose(model, drawn=assembly is None)
+        _tell_mobility(checkup, diagnosis)
+    except _WRONG as error:
+        checkup._fail(error, "mobility")
+    if system is None or assembly is None:
+        return
+    try:
+        simulation = Simulation(model)
+    except LinkworkError as error:
+        checkup._fail(error, "start")
+        return
+    for level, where, what in stiff_parts(system, assembly.q, simulation.method.name == "tree", DEFAULT_DT):
+        checkup.add(level, where, what)
+    if test_run and diagnosis is not None:
+        trial, complaints = try_out(simulation, system, assembly.q, diagnosis.mobility.rank)
+        for complaint in complaints:
+            checkup.add("warning", "test run", complaint)
+        checkup.nearest_singular = trial
+        if trial is not None and trial.near and not checkup.singular:
+            checkup.add("warning", "test run", str(trial))
+
+
+def _tell_start(checkup: Checkup, assembly: Assembly) -> None:
+    checkup.start = assembly.report()
+    for line in checkup.start:
+        if " is beyond its " not in line:  # told below
+            text = line.removeprefix("start: ")
+            checkup.add("warning" if assembly.gave_way else "note", "start", text)
+    if assembly.gave_way:
+        checkup.add(
+            "note", "start", "write these numbers into the model, or leave positions and velocities open"
+        )
+    for gap in assembly.beyond:
+        joint, _, limit = gap.row.partition(": ")
+        checkup.add(
+            "warning",
+            joint,
+            f"starts beyond its {limit} by {gap.size:.3g} {gap.unit}: it is pushed back from the first step on; "
+            "correct the start or the limit",
+        )
+
+
+def _tell_mobility(checkup: Checkup, diagnosis: Diagnosis) -> None:
+    found = diagnosis.mobility
+    checkup.mobility, checkup.redundant_equations = found.mobility, found.redundant
+    checkup.redundant, checkup.loops = diagnosis.redundant, diagnosis.loops
+    checkup.suggestions = [str(change) for change in diagnosis.replacements]
+    checkup.singular, checkup.singular_distance = found.singular, found.distance
+    if found.rates == 0:
+        checkup.add("warning", "mobility", "nothing can move: every body is welded to the ground")
+    elif found.singular and found.mobility == 0:
+        checkup.add(
+            "warning",
+            "mobility",
+            "is locked, but only just: in this position it may have a velocity but no motion, and forces have no "
+            "bound; change lengths or the position",
+        )
+    elif found.singular:
+        checkup.add(
+            "warning",
+            "mobility",
+            f"starts in a singular position: {found.instantaneous} freedoms of velocity where nearby there are "
+            f"{found.mobility}, and rounding decides which way it goes; start a little beside it",
+        )
+    elif found.mobility == 0:
+        near = " (but very nearly free: are lengths or axes rounded?)" if found.distance < _NEARLY else ""
+        checkup.add(
+            "warning",
+            "mobility",
+            f"is locked: the loops leave no motion{near}; loosen a joint if it is meant to move",
+        )
+    for body in diagnosis.idle:
+        checkup.add(
+            "note",
+            f"bodies.{body}",
+            "can spin about itself between its two spherical joints: one degree of freedom is idle; make one of "
+            "them universal if that matters",
+        )
+    if found.redundant:
+        _tell_redundancy(checkup, diagnosis)
+
+
+def _tell_redundancy(checkup: Checkup, diagnosis: Diagnosis) -> None:
+    found = diagnosis.mobility
+    alike: dict[str, list[str]] = {}
+    for joint in diagnosis.redundant:
+        alike.setdefault(f"{joint.dependent} of {joint.equations} in", []).append(joint.joint)
+    which = "; ".join(f"{share} {_listed(names)}" for share, names in alike.items())
+    which = f" ({which})" if which else ""
+    checkup.add(
+        "note",
+        "mobility",
+        f"{found.redundant} joint equations are redundant{which}: motion is not affected, but forces in these joints "
+        "depend on how they share the load",
+    )
+    for loop, changes in diagnosis.cures[:_SHOWN]:
+        ring = _listed(loop.joints)
+        cure = " and ".join(str(c) if c is changes[0] else str(c).removeprefix("make ") for c in changes)
+        checkup.add(
+            "note", "mobility", f"the loop through {ring} is overconstrained by {loop.excess}: {cure}"
+        )
+    if len(diagnosis.cures) > _SHOWN:
+        checkup.add(
+            "note", "mobility", f"and {len(diagnosis.cures) - _SHOWN} more loops; --json lists all changes"
+        )
+    if diagnosis.cures and diagnosis.remaining:
+        checkup.add(
+            "note",
+            "mobility",
+            f"these changes leave {diagnosis.remaining} redundant; no joint kind does better",
+        )
+    if diagnosis.skipped:
+        checkup.add("note", "mobility", diagnosis.skipped)
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _suspicious_masses(flat: Flat) -> list[Finding]:

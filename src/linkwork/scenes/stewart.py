@@ -1,0 +1,118 @@
+"""Stewart-Gough platform: a cabin on six legs, whose servos make it heave and tilt."""
+
+from math import cos, pi, radians, sin
+
+import numpy as np
+
+from ..drives import PositionServo
+from ..item import GROUND
+from ..joints import Slider, Spherical, Universal
+from ..model import Body, Model
+from ..rotation import Array, Vector, about, frame_from_axis, matrix, quaternion
+from ..shapes import Box, Cylinder
+from ..signals import Table
+
+SOURCE = "made for Linkwork: a motion base for a cabin of one tonne"
+DURATION = 10.0
+PLOT = ("leg?.travel", "platform.position.z", "platform.rotation.[xy]")
+BASE, TOP, SPREAD = 1.5, 1.1, radians(10.0)
+"""Radii of the circles of joints on ground and platform [m]; half the angle between neighbours of a pair [rad]."""
+HEIGHT = 1.4
+"""Of the platform's circle of joints above that of the ground, at rest [m]."""
+STROKE = 0.35
+"""A leg can lengthen and shorten by this much [m]."""
+STIFFNESS, DAMPING, STRENGTH = 2e6, 2.4e4, 12e3
+"""Of each servo [N/m, N s/m, N]."""
+SAMPLE = 0.05
+"""Time between points of the commands [s]."""
+
+
+def anchors() -> tuple[Array, Array]:
+    """Joints of the legs on the ground and, in its own frame, on the platform [m]: two arrays of 6x3."""
+    ground, top = [], []
+    for k in range(3):
+        for side in (-1.0, 1.0):
+            low, high = 2 * pi * k / 3 + side * SPREAD, 2 * pi * k / 3 + side * (pi / 3 - SPREAD)
+            ground.append((BASE * cos(low), BASE * sin(low), 0.0))
+            top.append((TOP * cos(high), TOP * sin(high), 0.0))
+    return np.array(ground), np.array(top)
+
+
+def lengths(at: Array, R: Array) -> Array:
+    """Lengths of the legs for a pose of the platform [m]: the inverse kinematics."""
+    ground, top = anchors()
+    return np.asarray(np.linalg.norm(at + top @ R.T - ground, axis=1))
+
+
+def dance(t: float, heave: float, tilt: float) -> tuple[Array, Array]:
+    """Position and rotation matrix of the platform that the servos are told at a time [s]."""
+    ease = min(1.0, max(0.0, min(t, DURATION - t) / 2.0))
+    swell = ease * ease * (3.0 - 2.0 * ease)  # it starts and ends at rest
+    height = HEIGHT + swell * heave * sin(2 * pi * 0.4 * t)
+    lean, bearing = swell * radians(tilt), 2 * pi * 0.3 * t
+    return np.array([0.0, 0.0, height]), matrix(about((cos(bearing), sin(bearing), 0.0), lean))
+
+
+def build(heave: float = 0.12, tilt: float = 7.0) -> Model:
+    """The platform rises and falls by `heave` [m] and leans by `tilt` [°] in a direction that goes round."""
+    model = Model("stewart")
+    model.add(
+        Body(
+            "platform",
+            at=(0.0, 0.0, HEIGHT),
+            mass=1000.0,
+            shapes=(Cylinder(1.15, 0.1, at=(0.0, 0.0, 0.08)), Box((1.6, 1.2, 1.3), at=(0.0, 0.0, 0.78))),
+            color="#d0d4d8",
+        )
+    )
+    ground, top = anchors()
+    tips = top + np.array([0.0, 0.0, HEIGHT])
+    times = np.linspace(0.0, DURATION, round(DURATION / SAMPLE) + 1)
+    rest = lengths(np.array([0.0, 0.0, HEIGHT]), np.eye(3))
+    travels = np.array([lengths(*dance(float(t), heave, tilt)) - rest for t in times])
+    for k in range(6):
+        foot, tip = _vector(ground[k]), _vector(tips[k])
+        along = _vector(tips[k] - ground[k])
+        rotation = quaternion(frame_from_axis(along))
+        barrel, rod = f"barrel{k + 1}", f"rod{k + 1}"
+        model.add(
+            Body(
+                barrel,
+                at=foot,
+                rotation=rotation,
+                mass=40.0,
+                shapes=(Cylinder(0.06, 1.0, at=(0.0, 0.0, 0.55)),),
+                color="#3060a0",
+            )
+        )
+        model.add(
+            Body(
+                rod,
+                at=tip,
+                rotation=rotation,
+                mass=15.0,
+                shapes=(Cylinder(0.03, 0.95, at=(0.0, 0.0, -0.475)),),
+                color="#a0a8b0",
+            )
+        )
+        # Both axes of the cross are square to the leg at rest; the first lies level and stays in the ground.
+        level = (-along[1], along[0], 0.0)
+        model.add(Universal(f"foot{k + 1}", GROUND, barrel, at=foot, axis=along, reference=level))
+        model.add(Slider(f"leg{k + 1}", barrel, rod, at=foot, axis=along, limits=(-STROKE, STROKE)))
+        model.add(Spherical(f"ball{k + 1}", rod, "platform", at=tip))
+        model.add(
+            PositionServo(
+                f"servo{k + 1}",
+                f"leg{k + 1}",
+                stiffness=STIFFNESS,
+                damping=DAMPING,
+                strength=STRENGTH,
+                command=1.0,
+                signal=Table(tuple(times), tuple(travels[:, k])),
+            )
+        )
+    return model
+
+
+def _vector(a: Array) -> Vector:
+    return float(a[0]), float(a[1]), float(a[2])
