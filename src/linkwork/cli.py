@@ -92,10 +92,21 @@ def run(
     method: Annotated[
         str | None, typer.Option(help="tree, simgc or simmc; default: the first that can do the model.")
     ] = None,
-    integrator: Annotated[str, typer.Option(help="Of the method tree: rk4, euler or adaptive.")] = "rk4",
-    tolerance: Annotated[float, typer.Option(help="Local error of the adaptive integrator.")] = 1e-8,
-    epsilon: Annotated[float, typer.Option(help="Change of impulses that ends iterations [N s].")] = 1e-6,
-    budget: Annotated[float | None, typer.Option(help="Time that iterations may take a step [s].")] = None,
+    solver: Annotated[
+        str | None,
+        typer.Option(help="Of simgc and simmc: direct (exact, the default) or impulses (the papers')."),
+    ] = None,
+    integrator: Annotated[
+        str | None, typer.Option(help="adams, rk4, euler or adaptive; default: the best for the method.")
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="Local error to keep, by an adaptive integrator, instead of a fixed step."),
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Change of impulses that ends iterations [N s].")
+    ] = None,
+    budget: Annotated[float | None, typer.Option(help="Time that a step may take [s].")] = None,
     every: Annotated[float | None, typer.Option(help="Time between samples [s].")] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the record to this HDF5 file while running.")
@@ -119,7 +130,8 @@ def run(
         simulation = Simulation(
             model,
             method=method or (found.method if found else None),
-            integrator=integrator,  # type: ignore[arg-type]
+            solver=solver,
+            integrator=integrator,
             epsilon=epsilon,
             budget=budget,
             dt=dt if dt is not None else (found.dt if found else 1e-3),
@@ -226,12 +238,12 @@ def warmup(as_json: AsJson = False) -> None:
         from .kernels.jit import cache_directory
         from .methods import TABLEAUS
         from .scenes import scene
-        from .simulate import METHODS, Simulation
+        from .simulate import SOLVERS, Simulation
 
         for integrator in TABLEAUS:
-            _warm(Simulation(scene("chain5"), integrator=integrator))  # type: ignore[arg-type]
-        for method in METHODS[1:]:
-            _warm(Simulation(scene("chain5"), method=method))
+            _warm(Simulation(scene("chain5"), integrator=integrator))
+        for solver in SOLVERS:
+            _warm(Simulation(scene("double_four_bar"), solver=solver))
     seconds = time.perf_counter() - began
     where = cache_directory()
     if as_json:
@@ -380,7 +392,9 @@ def _report(subject: str, record: Record) -> dict[str, Any]:
 
 
 _SOLVER_KEYS = (
-    "worst_gap_m", "worst_row", "iterations_mean", "iterations_max", "steps_cut_short", "degenerate_rows",
+    "solver", "worst_gap_m", "worst_row", "iterations_mean", "iterations_max", "steps_cut_short", "degenerate_rows",
+    "evaluations_mean", "events", "steps_by_impulses", "steps_unsettled", "steps_over_budget", "nearest_singular",
+    "redundant_rows", "reactions_indeterminate",
 )  # fmt: skip
 
 
@@ -394,8 +408,12 @@ def _print_report(report: dict[str, Any], save: Path | None, plot: Path | None) 
         "energy drift": f"{report['energy_drift_J']:.3g} J at most",
     }
     if "worst_gap_m" in report:
-        rows["largest gap"] = f"{report['worst_gap_m']:.3g} m in {report['worst_row']}"
+        where = f" in {report['worst_row']}" if report["worst_row"] else ""
+        rows["largest gap"] = f"{report['worst_gap_m']:.3g} m{where}"
+    if "iterations_mean" in report:
         rows["iterations"] = f"{report['iterations_mean']:.3g} a step, {report['iterations_max']} at most"
+    if "evaluations_mean" in report:
+        rows["evaluations"] = f"{report['evaluations_mean']:.3g} a step, {report['events']} events"
     if save is not None:
         rows["record"] = str(save)
     if plot is not None:

@@ -174,6 +174,16 @@ def difference(system: System, start: Array, end: Array) -> Array:
     return delta
 
 
+def yielding(closure: Closure, q: Array, rows: Array) -> Array:
+    """1/m of what each of some rows moves, the loops closed: how much a force along it accelerates it."""
+    closure.gaps(q)
+    K, J = closure.kin.jacobian(rows), closure.kin.jacobian(closure.rows)
+    to_rates = np.linalg.inv(np.linalg.cholesky(closure.kin.inertia())).T
+    free = to_rates @ null_space(J @ to_rates)  # motions that the loops allow, of unit inertia
+    moved: Array = ((K @ free) ** 2).sum(axis=1)
+    return moved
+
+
 def row_units(system: System) -> list[str]:
     """m or rad for the gap of every row."""
     assert system.rows is not None

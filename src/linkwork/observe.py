@@ -13,6 +13,9 @@ from .coordinates.observe import (
     observe_poses,
     observe_reactions,
 )
+from .errors import LinkworkError, nearest
+from .model import Model
+from .reactions import Reactions
 from .record import Group, RecordBuilder
 from .rotation import Array
 from .system import System, coordinate_columns, rate_columns
@@ -60,6 +63,14 @@ class Observer(ABC):
         data = self._joints((t, q, v, work, *block[4:]), energy)
         self._balance(energy)
         builder.append(t, {**data, "positions": positions, "rotations": rotations, "energy": energy})
+
+    def choose(self, *, reactions: bool) -> None:  # noqa: B027
+        """Whether to record what joints transmit, where that is a matter of choice."""
+
+    @property
+    def indeterminate(self) -> list[str]:
+        """Joints whose reactions do not follow from the motion: of these the smallest are recorded."""
+        return []
 
     @abstractmethod
     def _joints(self, block: Block, energy: Array) -> dict[str, Array]:
@@ -167,6 +178,44 @@ class RowObserver(Observer):
                 columns.append(_quaternions(part) if motion.ball else part)
                 k += count
         return np.hstack([np.empty((len(values), 0)), *columns]), rates
+
+    def read(self, name: str, block: Block) -> float:
+        """A coordinate or rate of the first sample of a block."""
+        for group, data in zip(self.groups[:2], self.joints(block), strict=True):
+            if name in group.columns:
+                return float(data[0, group.columns.index(name)])
+        known = [column for group in self.groups[:2] for column in group.columns]
+        raise LinkworkError(f"there is no coordinate or rate '{name}'{nearest(name, known)}")
+
+
+class DirectObserver(RowObserver):
+    """The same with accelerations and what every joint transmits."""
+
+    def __init__(self, model: Model, system: System, rows: Sequence[str]):
+        super().__init__(system)
+        self._model, self._row_names = model, rows
+        self._with_reactions = False
+        self._reactions: Reactions | None = None
+        self._plain = self.groups
+
+    def choose(self, *, reactions: bool) -> None:
+        self._with_reactions = reactions
+        self.groups = self._plain
+        if reactions:
+            if self._reactions is None:
+                self._reactions = Reactions(self._model, self._system, self._row_names)
+            self.groups = (*self._plain, *self._reactions.groups)
+
+    @property
+    def indeterminate(self) -> list[str]:
+        return list(self._reactions.indeterminate) if self._with_reactions and self._reactions else []
+
+    def _joints(self, block: Block, energy: Array) -> dict[str, Array]:
+        data = super()._joints(block, energy)
+        if self._with_reactions and self._reactions is not None:
+            t, q, v = block[:3]
+            data["forces"], data["torques"] = self._reactions.of(t, q, v, block[7], block[8])
+        return data
 
 
 def _quaternions(phi: Array) -> Array:

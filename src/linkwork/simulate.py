@@ -5,27 +5,28 @@ from __future__ import annotations
 import time as wall
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from . import __version__, snapshot
-from .coordinates.dynamics import derive, energies
+from .coordinates.dynamics import energies
 from .errors import LinkworkError, SimulationError, UnsupportedError, nearest
 from .explain import likely_reason
 from .integrate import OK, State
-from .methods import DirectMethod, ImpulseMethod, Method, TreeMethod, row_features
+from .methods import INTEGRATORS, TABLEAUS, DirectMethod, ImpulseMethod, Method, TreeMethod, row_features
 from .model import Model
 from .record import Record, RecordBuilder
 from .rotation import Array
 from .schedule import Schedule, positive
 from .system import System
 
-Integrator = Literal["rk4", "euler", "adaptive"]
 METHODS = ("tree", "simgc", "simmc")
+SOLVERS = ("direct", "impulses")
 
 DEFAULT_DT = 1e-3
 DEFAULT_TOLERANCE = 1e-8
+DEFAULT_EPSILON, DEFAULT_ITERATIONS, DEFAULT_ERP = 1e-6, 1000, 0.8
 # A balance that strays by more than this share of the energy in play is worth a warning.
 _BALANCE_BUDGET = 0.01
 
@@ -33,13 +34,17 @@ _BALANCE_BUDGET = 0.01
 class Simulation:
     """A model in motion.
 
-    `method` is "tree" (open mechanisms, explicit integration), "simgc" or "simmc" (sequential impulses in
-    generalized or maximal coordinates: loops, limits, friction, drives); by default the first that can do the
-    model. With "tree", `integrator` is "rk4" (fixed steps, order 4, the default), "euler" (semi-implicit, order 1) or
-    "adaptive" (order 5, keeps the local error at `tolerance`). `dt` is the step [s], or the first step of the
-    adaptive integrator. For impulses, `epsilon` is the change of an impulse [N s] at which iterations end,
-    `iterations` their limit, `budget` the time they may take a step [s] and `erp` the share of a gap removed in
-    a step.
+    `method` is "tree" (open mechanisms), "simgc" or "simmc" (generalized or maximal coordinates: loops, limits, friction,
+    drives); by default the first that can do the model. `solver`, of the last two, is "direct" (the default: exact) or
+    "impulses" (the papers' sequential impulses).
+
+    `integrator` is one of fixed steps `dt` [s], or "adaptive" (order 5), which keeps the local error at `tolerance` and
+    takes dt as its first step; asking for a `tolerance` is enough to get it. Fixed steps: "rk4" (order 4), "adams" (order 4,
+    one evaluation a step; of the direct solver, its default), "euler" (semi-implicit, order 1; all that impulses have).
+
+    For impulses, `epsilon` is the change of an impulse [N s] at which iterations end, `iterations` their limit and `erp` the
+    share of a gap removed in a step. `budget` is the time a step may take [s]: impulses stop iterating at it, the direct
+    solver reports steps that took longer.
     """
 
     def __init__(
@@ -47,35 +52,81 @@ class Simulation:
         model: Model | System,
         *,
         method: str | None = None,
-        solver: str = "direct",
+        solver: str | None = None,
         integrator: str | None = None,
         dt: float = DEFAULT_DT,
-        tolerance: float = DEFAULT_TOLERANCE,
-        epsilon: float = 1e-6,
-        iterations: int = 1000,
+        tolerance: float | None = None,
+        epsilon: float | None = None,
+        iterations: int | None = None,
         budget: float | None = None,
-        erp: float = 0.8,
+        erp: float | None = None,
     ):
-        if method is not None and method not in METHODS:
-            raise LinkworkError(f"there is no method '{method}'{nearest(method, METHODS)}")
-        for name, value in (("dt", dt), ("tolerance", tolerance), ("epsilon", epsilon), ("erp", erp)):
-            positive(name, value)
-        if budget is not None:
-            positive("budget", budget)
+        _one_of("method", method, METHODS)
+        _one_of("solver", solver, SOLVERS)
+        for name, value in (
+            ("dt", dt),
+            ("tolerance", tolerance),
+            ("epsilon", epsilon),
+            ("erp", erp),
+            ("budget", budget),
+        ):
+            if value is not None:
+                positive(name, value)
         if method is None:
-            method = "simgc" if isinstance(model, Model) and row_features(model.flatten()) else "tree"
+            rows = isinstance(model, Model) and (solver is not None or row_features(model.flatten()))
+            method = "simgc" if rows else "tree"
+        if method == "tree" and solver is not None:
+            raise UnsupportedError(
+                "the method 'tree' has no constraints to solve; solver belongs to simgc and simmc"
+            )
+        solver = solver or "direct"
+        exact = method == "tree" or solver == "direct"
+        if exact:
+            given = {"epsilon": epsilon, "iterations": iterations, "erp": erp}
+            named = [name for name, value in given.items() if value is not None]
+            if named:
+                raise UnsupportedError(
+                    f"{', '.join(named)}: only iterated impulses have these; use solver='impulses'"
+                )
+        known = tuple(TABLEAUS) if method == "tree" else tuple(INTEGRATORS) if exact else ("euler",)
+        if integrator is not None and integrator not in known:
+            kind = f"method '{method}'" if method == "tree" else f"solver '{solver}'"
+            raise UnsupportedError(f"{kind} has no integrator '{integrator}' (it has {', '.join(known)})")
+        if tolerance is not None and (not exact or integrator not in (None, "adaptive")):
+            why = (
+                "solver 'impulses' takes fixed steps"
+                if not exact
+                else f"integrator '{integrator}' takes fixed steps"
+            )
+            raise UnsupportedError(
+                f"{why} and cannot keep a tolerance; use the direct solver's integrator 'adaptive'"
+            )
+        if integrator is None:
+            integrator = (
+                "adaptive"
+                if tolerance is not None
+                else {"tree": "rk4"}.get(method, "adams" if exact else "euler")
+            )
         self.dt = float(dt)
-        self.tolerance = float(tolerance)
-        self.integrator = integrator or "rk4"
+        self.tolerance = float(DEFAULT_TOLERANCE if tolerance is None else tolerance)
+        self.integrator = integrator
         self.method: Method
         if method == "tree":
-            self.method = TreeMethod(model, integrator or "rk4", self.dt, self.tolerance)
-        elif isinstance(model, Model) and solver == "direct":
-            self.method = DirectMethod(model, method, integrator or "adams", self.dt, self.tolerance, budget)
-        elif isinstance(model, Model):
-            self.method = ImpulseMethod(model, method, self.dt, epsilon, iterations, budget, erp)
-        else:
+            self.method = TreeMethod(model, integrator, self.dt, self.tolerance)
+        elif not isinstance(model, Model):
             raise LinkworkError(f"method '{method}' needs the model itself, not a compiled system")
+        elif solver == "direct":
+            self.method = DirectMethod(model, method, integrator, self.dt, self.tolerance, budget)
+        else:
+            self.method = ImpulseMethod(
+                model,
+                method,
+                self.dt,
+                DEFAULT_EPSILON if epsilon is None else epsilon,
+                DEFAULT_ITERATIONS if iterations is None else iterations,
+                budget,
+                DEFAULT_ERP if erp is None else erp,
+            )
         self.tables = self.system.fresh_tables()
 
     @property
@@ -143,14 +194,8 @@ class Simulation:
         return None
 
     def accelerations(self) -> Array:
-        """Joint accelerations of an open mechanism in the present state [rad/s², m/s²]."""
-        if self.system.rows is not None:
-            raise UnsupportedError(
-                f"method '{self.method.name}' works with impulses: it has no accelerations"
-            )
-        qdd = np.zeros(self.system.nv)
-        derive(self.tables, self.q, self.v, self.time, qdd)
-        return qdd
+        """Accelerations of the rates of the state now [rad/s², m/s²]."""
+        return self.method.accelerations()
 
     def energies(self) -> tuple[float, float, float]:
         """Kinetic energy, potential of gravity and of springs now [J]."""
@@ -177,18 +222,21 @@ class Simulation:
         callbacks: Sequence[tuple[float, Callable[[Simulation], object]]] = (),
         save: str | Path | None = None,
         progress: Callable[[float], object] | None = None,
+        reactions: bool = True,
     ) -> Record:
         """Simulate `duration` seconds and return what was recorded, the start and the end included.
 
         `every` is the time between samples [s]; `until(sim)` is asked at each sample and ends the run when it
         says True; `callbacks` are (period [s], function(sim)) pairs; `save` names an HDF5 file that grows
         while running; `progress(share)` is told how far the run is. With fixed steps all periods must be
-        multiples of dt. A run that fails raises a SimulationError that holds the record so far.
+        multiples of dt. Without `reactions`, forces and torques in the joints are left out where they take extra time (some
+        microseconds a sample). A run that fails raises a SimulationError that holds the record so far.
         """
         positive("duration", duration)
         if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):
             raise LinkworkError("the state holds a number that is not finite; set it before running")
         schedule = Schedule(self, duration, every, bool(until), callbacks)
+        self.method.observer.choose(reactions=reactions)
         builder = RecordBuilder(self.method.observer.groups, self._info(duration, schedule.every), save)
         began, steps = wall.perf_counter(), self.steps
         self.method.observer.restart()
@@ -213,6 +261,7 @@ class Simulation:
             "wall_s": elapsed,
             "us_per_step": 1e6 * elapsed / max(taken, 1),
             **self.method.outcome(),
+            "reactions_indeterminate": self.method.observer.indeterminate,
             "warnings": [
                 *self.system.notes,
                 *self.method.warnings(),
@@ -269,3 +318,8 @@ class Simulation:
             "model": np.array(snapshot.fingerprint(self.system)),
             "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),
         }  # fmt: skip
+
+
+def _one_of(what: str, name: str | None, known: Sequence[str]) -> None:
+    if name is not None and name not in known:
+        raise LinkworkError(f"there is no {what} '{name}'{nearest(name, known)}")

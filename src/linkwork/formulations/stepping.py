@@ -361,7 +361,19 @@ def _advance(
             _take(motion)
     if refused == 0:
         changed, evaluations, unsettled = arrive(
-            tables, constraints, work, q, v, energy, t + share * h, ahead, motion.a, fresh, begin, event, bounded
+            tables,
+            constraints,
+            work,
+            q,
+            v,
+            energy,
+            t + share * h,
+            ahead,
+            motion.a,
+            fresh,
+            begin,
+            event,
+            bounded,
         )
         stats[EVALUATIONS] += evaluations
         if unsettled != 0:
@@ -396,7 +408,9 @@ def _remind(constraints, motion, write):
 
 
 @kernel
-def run_direct(tables, constraints, every_row, work, motion, clock, counts, tableau, stats, h, options, targets, out):
+def run_direct(
+    tables, constraints, every_row, work, motion, clock, counts, tableau, stats, h, options, targets, out
+):
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
     every_row: the same constraints with all their rows, redundant ones too. options: integrator, 1 if there are bounded

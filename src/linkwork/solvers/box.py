@@ -5,10 +5,10 @@ of its bounds, the kept ones are solved for directly, and rows whose force or ve
 at once while that helps, else one at a time (Murty's rule, which ends for certain). Rows without bounds never change sides.
 """
 
-from .layout import HI, KEPT, LO, ON, RIGHT, SIDE, SOFT, START, WANT, P
 from ..kernels.jit import kernel
 from ..tables import HELD, HIGH, LOW
 from .envelope import factor_envelope, solve_envelope, times_envelope
+from .layout import HI, KEPT, LO, ON, RIGHT, SIDE, SOFT, START, WANT, P
 
 EXACT = 1e-10
 """Forces and velocities may be wrong by this share of the largest ones."""

@@ -8,10 +8,10 @@ gets no force.
 
 import numpy as np
 
-from .layout import FIRST, ON, PIVOT, SCALE, SMALLEST, SMALLEST_ROW, SOFT, START
 from ..kernels.jit import kernel
+from .layout import FIRST, ON, PIVOT, SCALE, SMALLEST, SMALLEST_ROW, SOFT, START
 
-DEPENDENT = 1e-10
+DEPENDENT = 1e-13
 """Pivot over largest diagonal below which a row is taken to follow from others: sin² of the angle between them."""
 
 

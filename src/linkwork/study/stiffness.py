@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..closure import Closure, null_space
+from ..closure import Closure, yielding
 from ..rotation import Array
 from ..system import System
 from ..tables import SERVO_PLACE, SPRING
@@ -29,11 +29,7 @@ def stiff_parts(system: System, q: Array, explicit: bool, h: float) -> Iterator[
     soft = np.flatnonzero((rows["role"] == SPRING) | (rows["role"] == SERVO_PLACE))
     if not len(soft):
         return
-    closure.gaps(q)
-    K, J = closure.kin.jacobian(soft), closure.kin.jacobian(closure.rows)  # type: ignore[arg-type]
-    to_rates = np.linalg.inv(np.linalg.cholesky(closure.kin.inertia())).T
-    free = to_rates @ null_space(J @ to_rates)  # motions that the loops allow, of unit inertia
-    for i, mobility in zip(soft, ((K @ free) ** 2).sum(axis=1), strict=True):  # 1/m of what each row moves
+    for i, mobility in zip(soft, yielding(closure, q, soft), strict=True):  # type: ignore[arg-type]
         first = 1 if rows["role"][i] == SERVO_PLACE else 0
         stiffness, damping = (float(x) for x in rows["value"][i, first : first + 2])
         if stiffness * mobility <= 0.0 and damping * mobility <= 0.0:

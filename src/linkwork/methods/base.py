@@ -1,0 +1,88 @@
+"""What a method is: it holds a compiled system and its state and goes from target to target.
+
+Targets are step counts for methods of fixed steps and times [s] for the adaptive one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import LinkworkError, UnsupportedError
+from ..integrate import State
+from ..observe import Block, Observer
+from ..rotation import Array
+from ..system import System
+
+NO_BUDGET = 1e18  # clock ticks
+
+
+class Method(ABC):
+    """A way to move a model; see the module."""
+
+    name: str
+    adaptive = False
+    system: System
+    observer: Observer
+    state: State
+    _dt: float
+
+    @abstractmethod
+    def reset(self) -> None:
+        """Back to the start."""
+
+    @abstractmethod
+    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        """Go through the targets; returns (how many were reached, status, samples there)."""
+
+    def now(self) -> Block:
+        """A sample of the present state."""
+        state = self.state
+        return state.clock[2:].copy(), state.q[None].copy(), state.v[None].copy(), state.work[None].copy()
+
+    def read(self, name: str) -> float:
+        """A coordinate or rate that is not part of the state itself."""
+        return float(self.state.q[self.system.coordinate(name)])  # raises, and tells the nearest name
+
+    def strain(self) -> float:
+        """Energy in springs that are rows [J]."""
+        return 0.0
+
+    def change_step(self, dt: float) -> None:
+        """Go on with another step size [s]; time is counted in steps from here."""
+        self._dt = dt
+        self.state.clock[0] = self.state.clock[2]
+        self.state.clock[1] = dt
+        self.state.counts[0] = 0
+
+    def memory(self) -> dict[str, Array]:
+        """Arrays beside the state that a resumed run needs, to be saved and written back in place."""
+        return {}
+
+    def accelerations(self) -> Array:
+        """Accelerations of the rates of the state now [rad/s², m/s²]."""
+        raise UnsupportedError(f"method '{self.name}' works with impulses: it has no accelerations")
+
+    def info(self) -> dict[str, Any]:
+        """What a record should say about how it was made."""
+        return {}
+
+    def outcome(self) -> dict[str, Any]:
+        """What a record should say about how it went."""
+        return {}
+
+    def warnings(self) -> list[str]:
+        """What the user should know about how it went."""
+        return []
+
+    def command(self, drive: str, value: float) -> None:
+        """Give a drive a new command."""
+        raise LinkworkError(f"there is no drive '{drive}' in this method")
+
+
+def samples(count: int, system: System) -> tuple[Array, Array, Array, Array]:
+    """Room for times, coordinates, rates and work."""
+    return np.empty(count), np.empty((count, system.nq)), np.empty((count, system.nv)), np.empty((count, 2))

@@ -1,0 +1,144 @@
+"""The papers' methods: sequential impulses, semi-implicit Euler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..coordinates.observe import read_joints
+from ..errors import LinkworkError, nearest
+from ..formulations.impulses import run_impulses, workspace
+from ..integrate import new_state
+from ..kernels.clock import cycles_per_second
+from ..model import Model
+from ..observe import Block, RowObserver
+from ..rotation import Array
+from .base import NO_BUDGET, Method, samples
+from .rows import Start, settle, without_degenerate
+
+
+class ImpulseMethod(Method):
+    """Sequential impulses, in generalized (`simgc`) or maximal coordinates (`simmc`).
+
+    `epsilon`: impulse change at which iterations end [N s]; `iterations`: their limit a step; `budget`: time they
+    may take a step [s], None for any; `erp`: share of a gap removed in a step.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        name: str,
+        dt: float,
+        epsilon: float,
+        iterations: int,
+        budget: float | None,
+        erp: float,
+    ):
+        if not 0.0 < erp <= 1.0:
+            raise LinkworkError(f"erp is a share of the gap: above 0 and at most 1, not {erp!r}")
+        if iterations < 1:
+            raise LinkworkError(f"iterations must be at least 1, not {iterations!r}")
+        self.name = name
+        maximal = name == "simmc"
+        self._start = Start(model, maximal)
+        self.system = self._start.system
+        self._rows, self._degenerate = without_degenerate(self.system)
+        self._dt = dt
+        ticks = NO_BUDGET if budget is None else budget * cycles_per_second()
+        self._options = np.array([erp, epsilon, iterations, ticks, float(maximal)])
+        self._settings = {"epsilon": epsilon, "iterations": iterations, "budget": budget, "erp": erp}
+        self._tables = self.system.fresh_tables()
+        self._work = workspace(self.system.nv, self.system.depth, len(self._rows.names))
+        self.observer: RowObserver = RowObserver(self.system)
+        self.reset()
+
+    def reset(self) -> None:
+        self.state = new_state(self._start.q, self._start.v)
+        self._stats = np.zeros(9)
+        self._stats[[4, 8]] = -1.0  # no row has had a gap
+        self._constraints = self._rows.fresh()
+        settle(self._tables, self._constraints, self._start.q)
+
+    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        steps = np.array(targets, np.int64)
+        out = (*samples(len(targets), self.system), *self._joint_samples(len(targets)))
+        done, status = run_impulses(
+            self._tables, self._constraints, self._work, self.state, self._stats, self._dt, self._options,
+            steps, *out,
+        )  # fmt: skip
+        return done, status, out
+
+    def change_step(self, dt: float) -> None:
+        self._constraints.rows["p"] *= dt / self._dt  # the forces go on, so the impulses scale
+        super().change_step(dt)
+
+    def memory(self) -> dict[str, Array]:
+        constraints = self._constraints
+        return {
+            "impulses": constraints.rows["p"],
+            "coordinates": constraints.coords["value"],
+            "commands": constraints.inputs,
+            "stats": self._stats,
+        }
+
+    def _joint_samples(self, count: int) -> tuple[Array, Array, Array]:
+        coords = len(self._constraints.coords)
+        return np.empty((count, coords)), np.empty((count, coords)), np.empty((count, 3))
+
+    def now(self) -> Block:
+        values, rates, solver = self._joint_samples(1)
+        q, v = self.state.q, self.state.v
+        strain = read_joints(self._tables, self._constraints, q, v, values[0], rates[0])
+        solver[0] = strain, self._stats[5], self._stats[7]
+        return (*super().now(), values, rates, solver)
+
+    def read(self, name: str) -> float:
+        return self.observer.read(name, self.now())
+
+    def strain(self) -> float:
+        return float(self.now()[6][0, 0])
+
+    def info(self) -> dict[str, Any]:
+        return {"solver": "impulses", "integrator": "euler", **self._settings}
+
+    def report(self) -> dict[str, Any]:
+        """The last step: iterations, whether it was cut short, largest gap and its row."""
+        iterations, cut, gap, worst = self._stats[5:]
+        return {
+            "iterations": int(iterations),
+            "cut_short": bool(cut),
+            "gap": float(gap),
+            "worst_row": self._row_name(worst),
+        }
+
+    def outcome(self) -> dict[str, Any]:
+        steps = max(int(self.state.counts[1]), 1)
+        now = [name for name, flag in zip(self._rows.names, self._work.dropped, strict=True) if flag]
+        return {
+            "iterations_mean": float(self._stats[0]) / steps,
+            "iterations_max": int(self._stats[1]),
+            "steps_cut_short": int(self._stats[2]),
+            "worst_gap_m": float(self._stats[3]),
+            "worst_row": self._row_name(self._stats[4]),
+            "degenerate_rows": [*self._degenerate, *now],
+        }
+
+    def warnings(self) -> list[str]:
+        cut = int(self._stats[2])
+        if not cut:
+            return self._start.notes
+        worst = f"; the largest gap is {self._stats[3]:.2g} m in {self._row_name(self._stats[4])}"
+        limits = f"{self._settings['iterations']} iterations or the time budget"
+        return [*self._start.notes, f"{cut} steps ended at {limits} before impulses settled{worst}"]
+
+    def _row_name(self, index: float) -> str | None:
+        return self._rows.names[int(index)] if index >= 0 and self._rows.names else None
+
+    def command(self, drive: str, value: float) -> None:
+        if drive not in self._rows.drives:
+            raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, self._rows.drives)}")
+        if not np.isfinite(value):
+            raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
+        self._constraints.inputs[self._rows.drives.index(drive)] = value

@@ -1,0 +1,157 @@
+"""Rows of a model as methods take them: what needs them, where they start, which of them matter."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from ..assemble import assemble
+from ..compile import compile_model
+from ..constrain import RowTable
+from ..coordinates.dynamics import body_pose, body_twist
+from ..coordinates.factor import project_row
+from ..coordinates.tree import place
+from ..formulations.impulses import DEGENERATE
+from ..kernels.rows import measure
+from ..kinematics import Kinematics
+from ..mobility import analyse
+from ..model import Flat, Model
+from ..order import elimination_order, touched
+from ..rotation import Array, matrix, quaternion
+from ..spanning import spanning_tree
+from ..system import System
+from ..tables import COORDINATE, HOLD
+
+_PROBES = 4  # random poses at which rows are tried
+_DEPENDENT = 1e-8  # sin² of the angle between a row and the others below which it follows from them
+
+
+class Start:
+    """A model with rows, compiled and assembled: a start on its constraints, in the coordinates of the method."""
+
+    def __init__(self, model: Model, maximal: bool):
+        self.tree = compile_model(model, rows=True)
+        """In generalized coordinates, whatever the method."""
+        assembly = assemble(self.tree)
+        self.tree_q = assembly.q
+        self.notes = assembly.report()
+        """What assembly changed, in words."""
+        self.system, self.q, self.v = self.tree, assembly.q, assembly.v
+        if maximal:
+            self.system = compile_model(model, rows=True, maximal=True)
+            self.q, self.v = floating(model, self.system, self.tree, assembly.q, assembly.v)
+
+
+def row_features(flat: Flat) -> list[str]:
+    """What in a model needs constraints, by name."""
+    _, cuts, _ = spanning_tree(flat)
+    found = [f"joint '{joint.name}' closes a loop" for joint in cuts]
+    for joint in flat.joints.values():
+        if joint.limits is not None:
+            found.append(f"joint '{joint.name}' has limits")
+        if any(joint.per_rate("friction")):
+            found.append(f"joint '{joint.name}' has dry friction")
+    found += [f"drive '{name}' acts on a joint" for name in flat.drives]
+    found += [f"'{name}' couples joints" for name in flat.couplings]
+    return found
+
+
+def without_degenerate(system: System) -> tuple[RowTable, tuple[str, ...]]:
+    """The rows of a system less those that no motion of its tree can ever change, and the names of these.
+
+    A row in joint space is an analytic function of the coordinates: if it vanishes at a few random poses, it vanishes
+    everywhere. Planar mechanisms built from spatial joints are full of such rows.
+    """
+    assert system.rows is not None
+    tables, constraints = system.fresh_tables(), system.rows.fresh()
+    rows = constraints.rows
+    moved = np.zeros(len(rows), bool)
+    x, random = np.zeros(system.nv), np.random.default_rng(0)
+    for _ in range(_PROBES):
+        q = np.array(system.q0)
+        q += random.normal(size=system.nq)
+        place(tables.dofs, tables.islands, q, np.zeros(system.nv))
+        measure(tables, constraints, q)
+        for i in range(len(rows)):
+            size = project_row(tables.dofs, constraints, rows[i], x)
+            moved[i] |= bool(np.abs(x).max(initial=0.0) > DEGENERATE * size)
+    keep = np.flatnonzero(moved)
+    names = system.rows.names
+    kept = system.rows.constraints._replace(rows=system.rows.constraints.rows[keep])
+    table = dataclasses.replace(system.rows, constraints=kept, names=tuple(names[i] for i in keep))
+    return table, tuple(name for name, alive in zip(names, moved, strict=True) if not alive)
+
+
+def redundant_rows(start: Start) -> tuple[str, ...]:
+    """Names of joint equations that follow from the others wherever the mechanism goes, as few as needed.
+
+    Judged in generalized coordinates, where only the joints that close loops have equations; in maximal ones those of
+    the tree are independent, so the same names are redundant there.
+    """
+    table, degenerate = without_degenerate(start.tree)
+    live = Kinematics(dataclasses.replace(start.tree, rows=table))
+    live.place(start.tree_q)
+    keep = independent(live.jacobian(live.hold))  # type: ignore[arg-type]
+    if len(keep) < len(live.hold):  # the start may be singular: ask where it is not
+        live.place(analyse(start.tree, start.tree_q).pose)
+        keep = independent(live.jacobian(live.hold))  # type: ignore[arg-type]
+    dropped = set(live.hold) - set(live.hold[keep])
+    return (*degenerate, *(table.names[i] for i in sorted(dropped)))
+
+
+def independent(J: Array) -> Array:
+    """Rows of J that are independent and far from dependent, by Gram-Schmidt with pivoting; sorted."""
+    rest = J / np.maximum(np.linalg.norm(J, axis=1, keepdims=True), np.finfo(float).tiny)
+    chosen: list[int] = []
+    for _ in range(min(J.shape)):
+        size = np.einsum("ij,ij->i", rest, rest)
+        i = int(np.argmax(size))
+        if size[i] <= _DEPENDENT:
+            break
+        chosen.append(i)
+        u = rest[i] / np.sqrt(size[i])
+        rest -= np.outer(rest @ u, u)
+        rest[chosen] = 0.0
+    return np.array(sorted(chosen), np.int64)
+
+
+def ordered_rows(system: System, without: Collection[str]) -> RowTable:
+    """The rows of a system less some, in an order in which elimination fills little."""
+    assert system.rows is not None
+    table = system.rows
+    kept = [i for i, name in enumerate(table.names) if name not in without]
+    constraints = table.constraints._replace(rows=table.constraints.rows[kept])
+    order = [kept[i] for i in elimination_order(touched(system.tables, constraints))]
+    constraints = constraints._replace(rows=table.constraints.rows[order])
+    return dataclasses.replace(table, constraints=constraints, names=tuple(table.names[i] for i in order))
+
+
+def settle(tables: Any, constraints: Any, q: Array) -> None:
+    """Start of the rows: couplings hold the joints in the relation that they start in."""
+    place(tables.dofs, tables.islands, q, np.zeros(len(tables.dofs) - 1))
+    measure(tables, constraints, q)
+    for row in constraints.rows:
+        if row["kind"] == COORDINATE and row["role"] == HOLD:
+            row["offset"] += row["phi"]
+
+
+def floating(model: Model, system: System, tree: System, q0: Array, v0: Array) -> tuple[Array, Array]:
+    """Coordinates and rates of floating bodies for those of the tree."""
+    flat = model.flatten()
+    tables = tree.fresh_tables()
+    place(tables.dofs, tables.islands, q0, v0)
+    q, v = system.q0.copy(), system.v0.copy()
+    for index, (name, body) in enumerate(flat.bodies.items()):
+        p, R = (np.array(part) for part in body_pose(tables, index))
+        w, u = (np.array(part) for part in body_twist(tables, index))
+        R = R.reshape(3, 3)
+        com = body.mass_properties.com
+        written = np.array(body.at) + matrix(body.rotation) @ com
+        turn = R @ matrix(body.rotation).T
+        placed = next(j for j in system.joints.values() if j.joint.b == name and j.dofs)
+        q[placed.q] = [*(p + R @ com - written), *quaternion(turn)]
+        v[placed.v] = [*(u + np.cross(w, R @ com)), *(turn.T @ w)]
+    return q, v
