@@ -100,6 +100,6 @@ def new_work(tables: Tables, constraints: Constraints) -> Work:
     link[COLUMN, 1:] = np.cumsum([len(column) for column in by_dof])
     depth = int(tables.dofs["depth"].max(initial=0)) + 1
     return Work(
-        np.zeros((n, depth)), np.zeros((11, m)), flag, np.zeros((5, n)), link, np.zeros((2, entries)), place,
+        np.zeros((n, depth)), np.zeros((12, m)), flag, np.zeros((8, n)), link, np.zeros((2, entries)), place,
         np.zeros(offsets[-1]), np.zeros(offsets[-1]), np.array([np.inf, -1.0, 0.0, 0.0, 0.0, 0.0]),
     )  # fmt: skip

@@ -158,6 +158,9 @@ COORD = np.dtype(
         ("K_A", "f8", 6),  # scratch: the Jacobian of the cosine of an angle
         ("K_B", "f8", 6),
         ("bias", "f8"),  # its second derivative if no joint accelerated
+        ("tracked", "i8"),  # 1 if its turns are counted instead of its value kept
+        ("turns", "f8"),
+        ("sine", "f8"),  # of the angle when last tracked
     ]
 )
 

@@ -15,17 +15,17 @@ import numpy as np
 from ..coordinates.factor import add_row, factor, solve_inward, solve_outward
 from ..coordinates.tree import place, retract
 from ..kernels.jit import kernel, woven
-from ..kernels.rows import measure, measure_motion
+from ..kernels.rows import survey
 from ..kernels.signal import signal_slope, signal_value
 from ..loads import apply_loads
 from ..solvers.aim import aim, audit
 from ..solvers.box import EXACT, solve_box
-from ..solvers.envelope import factor_envelope, solve_envelope
+from ..solvers.envelope import factor_envelope, solve_envelope, solve_three
 from ..solvers.layout import (
     AT,
-    CHANGE,
     COLUMN,
     DELTA,
+    DELTA_TURN,
     DISSIPATED,
     DOF_OF,
     ENTRY,
@@ -38,15 +38,19 @@ from ..solvers.layout import (
     LOADS_DISSIPATED,
     LOADS_SUPPLIED,
     ON,
+    PLACE,
     RATE,
     RAW,
     RESPONSE,
+    RESPONSE_PLACE,
+    RESPONSE_TURN,
     ROW_OF,
     SIDE,
     SOFT,
     SPARE,
     START,
     SUPPLIED,
+    TURN,
     WANT,
     P,
 )
@@ -87,8 +91,7 @@ def gather(tables, constraints, work, q, v, t):
     work.report[LOADS_SUPPLIED], work.report[LOADS_DISSIPATED] = 0.0, 0.0
     if tables.loads.shape[0] > 0:
         work.report[LOADS_SUPPLIED], work.report[LOADS_DISSIPATED] = apply_loads(tables, q, v, t)
-    measure(tables, constraints, q)
-    measure_motion(tables, constraints)
+    survey(tables, constraints, q)
     factor(dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
     x, flag, place_of = work.dof[SPARE], work.flag, work.place
     for i in range(rows.shape[0]):
@@ -154,6 +157,44 @@ def _respond(tables, work, p, scale, out):
     solve_outward(tables.dofs, work.H, z)
     for d in range(z.shape[0]):
         out[work.link[RATE, d]] = z[d]
+
+
+@kernel
+def _respond_three(tables, work, a):
+    """The same for forces, and for the pushes that close gaps and stop rates: a, DELTA, DELTA_TURN."""
+    flag, dof, row, entry, link = work.flag, work.dof, work.row, work.entry, work.link
+    n = dof.shape[1]
+    for d in range(n):
+        dof[RESPONSE, d] = dof[FORCE, d]
+        dof[RESPONSE_PLACE, d] = 0.0
+        dof[RESPONSE_TURN, d] = 0.0
+    for r in range(row.shape[1]):
+        if flag[ON, r] != 0:
+            x, y, z = row[P, r], row[PLACE, r], row[TURN, r]
+            for k in range(flag[ENTRY, r], flag[ENTRY, r + 1]):
+                d, weight = work.place[DOF_OF, k], entry[INWARD, k]
+                dof[RESPONSE, d] += weight * x
+                dof[RESPONSE_PLACE, d] += weight * y
+                dof[RESPONSE_TURN, d] += weight * z
+    dofs, H = tables.dofs, work.H
+    for d in range(n):
+        inverse = dof[INVERSE, d]
+        x, y, z = (
+            inverse * dof[RESPONSE, d],
+            inverse * dof[RESPONSE_PLACE, d],
+            inverse * dof[RESPONSE_TURN, d],
+        )
+        i, k = dofs[d + 1].parent, dofs[d + 1].depth
+        while i != 0:
+            k -= 1
+            weight = H[d, k]
+            x -= weight * dof[RESPONSE, i - 1]
+            y -= weight * dof[RESPONSE_PLACE, i - 1]
+            z -= weight * dof[RESPONSE_TURN, i - 1]
+            i = dofs[i].parent
+        dof[RESPONSE, d], dof[RESPONSE_PLACE, d], dof[RESPONSE_TURN, d] = x, y, z
+        i = link[RATE, d]
+        a[i], dof[DELTA, i], dof[DELTA_TURN, i] = x, y, z
 
 
 @kernel
@@ -256,10 +297,10 @@ def _motor(row, work, i, command, h):
 
 
 @kernel
-def solve(tables, constraints, work, t, h, a):
+def solve(tables, constraints, work, t, h, a, project):
     """(gathered rows) => forces of rows at their present modes, accelerations a; h is how far stiff rows look ahead.
 
-    Leaves the factors for `_settle` and `_correct`.
+    With `project`, also the corrections that `_correct` applies. Leaves the factors for `_settle`.
     """
     rows = constraints.rows
     for i in range(rows.shape[0]):
@@ -275,15 +316,35 @@ def solve(tables, constraints, work, t, h, a):
             work.row[WANT, i] -= _along_free(work, i)
             work.row[P, i] = work.row[WANT, i]
     factor_envelope(work, ON)
-    solve_envelope(work, P)
-    _finish(tables, constraints, work, a)
+    if project:
+        _aim_corrections(constraints, work)
+        solve_three(work)
+        _respond_three(tables, work, a)
+    else:
+        solve_envelope(work, P)
+        _respond(tables, work, P, 1.0, a)
+    _account(constraints, work, a)
 
 
 @kernel
-def _finish(tables, constraints, work, a):
-    """Forces of the kept rows => accelerations, and power of all rows."""
+def _aim_corrections(constraints, work):
+    """What kept rows want of positions and velocities: no gap, and the rate that they are told."""
+    rows, row = constraints.rows, work.row
+    for i in range(rows.shape[0]):
+        row[PLACE, i] = 0.0
+        row[TURN, i] = 0.0
+        if work.flag[ON, i] != 0:
+            role = rows[i].role
+            if role == HOLD or role == LIMIT:
+                row[PLACE, i] = -rows[i].phi
+            if row[SOFT, i] == 0.0:
+                row[TURN, i] = -rows[i].rate if role != SERVO_RATE else rows[i].goal - rows[i].rate
+
+
+@kernel
+def _account(constraints, work, a):
+    """(forces of the kept rows) => forces and power of all rows, accelerations of those that may stop."""
     rows, report = constraints.rows, work.report
-    _respond(tables, work, P, 1.0, a)
     report[SUPPLIED], report[DISSIPATED] = report[LOADS_SUPPLIED], report[LOADS_DISSIPATED]
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -323,7 +384,7 @@ def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event
                     continue
                 _set_modes(tables, constraints, t, event)
                 begin = False
-            solve(tables, constraints, work, t, h, a)
+            solve(tables, constraints, work, t, h, a, True)
         fresh = False
         if bounded:
             changed |= _settle(tables, constraints, work, a)
@@ -337,46 +398,31 @@ def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event
 
 @woven
 def _correct(tables, constraints, work, q, v, energy, h):
-    """Newton's step to zero gap and zero rate of the kept rows, with the factors of the last evaluation.
+    """Newton's step to zero gap and zero rate of the kept rows, as `solve` found it.
 
     Returns the largest changes of coordinates and rates, and whether a bounded row would need more than its bound
     for that: such rows are let go.
     """
-    rows, on, s, delta = constraints.rows, work.flag[ON], work.row[CHANGE], work.dof[DELTA]
-    for i in range(rows.shape[0]):
-        s[i] = 0.0
-        if on[i] != 0 and (rows[i].role == HOLD or rows[i].role == LIMIT):
-            s[i] = -rows[i].phi
-    solve_envelope(work, CHANGE)
-    _respond(tables, work, CHANGE, 0.0, delta)
-    moved = 0.0
+    rows, on, delta, dv = constraints.rows, work.flag[ON], work.dof[DELTA], work.dof[DELTA_TURN]
+    moved, turned, released = 0.0, 0.0, False
     for i in range(delta.shape[0]):
         moved = max(moved, abs(delta[i]))
+        turned = max(turned, abs(dv[i]))
     if moved > 0.0:
         retract(tables.dofs, q, delta, q)
-
-    for i in range(rows.shape[0]):
-        s[i] = 0.0
-        if on[i] != 0 and work.row[SOFT, i] == 0.0:
-            s[i] = -rows[i].rate if rows[i].role != SERVO_RATE else rows[i].goal - rows[i].rate
-    solve_envelope(work, CHANGE)
-    released = False
     for i in range(rows.shape[0]):
         row = rows[i]
         if on[i] != 0 and (row.role == FRICTION or row.role == SERVO_RATE):
-            if abs(s[i]) > h * row.value[0]:
+            push = work.row[TURN, i]
+            if abs(push) > h * row.value[0]:
                 row.mode = LOW if row.rate > row.goal else HIGH
                 released = True
             elif row.role == SERVO_RATE:
-                energy[0] += 0.5 * s[i] * (row.rate + row.goal)
-    if released:
-        return moved, 0.0, True
-    _respond(tables, work, CHANGE, 0.0, delta)
-    turned = 0.0
-    for i in range(delta.shape[0]):
-        v[i] += delta[i]
-        turned = max(turned, abs(delta[i]))
-    return moved, turned, False
+                energy[0] += 0.5 * push * (row.rate + row.goal)
+    if not released:
+        for i in range(delta.shape[0]):
+            v[i] += dv[i]
+    return moved, turned, released
 
 
 @woven
@@ -394,11 +440,17 @@ def _settle(tables, constraints, work, a):
     if fine:
         return 0
     solve_box(work)
-    _finish(tables, constraints, work, a)
+    _respond(tables, work, P, 1.0, a)
+    _account(constraints, work, a)
     for i in range(rows.shape[0]):
         if flag[ON, i] != 0 and flag[SIDE, i] != HELD:
             rows[i].mode = FREE if rows[i].role == LIMIT else flag[SIDE, i]
             flag[ON, i] = 0
+    _aim_corrections(constraints, work)
+    solve_envelope(work, PLACE)
+    solve_envelope(work, TURN)
+    _respond(tables, work, PLACE, 0.0, work.dof[DELTA])
+    _respond(tables, work, TURN, 0.0, work.dof[DELTA_TURN])
     return 1
 
 

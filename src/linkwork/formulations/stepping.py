@@ -148,7 +148,7 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
             _try_servos(constraints)
         share = 1.0 if last else tableau[TIMES, s]
         gather(tables, constraints, work, q[TRIAL], v, t + share * h)
-        solve(tables, constraints, work, t + share * h, ahead, motion.a)
+        solve(tables, constraints, work, t + share * h, ahead, motion.a, last)
         if not smooth:
             stage = y[STAGE + s]
             local_rate(tables.dofs, q[TRIAL], y[TRIAL], v, stage)

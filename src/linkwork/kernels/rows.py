@@ -165,26 +165,33 @@ def measure(tables, constraints, q):
         if coord.q >= 0:
             coord.value = q[coord.q]
         else:
+            if coord.tracked != 0:
+                recall_angle(pairs[coord.pair], coord)
             measure_coordinate(pairs[coord.pair], coord)
     for i in range(rows.shape[0]):
-        row = rows[i]
-        if row.kind == DOT:
-            pair = pairs[row.pair]
-            row.phi = measure_dot(pair, row.alpha, row.beta, row.J_A, row.J_B)
-            if row.first >= 0:  # a screw: travel less lead times angle
-                _subtract_coordinate(row, coords[row.first], row.ratio)
-        elif row.kind == COORDINATE:  # its Jacobian is that of its coordinates
-            row.phi = row.sign * coords[row.first].value - row.offset
-            if row.second >= 0:
-                row.phi -= row.ratio * coords[row.second].value
-        elif row.kind == SPIN:
-            axis = _vector(pairs[row.pair], row.alpha)
-            _clear(row.J_A)
-            _clear(row.J_B)
-            _add_turning(row.J_B, axis)
-            _add_turning(row.J_A, scale3(-1.0, axis))
-        else:
-            _measure_distance(row, pairs[row.pair])
+        _measure_row(pairs, coords, rows[i])
+
+
+@kernel
+def _measure_row(pairs, coords, row):
+    """Gap and Jacobian of a row."""
+    if row.kind == DOT:
+        pair = pairs[row.pair]
+        row.phi = measure_dot(pair, row.alpha, row.beta, row.J_A, row.J_B)
+        if row.first >= 0:  # a screw: travel less lead times angle
+            _subtract_coordinate(row, coords[row.first], row.ratio)
+    elif row.kind == COORDINATE:  # its Jacobian is that of its coordinates
+        row.phi = row.sign * coords[row.first].value - row.offset
+        if row.second >= 0:
+            row.phi -= row.ratio * coords[row.second].value
+    elif row.kind == SPIN:
+        axis = _vector(pairs[row.pair], row.alpha)
+        _clear(row.J_A)
+        _clear(row.J_B)
+        _add_turning(row.J_B, axis)
+        _add_turning(row.J_A, scale3(-1.0, axis))
+    else:
+        _measure_distance(row, pairs[row.pair])
 
 
 @kernel
@@ -306,7 +313,8 @@ def _ball_bias(pair, column):
 
 @kernel
 def measure_motion(tables, constraints):
-    """(measured rows) => bias of every coordinate and row: its second derivative if no joint accelerated."""
+    """(measured rows) => bias of every coordinate that rows are about, and row: its second derivative if no joint
+    accelerated."""
     pairs, coords, rows = constraints.pairs, constraints.coords, constraints.rows
     for i in range(pairs.shape[0]):
         _move_pair(tables, pairs[i])
@@ -315,28 +323,111 @@ def measure_motion(tables, constraints):
         if coord.q < 0 and coord.used != 0:
             coord.bias = _coordinate_bias(pairs[coord.pair], coord)
     for i in range(rows.shape[0]):
-        row = rows[i]
-        if row.kind == DOT:
-            _, _, row.bias = _dot_motion(pairs[row.pair], row.alpha, row.beta)
-            if row.first >= 0:
-                row.bias -= row.ratio * coords[row.first].bias
-        elif row.kind == COORDINATE:
-            row.bias = row.sign * coords[row.first].bias
-            if row.second >= 0:
-                row.bias -= row.ratio * coords[row.second].bias
-        elif row.kind == SPIN:
-            pair = pairs[row.pair]
-            axis = _vector(pair, row.alpha)
-            w_B = get3(pair.w_B)
-            slip = sub3(w_B, get3(pair.w_A))
-            turning = sub3(get3(pair.e_B), get3(pair.e_A))
-            row.bias = dot3(axis, turning) + dot3(cross3(w_B, axis), slip)
+        _row_bias(pairs, coords, rows[i])
+
+
+@kernel
+def _row_bias(pairs, coords, row):
+    """phi'' of a row if no joint accelerated."""
+    if row.kind == DOT:
+        _, _, row.bias = _dot_motion(pairs[row.pair], row.alpha, row.beta)
+        if row.first >= 0:
+            row.bias -= row.ratio * coords[row.first].bias
+    elif row.kind == COORDINATE:
+        row.bias = row.sign * coords[row.first].bias
+        if row.second >= 0:
+            row.bias -= row.ratio * coords[row.second].bias
+    elif row.kind == SPIN:
+        pair = pairs[row.pair]
+        axis = _vector(pair, row.alpha)
+        w_B = get3(pair.w_B)
+        slip = sub3(w_B, get3(pair.w_A))
+        turning = sub3(get3(pair.e_B), get3(pair.e_A))
+        row.bias = dot3(axis, turning) + dot3(cross3(w_B, axis), slip)
+    else:
+        pair = pairs[row.pair]
+        d, d1 = get3(pair.d), get3(pair.d1)
+        length = norm3(d)
+        row.bias = 0.0
+        if length > 0.0:
+            u = scale3(1.0 / length, d)
+            along = dot3(u, d1)
+            row.bias = dot3(u, get3(pair.d2)) + (dot3(d1, d1) - along * along) / length
+
+
+# --- both at once, for stepping ---
+
+
+@kernel
+def survey(tables, constraints, q):
+    """(placed tables) => gap, Jacobian and bias of every row; coordinates that no row is about are only kept track of."""
+    pairs, coords, rows = constraints.pairs, constraints.coords, constraints.rows
+    for i in range(pairs.shape[0]):
+        place_pair(tables, pairs[i])
+        _move_pair(tables, pairs[i])
+    for i in range(coords.shape[0]):
+        coord = coords[i]
+        if coord.used == 0:
+            if coord.q < 0 and coord.how == TURN:
+                track_angle(pairs[coord.pair], coord)
+        elif coord.q >= 0:
+            coord.value = q[coord.q]
         else:
-            pair = pairs[row.pair]
-            d, d1 = get3(pair.d), get3(pair.d1)
-            length = norm3(d)
-            row.bias = 0.0
-            if length > 0.0:
-                u = scale3(1.0 / length, d)
-                along = dot3(u, d1)
-                row.bias = dot3(u, get3(pair.d2)) + (dot3(d1, d1) - along * along) / length
+            measure_coordinate(pairs[coord.pair], coord)
+            coord.bias = _coordinate_bias(pairs[coord.pair], coord)
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if row.kind == DOT and row.alpha >= _A and row.alpha < _B and row.beta >= _B and row.first < 0:
+            _survey_equation(pairs[row.pair], row)
+        else:
+            _measure_row(pairs, coords, row)
+            _row_bias(pairs, coords, row)
+
+
+@kernel
+def _survey_equation(pair, row):
+    """The same for what joints are mostly made of: an axis of A on the distance, or on an axis of B."""
+    alpha = _vector(pair, row.alpha)
+    alpha1, alpha2 = _vector_motion(pair, row.alpha, alpha)
+    beta = _vector(pair, row.beta)
+    n = cross3(alpha, beta)
+    if row.beta == _D:
+        beta1, beta2 = get3(pair.d1), get3(pair.d2)
+        n_A, n_B = sub3(n, cross3(get3(pair.r_A), alpha)), cross3(get3(pair.r_B), alpha)
+        f = alpha
+    else:
+        beta1, beta2 = _vector_motion(pair, row.beta, beta)
+        n_A, n_B = n, scale3(-1.0, n)
+        f = (0.0, 0.0, 0.0)
+    row.phi = dot3(alpha, beta)
+    row.bias = dot3(alpha2, beta) + 2.0 * dot3(alpha1, beta1) + dot3(alpha, beta2)
+    J_A, J_B = row.J_A, row.J_B
+    J_A[0], J_A[1], J_A[2] = n_A[0], n_A[1], n_A[2]
+    J_A[3], J_A[4], J_A[5] = -f[0], -f[1], -f[2]
+    J_B[0], J_B[1], J_B[2] = n_B[0], n_B[1], n_B[2]
+    J_B[3], J_B[4], J_B[5] = f[0], f[1], f[2]
+
+
+@kernel
+def track_angle(pair, coord):
+    """Count the turns of an angle that nobody asks for at every step: it passes π where its cosine is negative."""
+    pick = coord.pick
+    s = dot3(_vector(pair, pick[0]), _vector(pair, pick[1]))
+    c = dot3(_vector(pair, pick[2]), _vector(pair, pick[3]))
+    if coord.tracked == 0:
+        turns = (coord.value - math.atan2(s, c)) / (2.0 * math.pi)
+        coord.turns = math.floor(turns + 0.5)
+        coord.tracked = 1
+    elif c < 0.0 and s * coord.sine < 0.0:
+        coord.turns += 1.0 if s < 0.0 else -1.0
+    coord.sine = s
+
+
+@kernel
+def recall_angle(pair, coord):
+    """The value of a tracked angle, near enough for `measure_coordinate` to go on from."""
+    pick = coord.pick
+    track_angle(pair, coord)
+    s = dot3(_vector(pair, pick[0]), _vector(pair, pick[1]))
+    c = dot3(_vector(pair, pick[2]), _vector(pair, pick[3]))
+    coord.value = math.atan2(s, c) + 2.0 * math.pi * coord.turns

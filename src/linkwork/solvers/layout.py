@@ -10,16 +10,17 @@ from typing import NamedTuple
 import numpy as np
 
 # row: floats of each row
-P, RIGHT, CHANGE, SOFT, WANT, LO, HI, PIVOT, SCALE, BEGAN, BEGAN_RATE = range(11)
-"""Force or impulse; scratch; a second unknown; softness; wanted acceleration or velocity; bounds; 1/pivot; largest diagonal
+P, PLACE, TURN, RIGHT, SOFT, WANT, LO, HI, PIVOT, SCALE, BEGAN, BEGAN_RATE = range(12)
+"""Force or impulse; pushes that close gaps, and that stop rates; scratch; softness; wanted acceleration or velocity; bounds; 1/pivot; largest diagonal
 so far; gap or slip at the start of a step, and its rate."""
 # flag: integers of each row
 FIRST, START, ENTRY, ON, SIDE, KEPT = range(6)
 """First column of the envelope; element (i, j) of a matrix over rows stands at START + j; first entry of the row (one more than
 there are rows); takes part; kept or at which bound; kept."""
 # dof: floats of each dof, numbered from 0: dof d of the table is d - 1
-INVERSE, FORCE, RESPONSE, DELTA, SPARE = range(5)
-"""1/D of the factored inertia; forces, solved inward; scratch; a displacement, numbered like rates; zero between uses."""
+INVERSE, FORCE, SPARE, RESPONSE, RESPONSE_PLACE, RESPONSE_TURN, DELTA, DELTA_TURN = range(8)
+"""1/D of the factored inertia; forces, solved inward; zero between uses; scratch; displacements and changes of rates, numbered
+like rates."""
 # link: integers of each dof
 RATE, COLUMN = range(2)
 """Index of its rate; first of its entries by column (one more than there are dofs)."""
