@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .solvers.layout import AT, COLUMN, DOF_OF, ENTRY, FIRST, RATE, ROW_OF, START, Work
+from .solvers.layout import BEGIN, END, FIRST, RATE, START, Work
 from .tables import COORDINATE, Constraints, Tables
 
 
@@ -78,28 +78,22 @@ def _far_end(root: int, neighbours: list[list[int]]) -> int:
 
 def new_work(tables: Tables, constraints: Constraints) -> Work:
     """Structure and scratch for rows in the order that they stand in."""
-    lists = [sorted(dofs, reverse=True) for dofs in touched(tables, constraints)]
-    n, m = len(tables.dofs) - 1, len(lists)
-    by_dof: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    flag = np.zeros((6, m + 1), np.int64)
-    for i, dofs in enumerate(lists):
-        flag[ENTRY, i + 1] = flag[ENTRY, i] + len(dofs)
-        for k, d in enumerate(dofs):
-            by_dof[d].append((i, int(flag[ENTRY, i]) + k))
-        flag[FIRST, i] = min((by_dof[d][0][0] for d in dofs), default=i)
-    widths = np.arange(m) - flag[FIRST, :m] + 1
-    offsets = np.cumsum([0, *widths])
-    flag[START, :m] = offsets[:-1] - flag[FIRST, :m]
-    entries = int(flag[ENTRY, m])
-    place = np.zeros((3, entries), np.int64)
-    place[DOF_OF] = [d for dofs in lists for d in dofs]
-    place[ROW_OF] = [row for column in by_dof for row, _ in column]
-    place[AT] = [at for column in by_dof for _, at in column]
-    link = np.zeros((2, n + 1), np.int64)
-    link[RATE, :n] = tables.dofs["v"][1:]
-    link[COLUMN, 1:] = np.cumsum([len(column) for column in by_dof])
-    depth = int(tables.dofs["depth"].max(initial=0)) + 1
+    touching = touched(tables, constraints)
+    n, m = len(tables.dofs) - 1, len(touching)
+    link = np.zeros((3, n), np.int64)
+    link[RATE] = tables.dofs["v"][1:]
+    link[BEGIN] = m
+    for i, dofs in enumerate(touching):
+        for d in dofs:
+            link[BEGIN, d] = min(link[BEGIN, d], i)
+            link[END, d] = i + 1
+    link[BEGIN] = np.minimum(link[BEGIN], link[END])
+    flag = np.zeros((5, m), np.int64)
+    flag[FIRST] = [min((link[BEGIN, d] for d in dofs), default=i) for i, dofs in enumerate(touching)]
+    offsets = np.cumsum([0, *(np.arange(m) - flag[FIRST] + 1)])
+    flag[START] = offsets[:-1] - flag[FIRST]
     return Work(
-        np.zeros((n, depth)), np.zeros((12, m)), flag, np.zeros((8, n)), link, np.zeros((2, entries)), place,
-        np.zeros(offsets[-1]), np.zeros(offsets[-1]), np.array([np.inf, -1.0, 0.0, 0.0, 0.0, 0.0]),
+        np.zeros((n, int(tables.dofs["depth"].max(initial=0)) + 1)), np.zeros((13, m)), flag, np.zeros((7, n)), link,
+        np.zeros((n, m)), np.zeros((n, m)), np.zeros(offsets[-1]), np.zeros(offsets[-1]),
+        np.array([np.inf, -1.0, 0.0, 0.0, 0.0, 0.0]),
     )  # fmt: skip

@@ -22,33 +22,28 @@ from ..solvers.aim import aim, audit
 from ..solvers.box import EXACT, solve_box
 from ..solvers.envelope import factor_envelope, solve_envelope, solve_three
 from ..solvers.layout import (
-    AT,
-    COLUMN,
+    BEGIN,
     DELTA,
     DELTA_TURN,
     DISSIPATED,
-    DOF_OF,
-    ENTRY,
+    END,
     FIRST,
     FORCE,
     HI,
     INVERSE,
-    INWARD,
     LO,
     LOADS_DISSIPATED,
     LOADS_SUPPLIED,
     ON,
     PLACE,
     RATE,
-    RAW,
     RESPONSE,
     RESPONSE_PLACE,
     RESPONSE_TURN,
-    ROW_OF,
     SIDE,
     SOFT,
-    SPARE,
     START,
+    SUM,
     SUPPLIED,
     TURN,
     WANT,
@@ -93,97 +88,92 @@ def gather(tables, constraints, work, q, v, t):
         work.report[LOADS_SUPPLIED], work.report[LOADS_DISSIPATED] = apply_loads(tables, q, v, t)
     survey(tables, constraints, q)
     factor(dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
-    x, flag, place_of = work.dof[SPARE], work.flag, work.place
-    for i in range(rows.shape[0]):
-        add_row(dofs, constraints, rows[i], x)
-        rate = 0.0
-        for k in range(flag[ENTRY, i], flag[ENTRY, i + 1]):
-            d = place_of[DOF_OF, k]
-            work.entry[RAW, k] = x[d]
-            rate += x[d] * v[work.link[RATE, d]]
-            x[d] = 0.0
-        rows[i].rate = rate
+    J, link, rate = work.J, work.link, work.row[SUM]
+    for d in range(J.shape[0]):
+        for r in range(link[BEGIN, d], link[END, d]):
+            J[d, r] = 0.0
+    for r in range(rows.shape[0]):
+        add_row(dofs, constraints, rows[r], J[:, r])
+    _times(work, J, v, rate)
+    for r in range(rows.shape[0]):
+        rows[r].rate = rate[r]
+
+
+@kernel
+def _times(work, J, v, out):
+    """out = Jᵀ v, v numbered like the rates: what rows make of rates."""
+    link = work.link
+    for r in range(out.shape[0]):
+        out[r] = 0.0
+    for d in range(J.shape[0]):
+        x = v[link[RATE, d]]
+        for r in range(link[BEGIN, d], link[END, d]):
+            out[r] += J[d, r] * x
 
 
 @kernel
 def _couple(tables, work):
-    """Y and A = Y D⁻¹ Yᵀ of the rows that are on."""
-    dofs, H, A = tables.dofs, work.H, work.A
-    x, flag, entry, place_of, link = work.dof[SPARE], work.flag, work.entry, work.place, work.link
-    for r in range(work.row.shape[1]):
-        if flag[ON, r] == 0:
-            continue
-        begin, end = flag[ENTRY, r], flag[ENTRY, r + 1]
-        for k in range(begin, end):
-            x[place_of[DOF_OF, k]] = entry[RAW, k]
-        for k in range(begin, end):
-            d = place_of[DOF_OF, k]
-            value = x[d]
-            entry[INWARD, k] = value
-            x[d] = 0.0
-            if value != 0.0:
-                i, depth = dofs[d + 1].parent, dofs[d + 1].depth
-                while i != 0:
-                    depth -= 1
-                    x[i - 1] -= H[d, depth] * value
-                    i = dofs[i].parent
+    """Y and A = Y D⁻¹ Yᵀ of the rows that are on; free accelerations of all of them in row[SUM]."""
+    dofs, H, A, J, Y = tables.dofs, work.H, work.A, work.J, work.Y
+    flag, link, row = work.flag, work.link, work.row
+    n, m = J.shape
+    for r in range(m):
+        row[SUM, r] = 0.0
         for j in range(flag[START, r] + flag[FIRST, r], flag[START, r] + r + 1):
             A[j] = 0.0
-    for d in range(dofs.shape[0] - 1):
+    for d in range(n):
+        for r in range(link[BEGIN, d], link[END, d]):
+            Y[d, r] = J[d, r] if flag[ON, r] != 0 else 0.0
+    for d in range(n - 1, -1, -1):
+        begin, end = link[BEGIN, d], link[END, d]
+        if begin == end:
+            continue
+        i, k = dofs[d + 1].parent, dofs[d + 1].depth
+        while i != 0:
+            k -= 1
+            weight = H[d, k]
+            for r in range(begin, end):
+                Y[i - 1, r] -= weight * Y[d, r]
+            i = dofs[i].parent
         inverse = work.dof[INVERSE, d]
-        low, high = link[COLUMN, d], link[COLUMN, d + 1]
-        for a in range(low, high):
-            r = place_of[ROW_OF, a]
-            if flag[ON, r] != 0:
-                y = entry[INWARD, place_of[AT, a]] * inverse
+        free = inverse * work.dof[FORCE, d]
+        for r in range(begin, end):
+            y = Y[d, r]
+            if y != 0.0:
+                row[SUM, r] += y * free
+                y *= inverse
                 base = flag[START, r]
-                for b in range(low, a + 1):
-                    A[base + place_of[ROW_OF, b]] += y * entry[INWARD, place_of[AT, b]]
+                for s in range(begin, r + 1):
+                    A[base + s] += y * Y[d, s]
 
 
 @kernel
 def _respond(tables, work, p, scale, out):
     """out = H⁻¹ (scale · forces + Jᵀ row[p]), numbered like the rates, over the rows that are on."""
-    flag, z = work.flag, work.dof[RESPONSE]
+    Y, link, z = work.Y, work.link, work.dof[RESPONSE]
     for d in range(z.shape[0]):
-        z[d] = scale * work.dof[FORCE, d]
-    for r in range(work.row.shape[1]):
-        push = work.row[p, r]
-        if flag[ON, r] != 0 and push != 0.0:
-            for k in range(flag[ENTRY, r], flag[ENTRY, r + 1]):
-                z[work.place[DOF_OF, k]] += work.entry[INWARD, k] * push
-    for d in range(z.shape[0]):
-        z[d] *= work.dof[INVERSE, d]
+        total = scale * work.dof[FORCE, d]
+        for r in range(link[BEGIN, d], link[END, d]):
+            total += Y[d, r] * work.row[p, r]
+        z[d] = total * work.dof[INVERSE, d]
     solve_outward(tables.dofs, work.H, z)
     for d in range(z.shape[0]):
-        out[work.link[RATE, d]] = z[d]
+        out[link[RATE, d]] = z[d]
 
 
 @kernel
 def _respond_three(tables, work, a):
     """The same for forces, and for the pushes that close gaps and stop rates: a, DELTA, DELTA_TURN."""
-    flag, dof, row, entry, link = work.flag, work.dof, work.row, work.entry, work.link
-    n = dof.shape[1]
-    for d in range(n):
-        dof[RESPONSE, d] = dof[FORCE, d]
-        dof[RESPONSE_PLACE, d] = 0.0
-        dof[RESPONSE_TURN, d] = 0.0
-    for r in range(row.shape[1]):
-        if flag[ON, r] != 0:
-            x, y, z = row[P, r], row[PLACE, r], row[TURN, r]
-            for k in range(flag[ENTRY, r], flag[ENTRY, r + 1]):
-                d, weight = work.place[DOF_OF, k], entry[INWARD, k]
-                dof[RESPONSE, d] += weight * x
-                dof[RESPONSE_PLACE, d] += weight * y
-                dof[RESPONSE_TURN, d] += weight * z
-    dofs, H = tables.dofs, work.H
-    for d in range(n):
+    dofs, H, Y, dof, row, link = tables.dofs, work.H, work.Y, work.dof, work.row, work.link
+    for d in range(dof.shape[1]):
+        x, y, z = dof[FORCE, d], 0.0, 0.0
+        for r in range(link[BEGIN, d], link[END, d]):
+            weight = Y[d, r]
+            x += weight * row[P, r]
+            y += weight * row[PLACE, r]
+            z += weight * row[TURN, r]
         inverse = dof[INVERSE, d]
-        x, y, z = (
-            inverse * dof[RESPONSE, d],
-            inverse * dof[RESPONSE_PLACE, d],
-            inverse * dof[RESPONSE_TURN, d],
-        )
+        x, y, z = inverse * x, inverse * y, inverse * z
         i, k = dofs[d + 1].parent, dofs[d + 1].depth
         while i != 0:
             k -= 1
@@ -195,25 +185,6 @@ def _respond_three(tables, work, a):
         dof[RESPONSE, d], dof[RESPONSE_PLACE, d], dof[RESPONSE_TURN, d] = x, y, z
         i = link[RATE, d]
         a[i], dof[DELTA, i], dof[DELTA_TURN, i] = x, y, z
-
-
-@kernel
-def _along(work, i, v):
-    """The rate that row i has under the rates v."""
-    rate = 0.0
-    for k in range(work.flag[ENTRY, i], work.flag[ENTRY, i + 1]):
-        rate += work.entry[RAW, k] * v[work.link[RATE, work.place[DOF_OF, k]]]
-    return rate
-
-
-@kernel
-def _along_free(work, i):
-    """The acceleration of row i under all forces but those of kept rows."""
-    a = 0.0
-    for k in range(work.flag[ENTRY, i], work.flag[ENTRY, i + 1]):
-        d = work.place[DOF_OF, k]
-        a += work.entry[INWARD, k] * work.dof[INVERSE, d] * work.dof[FORCE, d]
-    return a
 
 
 # --- what rows do at a given mode ---
@@ -297,23 +268,23 @@ def _motor(row, work, i, command, h):
 
 
 @kernel
-def solve(tables, constraints, work, t, h, a, project):
+def solve(tables, constraints, work, t, h, a, bounded, project):
     """(gathered rows) => forces of rows at their present modes, accelerations a; h is how far stiff rows look ahead.
 
     With `project`, also the corrections that `_correct` applies. Leaves the factors for `_settle`.
     """
     rows = constraints.rows
+    pushed = False
     for i in range(rows.shape[0]):
         _law(tables, constraints, work, i, t, h)
-        force = rows[i].force
-        if force != 0.0:
-            for k in range(work.flag[ENTRY, i], work.flag[ENTRY, i + 1]):
-                work.dof[FORCE, work.place[DOF_OF, k]] += work.entry[RAW, k] * force
+        pushed |= rows[i].force != 0.0
+    if pushed:
+        _push(constraints, work)
     solve_inward(tables.dofs, work.H, work.dof[FORCE])
     _couple(tables, work)
     for i in range(rows.shape[0]):
         if work.flag[ON, i] != 0:
-            work.row[WANT, i] -= _along_free(work, i)
+            work.row[WANT, i] -= work.row[SUM, i]
             work.row[P, i] = work.row[WANT, i]
     factor_envelope(work, ON)
     if project:
@@ -323,7 +294,16 @@ def solve(tables, constraints, work, t, h, a, project):
     else:
         solve_envelope(work, P)
         _respond(tables, work, P, 1.0, a)
-    _account(constraints, work, a)
+    _account(constraints, work, a, bounded)
+
+
+@kernel
+def _push(constraints, work):
+    """Forces of rows that are not kept, added to those of the loads."""
+    rows, J, link = constraints.rows, work.J, work.link
+    for d in range(J.shape[0]):
+        for r in range(link[BEGIN, d], link[END, d]):
+            work.dof[FORCE, d] += J[d, r] * rows[r].force
 
 
 @kernel
@@ -342,9 +322,11 @@ def _aim_corrections(constraints, work):
 
 
 @kernel
-def _account(constraints, work, a):
+def _account(constraints, work, a, bounded):
     """(forces of the kept rows) => forces and power of all rows, accelerations of those that may stop."""
-    rows, report = constraints.rows, work.report
+    rows, report, along = constraints.rows, work.report, work.row[SUM]
+    if bounded:
+        _times(work, work.J, a, along)
     report[SUPPLIED], report[DISSIPATED] = report[LOADS_SUPPLIED], report[LOADS_DISSIPATED]
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -353,8 +335,8 @@ def _account(constraints, work, a):
         if row.role == HOLD or row.role == LIMIT:
             continue
         power = row.force * row.rate
-        if row.role == FRICTION or row.role == SERVO_RATE:
-            row.accel = row.bias + _along(work, i, a)
+        if bounded and (row.role == FRICTION or row.role == SERVO_RATE):
+            row.accel = row.bias + along[i]
         if row.role == FRICTION:
             report[DISSIPATED] -= power
         elif row.role == SPRING:
@@ -384,7 +366,7 @@ def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event
                     continue
                 _set_modes(tables, constraints, t, event)
                 begin = False
-            solve(tables, constraints, work, t, h, a, True)
+            solve(tables, constraints, work, t, h, a, bounded, True)
         fresh = False
         if bounded:
             changed |= _settle(tables, constraints, work, a)
@@ -441,7 +423,7 @@ def _settle(tables, constraints, work, a):
         return 0
     solve_box(work)
     _respond(tables, work, P, 1.0, a)
-    _account(constraints, work, a)
+    _account(constraints, work, a, True)
     for i in range(rows.shape[0]):
         if flag[ON, i] != 0 and flag[SIDE, i] != HELD:
             rows[i].mode = FREE if rows[i].role == LIMIT else flag[SIDE, i]
@@ -519,9 +501,10 @@ def _impact(tables, constraints, work, v, energy, event):
     _respond(tables, work, P, 0.0, delta)
     for i in range(delta.shape[0]):
         v[i] += delta[i]
+    _times(work, work.J, v, row[SUM])
     for i in range(rows.shape[0]):
         if rows[i].role == LIMIT and flag[ON, i] != 0:
-            energy[1] -= 0.5 * row[P, i] * (rows[i].rate + _along(work, i, v))
+            energy[1] -= 0.5 * row[P, i] * (rows[i].rate + row[SUM, i])
     return True
 
 
@@ -541,13 +524,14 @@ def leap(tables, constraints, work, q, v, energy, delta, t, h):
     _couple(tables, work)
     for i in range(rows.shape[0]):
         if flag[ON, i] != 0:
-            row[WANT, i] = rows[i].goal - rows[i].rate - h * _along_free(work, i)
+            row[WANT, i] = rows[i].goal - rows[i].rate - h * row[SUM, i]
     solve_box(work)
     _respond(tables, work, P, h, delta)
     for i in range(v.shape[0]):
         v[i] += delta[i]
         delta[i] = h * v[i]
+    _times(work, work.J, v, row[SUM])
     for i in range(rows.shape[0]):
         if flag[ON, i] != 0:
-            audit(rows[i], row[P, i], 0.5 * (rows[i].rate + _along(work, i, v)), h, energy)
+            audit(rows[i], row[P, i], 0.5 * (rows[i].rate + row[SUM, i]), h, energy)
     retract(tables.dofs, q, delta, q)

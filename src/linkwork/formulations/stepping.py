@@ -128,7 +128,7 @@ def _combine(motion, weights, count, h):
 
 
 @woven
-def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, stages):
+def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, stages, bounded):
     """The trial h after the state, by Adams (smooth) or Runge-Kutta, evaluated; `ahead` is for stiff rows."""
     y, q, n = motion.y, motion.q, motion.a.shape[0]
     if smooth:
@@ -148,7 +148,7 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
             _try_servos(constraints)
         share = 1.0 if last else tableau[TIMES, s]
         gather(tables, constraints, work, q[TRIAL], v, t + share * h)
-        solve(tables, constraints, work, t + share * h, ahead, motion.a, last)
+        solve(tables, constraints, work, t + share * h, ahead, motion.a, bounded, last)
         if not smooth:
             stage = y[STAGE + s]
             local_rate(tables.dofs, q[TRIAL], y[TRIAL], v, stage)
@@ -323,7 +323,7 @@ def _advance(
         smooth = integrator == ADAMS and motion.count[KNOWN] >= 4 and h == ahead
         low, high, search = 0.0, 1.0, 0
         while True:
-            _attempt(tables, constraints, work, motion, tableau, t, share * h, ahead, smooth, stages)
+            _attempt(tables, constraints, work, motion, tableau, t, share * h, ahead, smooth, stages, bounded)
             stats[EVALUATIONS] += 1 if smooth else stages
             if smooth and _apart(work, motion, h):
                 smooth = False

@@ -10,26 +10,19 @@ from typing import NamedTuple
 import numpy as np
 
 # row: floats of each row
-P, PLACE, TURN, RIGHT, SOFT, WANT, LO, HI, PIVOT, SCALE, BEGAN, BEGAN_RATE = range(12)
+P, PLACE, TURN, RIGHT, SOFT, WANT, LO, HI, PIVOT, SCALE, BEGAN, BEGAN_RATE, SUM = range(13)
 """Force or impulse; pushes that close gaps, and that stop rates; scratch; softness; wanted acceleration or velocity; bounds; 1/pivot; largest diagonal
-so far; gap or slip at the start of a step, and its rate."""
+so far; gap or slip at the start of a step, and its rate; scratch."""
 # flag: integers of each row
-FIRST, START, ENTRY, ON, SIDE, KEPT = range(6)
-"""First column of the envelope; element (i, j) of a matrix over rows stands at START + j; first entry of the row (one more than
-there are rows); takes part; kept or at which bound; kept."""
+FIRST, START, ON, SIDE, KEPT = range(5)
+"""First column of the envelope; element (i, j) of a matrix over rows stands at START + j; takes part; kept or at which bound;
+kept."""
 # dof: floats of each dof, numbered from 0: dof d of the table is d - 1
-INVERSE, FORCE, SPARE, RESPONSE, RESPONSE_PLACE, RESPONSE_TURN, DELTA, DELTA_TURN = range(8)
-"""1/D of the factored inertia; forces, solved inward; zero between uses; scratch; displacements and changes of rates, numbered
-like rates."""
+INVERSE, FORCE, RESPONSE, RESPONSE_PLACE, RESPONSE_TURN, DELTA, DELTA_TURN = range(7)
+"""1/D of the factored inertia; forces, solved inward; scratch; displacements and changes of rates, numbered like rates."""
 # link: integers of each dof
-RATE, COLUMN = range(2)
-"""Index of its rate; first of its entries by column (one more than there are dofs)."""
-# entry: floats of each non-zero number of the rows in joint space
-RAW, INWARD = range(2)
-"""The Jacobian; the same solved inward, Y = J L⁻¹."""
-# place: integers of each entry
-DOF_OF, ROW_OF, AT = range(3)
-"""Dof of an entry, row by row, outermost first; and by column: row of the entry, and where it stands."""
+RATE, BEGIN, END = range(3)
+"""Index of its rate; first row that touches it or anything it carries, and the one behind the last."""
 
 (
     EVALUATIONS, EVENTS, EULER_STEPS, REDONE, UNSETTLED, UNSETTLED_TIME, RATIO, RATIO_ROW, RATIO_TIME, GAP, GAP_ROW,
@@ -60,8 +53,10 @@ class Work(NamedTuple):
     flag: np.ndarray
     dof: np.ndarray
     link: np.ndarray
-    entry: np.ndarray
-    place: np.ndarray
+    J: np.ndarray
+    """Rows in joint space, J[d, r]; of each dof, only rows BEGIN to END are ever touched."""
+    Y: np.ndarray
+    """The same solved inward, for rows that are on."""
     A: np.ndarray
     L: np.ndarray
     report: np.ndarray

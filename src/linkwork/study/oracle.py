@@ -13,7 +13,6 @@ has to be fitted.
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..coordinates.dynamics import body_pose
+from ..errors import LinkworkError, nearest
 from ..kinematics import Kinematics
 from ..model import Flat, Model
 from ..record import Record
@@ -78,17 +78,16 @@ IMPULSES = Bounds(
     gap=_OPEN,
     limit=_OPEN,
     rest=1e-6,
-    settings={"epsilon": 1e-10, "iterations": 3000},
+    settings={"solver": "impulses", "epsilon": 1e-10, "iterations": 3000},
 )
 
 
 def bounds_of(solver: str) -> Bounds:
-    """What may be asked of a solver; of sequential impulses where there is no other."""
-    if "solver" not in inspect.signature(Simulation.__init__).parameters:
-        return IMPULSES
-    if solver == "direct":
-        return DIRECT
-    return dataclasses.replace(IMPULSES, settings={**IMPULSES.settings, "solver": solver})
+    """What may be asked of a solver."""
+    known = {"direct": DIRECT, "impulses": IMPULSES}
+    if solver not in known:
+        raise LinkworkError(f"there is no solver '{solver}'{nearest(solver, known)}")
+    return known[solver]
 
 
 @dataclass(frozen=True)
