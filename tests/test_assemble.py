@@ -15,7 +15,7 @@ from linkwork.drives import Repeater
 from linkwork.errors import ModelError
 from linkwork.item import GROUND
 from linkwork.kinematics import Kinematics
-from linkwork.methods import floating_start
+from linkwork.methods.rows import floating
 from linkwork.rotation import matrix
 from linkwork.scenes import crank_rocker, scene_names, slidercrank3d
 from test_doctor import mechanism
@@ -27,7 +27,10 @@ maximal = pytest.mark.parametrize("maximal", [False, True])
 def compiled(model, maximal=False):
     """A system and its start as written."""
     system = compile_model(model, rows=True, maximal=maximal)
-    return (system, *(floating_start(model, system) if maximal else (system.q0, system.v0)))
+    if not maximal:
+        return system, system.q0, system.v0
+    tree = compile_model(model)
+    return (system, *floating(model, system, tree, tree.q0, tree.v0))
 
 
 def changed(model, joint, **fields):

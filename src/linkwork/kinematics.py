@@ -11,7 +11,7 @@ import numpy as np
 from .coordinates.dynamics import inverse_dynamics
 from .coordinates.factor import project_row
 from .coordinates.tree import mass_matrix, place, retract
-from .kernels.rows import measure
+from .kernels.rows import measure, measure_motion
 from .rotation import Array
 from .system import System
 from .tables import HOLD
@@ -25,6 +25,7 @@ class Kinematics:
         self.system = system
         self.tables = system.fresh_tables()
         self.constraints = system.rows.fresh()
+        self.constraints.coords["used"] = 1  # `bias` may be asked of any
         self.names = system.rows.names
         self.hold = np.flatnonzero(self.constraints.rows["role"] == HOLD)
         """Indices of the rows that hold a position: joint equations and couplings."""
@@ -40,6 +41,11 @@ class Kinematics:
     def gaps(self) -> Array:
         """phi of every row at the pose [rad or m]."""
         return np.array(self.constraints.rows["phi"])
+
+    def bias(self) -> Array:
+        """J' v of every row at the pose and the rates given with it: phi'' if no joint accelerates."""
+        measure_motion(self.tables, self.constraints)
+        return np.array(self.constraints.rows["bias"])
 
     def jacobian(self, rows: Array | None = None) -> Array:
         """J of the chosen rows (all by default) at the pose: phi' = J v."""

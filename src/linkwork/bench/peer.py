@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,11 +39,6 @@ class Peer(ABC):
     def gap(self) -> float:
         """Largest distance now of two points that a loop holds together, by the engine's own kinematics [m]."""
 
-    @property
-    @abstractmethod
-    def bodies(self) -> list[tuple[float, Array]]:
-        """Mass and centre of mass in the world of every link now, by the engine itself [kg, m]."""
-
     def largest_gap(self, steps: int) -> float:
         """The farthest that a loop opens in so many steps from the start [m]."""
         self.reset()
@@ -61,6 +57,6 @@ def starts(links: dict[int, Link]) -> tuple[Array, Array]:
     )
 
 
-def apart(ends: list[Array]) -> float:
-    """Distance of two points [m]."""
-    return float(np.linalg.norm(ends[0] - ends[1]))
+def widest(pairs: Iterable[tuple[Array, Array]]) -> float:
+    """Largest distance of two points [m]; 0 if there are none."""
+    return max((float(np.linalg.norm(a - b)) for a, b in pairs), default=0.0)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..rotation import Array, quaternion
 from .hinges import read_mechanism
+from .peer import Peer, widest
 
 if TYPE_CHECKING:
     from ..system import System
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 HOW = "stepSimulation() in a Python loop, 50 iterations; loops by JOINT_POINT2POINT, friction by a motor of rate zero"
 
 
-class BulletLoops:
+class BulletLoops(Peer):
     """The same mechanism in PyBullet."""
 
     def __init__(self, system: System, friction: float, dt: float):
@@ -76,7 +77,6 @@ class BulletLoops:
         self._start = [(self._index[d], link.start, link.rate) for d, link in links.items()]
 
     def reset(self) -> None:
-        """Back to the start."""
         for index, angle, rate in self._start:
             self._engine.resetJointState(self._body, index, angle, rate)
 
@@ -88,19 +88,15 @@ class BulletLoops:
 
     @property
     def angles(self) -> Array:
-        """Of the joints now, in the order of the tree [rad]."""
         return np.array([self._engine.getJointState(self._body, k)[0] for k, _, _ in self._start])
 
-    def largest_gap(self, steps: int) -> float:
-        """The farthest that a loop opens in so many steps [m]."""
-        self.reset()
-        largest = 0.0
-        for _ in range(steps):
-            self._engine.stepSimulation()
-            for ends in self._points:
-                a, b = (self._world(index, x) for index, x in ends)
-                largest = max(largest, float(np.linalg.norm(a - b)))
-        return largest
+    @property
+    def rates(self) -> Array:
+        return np.array([self._engine.getJointState(self._body, k)[1] for k, _, _ in self._start])
+
+    @property
+    def gap(self) -> float:
+        return widest((self._world(*a), self._world(*b)) for a, b in self._points)
 
     def _world(self, index: int, x: Array) -> Array:
         """A point given from the centre of mass of a link, in the world [m]."""

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .hinges import Closure, read_mechanism
+from .peer import Peer, starts, widest
 
 if TYPE_CHECKING:
+    from ..rotation import Array
     from ..system import System
 
 HOW = "World.step() in a Python loop, Dantzig LCP, default error reduction; loops by BallJointConstraint"
 
 
-class DartLoops:
+class DartLoops(Peer):
     """The same mechanism in DART."""
 
     def __init__(self, system: System, friction: float, dt: float):
@@ -44,7 +46,7 @@ class DartLoops:
         for constraint in self._held:
             solver.addConstraint(constraint)
         self._closures = closures
-        self._start = [link.start for link in links.values()], [link.rate for link in links.values()]
+        self._start = starts(links)
 
     def _constraint(self, dart: Any, closure: Closure) -> Any:
         point = closure.point
@@ -53,10 +55,9 @@ class DartLoops:
         return dart.constraint.BallJointConstraint(self._bodies[closure.a], self._bodies[closure.b], point)
 
     def reset(self) -> None:
-        """Back to the start."""
         self._skeleton.resetVelocities()
-        self._skeleton.setPositions(np.array(self._start[0]))
-        self._skeleton.setVelocities(np.array(self._start[1]))
+        self._skeleton.setPositions(self._start[0])
+        self._skeleton.setVelocities(self._start[1])
 
     def run(self, steps: int) -> None:
         """Take steps, one call each."""
@@ -65,20 +66,16 @@ class DartLoops:
             step()
 
     @property
-    def angles(self) -> np.ndarray:
-        """Of the joints now, in the order of the tree [rad]."""
+    def angles(self) -> Array:
         return np.array(self._skeleton.getPositions())
 
-    def largest_gap(self, steps: int) -> float:
-        """The farthest that a loop opens in so many steps [m]."""
-        self.reset()
-        largest = 0.0
-        for _ in range(steps):
-            self._world.step()
-            for closure in self._closures:
-                ends = [
-                    np.array(x) if k == 0 else self._bodies[k].getTransform().multiply(x)
-                    for k, x in ((closure.a, closure.on_a), (closure.b, closure.on_b))
-                ]
-                largest = max(largest, float(np.linalg.norm(ends[0] - ends[1])))
-        return largest
+    @property
+    def rates(self) -> Array:
+        return np.array(self._skeleton.getVelocities())
+
+    @property
+    def gap(self) -> float:
+        return widest((self._point(c.a, c.on_a), self._point(c.b, c.on_b)) for c in self._closures)
+
+    def _point(self, link: int, point: Array) -> Array:
+        return np.array(point if link == 0 else self._bodies[link].getTransform().multiply(point))

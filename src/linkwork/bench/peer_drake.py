@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .hinges import read_mechanism
-from .peer import Peer, apart, starts
+from .peer import Peer, starts, widest
 
 if TYPE_CHECKING:
     from ..rotation import Array
@@ -75,7 +75,6 @@ class DrakeLoops(Peer):
             desired.FixValue(self._context, np.zeros(2 * len(self._joints)))
         self._at_q = [joint.position_start() for joint in self._joints]
         self._at_v = [joint.velocity_start() for joint in self._joints]
-        self._masses = [link.mass for link in links.values()]
         self.reset()
 
     def reset(self) -> None:
@@ -102,19 +101,14 @@ class DrakeLoops(Peer):
 
     @property
     def gap(self) -> float:
-        return max(
-            (apart([self._point(c.a, c.on_a), self._point(c.b, c.on_b)]) for c in self._closures), default=0.0
-        )
+        return widest((self._point(c.a, c.on_a), self._point(c.b, c.on_b)) for c in self._closures)
 
     def _point(self, link: int, point: Array) -> Array:
         pose = self._plant.EvalBodyPoseInWorld(self._context, self._bodies[link])
         return np.asarray(pose.multiply(np.asarray(point)))
 
     @property
-    def bodies(self) -> list[tuple[float, Array]]:
-        found = []
-        for d, body in self._bodies.items():
-            if d != 0:
-                inertia = body.CalcSpatialInertiaInBodyFrame(self._context)
-                found.append((float(inertia.get_mass()), self._point(d, inertia.get_com())))
-        return found
+    def energy(self) -> tuple[float, float]:
+        """Kinetic energy and potential of gravity now, by the engine itself [J]."""
+        plant, context = self._plant, self._context
+        return float(plant.CalcKineticEnergy(context)), float(plant.CalcPotentialEnergy(context))

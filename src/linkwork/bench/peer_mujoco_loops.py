@@ -8,6 +8,7 @@ import numpy as np
 
 from ..rotation import Array, quaternion
 from .hinges import read_mechanism
+from .peer import Peer, starts, widest
 
 if TYPE_CHECKING:
     from ..system import System
@@ -16,10 +17,10 @@ HOW = "mj_step(model, data, nstep), Euler, default options; loops by connect, fr
 HOW_TIGHT = "the same with solref = 2 dt and solimp = 0.9999 on loops and friction"
 
 
-class MujocoLoops:
+class MujocoLoops(Peer):
     """The same mechanism in MuJoCo."""
 
-    def __init__(self, system: System, friction: float, dt: float, *, tight: bool = False):
+    def __init__(self, system: System, friction: float, dt: float, *, tight: bool = False, rk4: bool = False):
         import mujoco
 
         self._mujoco = mujoco
@@ -48,11 +49,12 @@ class MujocoLoops:
         self._closures = closures
         self._model = spec.compile()
         self._model.opt.timestep = dt
+        if rk4:
+            self._model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
         self._data = mujoco.MjData(self._model)
-        self._start = [link.start for link in links.values()], [link.rate for link in links.values()]
+        self._start = starts(links)
 
     def reset(self) -> None:
-        """Back to the start."""
         self._mujoco.mj_resetData(self._model, self._data)
         self._data.qpos[:], self._data.qvel[:] = self._start
 
@@ -62,20 +64,16 @@ class MujocoLoops:
 
     @property
     def angles(self) -> Array:
-        """Of the joints now, in the order of the tree [rad]."""
         return np.array(self._data.qpos)
 
-    def largest_gap(self, steps: int) -> float:
-        """The farthest that a loop opens in so many steps [m]."""
-        self.reset()
-        largest = 0.0
-        for _ in range(steps):
-            self._mujoco.mj_step(self._model, self._data)
-            self._mujoco.mj_kinematics(self._model, self._data)
-            for closure in self._closures:
-                ends = [
-                    self._data.xpos[k] + self._data.xmat[k].reshape(3, 3) @ x
-                    for k, x in ((closure.a, closure.on_a), (closure.b, closure.on_b))
-                ]
-                largest = max(largest, float(np.linalg.norm(ends[0] - ends[1])))
-        return largest
+    @property
+    def rates(self) -> Array:
+        return np.array(self._data.qvel)
+
+    @property
+    def gap(self) -> float:
+        self._mujoco.mj_kinematics(self._model, self._data)
+        return widest((self._point(c.a, c.on_a), self._point(c.b, c.on_b)) for c in self._closures)
+
+    def _point(self, link: int, point: Array) -> Array:
+        return np.asarray(self._data.xpos[link] + self._data.xmat[link].reshape(3, 3) @ point)

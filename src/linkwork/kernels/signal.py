@@ -20,13 +20,25 @@ def signal_value(tables, index, t):
     values = first + count
     if t <= numbers[first]:
         return numbers[values]
-    for i in range(1, count):
-        t1 = numbers[first + i]
-        if t < t1:
-            t0 = numbers[first + i - 1]
-            y0, y1 = numbers[values + i - 1], numbers[values + i]
-            return y0 + (y1 - y0) * (t - t0) / (t1 - t0)
-    return numbers[values + count - 1]
+    i = _segment(numbers, first, count, t)
+    if i == count:
+        return numbers[values + count - 1]
+    t0, t1 = numbers[first + i - 1], numbers[first + i]
+    y0, y1 = numbers[values + i - 1], numbers[values + i]
+    return y0 + (y1 - y0) * (t - t0) / (t1 - t0)
+
+
+@kernel
+def _segment(numbers, first, count, t):
+    """The first of a table's times that lies after t, by bisection; `count` if there is none."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if numbers[first + middle] > t:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 @kernel
@@ -43,9 +55,8 @@ def signal_slope(tables, index, t):
     values = first + count
     if t < numbers[first]:
         return 0.0
-    for i in range(1, count):
-        t1 = numbers[first + i]
-        if t < t1:
-            t0 = numbers[first + i - 1]
-            return (numbers[values + i] - numbers[values + i - 1]) / (t1 - t0)
-    return 0.0
+    i = _segment(numbers, first, count, t)
+    if i == count:
+        return 0.0
+    rise = numbers[values + i] - numbers[values + i - 1]
+    return rise / (numbers[first + i] - numbers[first + i - 1])

@@ -9,7 +9,7 @@ gets no force.
 import numpy as np
 
 from ..kernels.jit import kernel
-from .layout import FIRST, ON, PIVOT, PLACE, SCALE, SMALLEST, SMALLEST_ROW, SOFT, START, TURN, P
+from .layout import FIRST, LO, ON, PIVOT, PLACE, SCALE, SMALLEST, SMALLEST_ROW, SOFT, START, TURN, P
 
 DEPENDENT = 1e-13
 """Pivot over largest diagonal below which a row is taken to follow from others: sin² of the angle between them."""
@@ -20,7 +20,7 @@ def factor_envelope(work, on):
     """A + soft over the rows with flag[on] set => L, and 1/pivot in row[PIVOT], which is zero for dependent rows.
 
     Pivots are judged against the largest diagonal that the row has had, row[SCALE], for a row may fade as a whole at a
-    singular position. report: the smallest ratio and its row.
+    singular position. report: the smallest ratio of a row without bounds, and that row.
     """
     A, L, row, flag = work.A, work.L, work.row, work.flag
     smallest, guilty = np.inf, -1
@@ -45,7 +45,7 @@ def factor_envelope(work, on):
             pivot -= total * L[base + j]
         scale = max(row[SCALE, k], diagonal)
         row[SCALE, k] = scale
-        if pivot < smallest * scale:
+        if pivot < smallest * scale and row[LO, k] == -np.inf:
             smallest, guilty = pivot / scale, k
         if pivot > DEPENDENT * scale:
             row[PIVOT, k] = 1.0 / pivot

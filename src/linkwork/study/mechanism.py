@@ -44,9 +44,6 @@ Indices = npt.NDArray[np.signedinteger[Any]]
 RANK = 1e-9
 """Singular values below this share of the largest count as zero; planar loops of spatial joints leave some 1e-16."""
 
-# Central differences of order 8: at a stride of _STRIDE rad the error is some 1e-13, and rounding some 1e-15.
-_STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
-_STRIDE = 0.05
 # Gaps count as closed below _CLOSED; where rounding stops the iterations earlier, below _NEARLY (shares of the
 # mechanism's size, or radians).
 _CLOSED, _NEARLY, _ITERATIONS, _LONGEST = 1e-13, 1e-10, 30, 0.5
@@ -249,17 +246,9 @@ class Mechanism:
 
     def bias(self, q: Array, v: Array, rows: Indices) -> Array:
         """How the rates of rows change by motion alone, J' v [rad/s² or m/s²]; goes back to the pose q."""
-        size = np.abs(v / self.rate_scale).sum()
-        result = np.zeros(len(rows))
-        if size == 0.0:
-            return result
-        stride = _STRIDE / size
-        for k, weight in _STENCIL:
-            for sign in (1.0, -1.0):
-                self.kin.place(self.kin.moved(q, sign * k * stride * v))
-                result += sign * weight * (self.jacobian(rows) @ v)
+        self.kin.place(q, v)
+        result: Array = self.kin.bias()[rows]
         self.kin.place(q)
-        result /= stride
         return result
 
     # --- forces ---

@@ -13,7 +13,7 @@ has to be fitted.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,14 +22,12 @@ import numpy as np
 from ..coordinates.dynamics import body_pose
 from ..errors import LinkworkError, nearest
 from ..kinematics import Kinematics
-from ..model import Flat, Model
+from ..model import Model
 from ..record import Record
-from ..rotation import Array, matrix, quaternion
-from ..signals import Table
+from ..rotation import Array, quaternion
 from ..simulate import Simulation
-from ..spanning import FLOATING
-from ..system import System
 from ..tables import COORDINATE
+from .readings import apart, floating_coordinates, is_smooth, largest, limited_coordinates, travelled, turned
 
 STEP, DURATION, SAMPLES = 1e-3, 0.1, 10
 METHODS = ("simgc", "simmc")
@@ -105,6 +103,14 @@ class Finding:
         return f"{self.kind} ({self.method}): {self.what}"
 
 
+class RunError(Exception):
+    """A run that could not be made; holds what is to be said about it."""
+
+    def __init__(self, finding: Finding):
+        super().__init__(str(finding))
+        self.finding = finding
+
+
 class Runner:
     """Runs a model with both methods, at its step and at halves of it. Simulations are made once."""
 
@@ -128,10 +134,15 @@ class Runner:
     def record(self, method: str, halvings: int = 0) -> Record:
         """From the start, with the step halved so many times."""
         if (method, halvings) not in self._records:
-            simulation = self.simulation(method)
-            simulation.reset()
-            simulation.step(0, dt=self.dt / 2**halvings)
-            record = simulation.run(self.duration, every=self.duration / SAMPLES)
+            dt = self.dt / 2**halvings
+            try:
+                simulation = self.simulation(method)
+                simulation.reset()
+                simulation.step(0, dt=dt)
+                record = simulation.run(self.duration, every=self.duration / SAMPLES)
+            except Exception as error:  # whatever it is, it must not be
+                what = f"{type(error).__name__} at a step of {dt:g} s: {error}"
+                raise RunError(Finding("error", method, what)) from error
             self._records[method, halvings] = record
         return self._records[method, halvings]
 
@@ -164,7 +175,7 @@ class Examination:
         self.runner, self.bounds = runner, runner.bounds
         self.flat = runner.flat
         self.facts = Facts()
-        self.smooth = _smooth(self.flat)
+        self.smooth = is_smooth(self.flat)
         self.order = self.bounds.order if self.smooth else self.bounds.order_at_events
         # At first order an event anywhere within a step leaves errors without a smooth expansion in the step.
         self.extrapolates = self.smooth or self.order > 1
@@ -175,25 +186,27 @@ class Examination:
         for method in METHODS:
             try:
                 record = self.runner.record(method)
-            except Exception as error:  # whatever it is, it must not be
-                found.append(Finding("error", method, f"{type(error).__name__}: {error}"))
+            except RunError as error:
+                found.append(error.finding)
                 continue
             groups = ("coordinates", "rates", "positions", "rotations", "energy")
-            broken = [name for name in groups if not np.isfinite(record.array(name)).all()]
-            if broken:
-                found.append(
-                    Finding("not_finite", method, f"{', '.join(broken)} hold numbers that are not finite")
-                )
+            wrong = [name for name in groups if not np.isfinite(record.array(name)).all()]
+            if wrong:
+                what = f"{', '.join(wrong)} hold numbers that are not finite"
+                found.append(Finding("not_finite", method, what))
         if found:
             return found
         self._look()
-        for method in METHODS:
-            found += [*self._gaps(method), *self._limits(method)]
-            if self.facts.closed:
-                found += [*self._start(method), *self._locked(method), *self._energy(method)]
+        checks = [check(method) for method in METHODS for check in (self._gaps, self._limits)]
         if self.facts.closed:
-            found += self._agreement()
-        return found
+            checks += [check(m) for m in METHODS for check in (self._start, self._locked, self._energy)]
+            checks.append(self._agreement())
+        for check in checks:
+            try:
+                found += check
+            except RunError as error:  # only with a smaller step
+                found.append(error.finding)
+        return list(dict.fromkeys(found))
 
     def _look(self) -> None:
         """Mobility and redundancy, from the tree and its loops at the start as it is written."""
@@ -202,7 +215,7 @@ class Examination:
         kinematics.place(system.q0)
         # Couplings keep the relation that they start in, whatever it is.
         equations = kinematics.constraints.rows[kinematics.hold]["kind"] != COORDINATE
-        gap = _largest(kinematics.gaps[kinematics.hold][equations])
+        gap = largest(kinematics.gaps[kinematics.hold][equations])
         poses = [body_pose(kinematics.tables, index) for index in range(len(system.bodies))]
         positions, turns = [p for p, _ in poses], [quaternion(np.reshape(R, (3, 3))) for _, R in poses]
         self.start = np.reshape(positions, (1, -1)), np.reshape(turns, (1, -1))
@@ -214,7 +227,7 @@ class Examination:
         self.facts.mobility = system.nv - len(values)
         self.facts.redundant = len(kinematics.hold) - len(values)
         self.facts.stiffness = float(values.min(initial=1.0))
-        self.size = 1.0 + _largest(self.start[0])
+        self.size = 1.0 + largest(self.start[0])
         self.facts.closed = gap <= DIRECT.gap * self.size
 
     # --- what a single run must keep ---
@@ -257,7 +270,7 @@ class Examination:
         """Where loops are closed as written, there is nothing to assemble."""
         record = self.runner.record(method)
         positions = record.array("positions")[:1] - self.start[0]
-        moved = max(_largest(positions), _largest(_turned(record.array("rotations")[:1], self.start[1])))
+        moved = max(largest(positions), largest(turned(record.array("rotations")[:1], self.start[1])))
         bound = AGREE * self.size
         if moved > bound:
             yield Finding(
@@ -267,7 +280,7 @@ class Examination:
     def _locked(self, method: str) -> Iterator[Finding]:
         if self.facts.mobility > 0:
             return
-        moved = _moved(self.runner.record(method))
+        moved = travelled(self.runner.record(method))
         bound = self.bounds.gap * self.size / self.facts.stiffness
         if moved > bound:
             yield Finding("locked", method, f"it cannot move, but did so by {moved:.3g}", moved, bound)
@@ -283,7 +296,7 @@ class Examination:
         # A joint that is open by a gap lets the weight move as far.
         weight = mass * float(np.linalg.norm(self.runner.model.gravity))
         rounding = ENERGY_ROUNDING * np.abs(energy).max() + mass * self.bounds.rest**2
-        rounding += weight * _largest(self.gaps(self.runner.record(method)))
+        rounding += weight * largest(self.gaps(self.runner.record(method)))
 
         def strayed(halvings: int) -> Array:
             balance = self.runner.record(method, halvings)["energy.balance"]
@@ -298,22 +311,24 @@ class Examination:
             yield Finding("energy", method, what, value, bound)
 
     def _agreement(self) -> Iterator[Finding]:
-        moved = max(_moved(self.runner.record(method)) for method in METHODS)
+        moved = max(travelled(self.runner.record(method)) for method in METHODS)
 
         def difference(halvings: int) -> Array:
             a, b = (self.runner.record(method, halvings) for method in METHODS)
-            return _apart(a, b)
+            return apart(a, b)
 
         verdict = self._vanishes(difference, moved, AGREE * self.size)
         if verdict is not None:
             value, bound = verdict
             a, b = (self.runner.record(method) for method in METHODS)
-            worst = int(np.abs(_apart(a, b)).max(axis=0).argmax())
+            worst = int(np.abs(apart(a, b)).max(axis=0).argmax())
             columns = [*a.groups["positions"].columns, *a.groups["rotations"].columns]
             what = f"formulations differ by {value:.3g} in '{columns[worst]}', which does not vanish with the step"
             yield Finding("disagree", " and ".join(METHODS), what, value, bound)
 
-    def _vanishes(self, error: Any, scale: float, rounding: float) -> tuple[float, float] | None:
+    def _vanishes(
+        self, error: Callable[[int], Array], scale: float, rounding: float
+    ) -> tuple[float, float] | None:
         """None if an error (an array, by the number of halvings) vanishes with the step; else (left, allowed).
 
         Of order p in the step, errors halve p times with each halving, and extrapolated ones p + 1 times. Half of these
@@ -323,7 +338,7 @@ class Examination:
         if not self.smooth:  # moments of events are found to as many digits as poses
             rounding += AGREE * scale
         errors = [error(0)]
-        first = _largest(errors[0])
+        first = largest(errors[0])
         if first <= rounding:
             return None
         extrapolated: list[float] = []
@@ -331,86 +346,14 @@ class Examination:
         for k in range(1, HALVINGS + 1):
             errors.append(error(k))
             share = (self.runner.dt / 2 ** (k - 1) * PACE) ** (order + 1)
-            extrapolated.append(_largest((2**order * errors[k] - errors[k - 1]) / (2**order - 1)))
+            extrapolated.append(largest((2**order * errors[k] - errors[k - 1]) / (2**order - 1)))
             left, allowed = extrapolated[-1], share * scale + rounding
-            if left <= allowed or _largest(errors[k]) <= rounding:
+            if left <= allowed or largest(errors[k]) <= rounding:
                 return None
             if self.extrapolates and k > 1 and left <= extrapolated[0] * 2.0 ** (-(order + 1) * (k - 1) / 2):
                 return None
             # Errors themselves tell less: one that stays passes if it is a small share, 2^(-order k/2), of the first.
             enough = 3 if order > 1 else 2 if not self.extrapolates else HALVINGS + 1
-            if k >= enough and _largest(errors[k]) <= first * 2.0 ** (-order * k / 2):
+            if k >= enough and largest(errors[k]) <= first * 2.0 ** (-order * k / 2):
                 return None
         return left, allowed
-
-
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))
-
-
-def _smooth(flat: Flat) -> bool:
-    """No impacts, no dry friction, no drive that can reach the end of its strength, no signal with corners."""
-    joints = flat.joints.values()
-    if any(joint.limits is not None or any(joint.per_rate("friction")) for joint in joints):
-        return False
-    if any(isinstance(getattr(item, "signal", None), Table) for item in flat.items()):
-        return False
-    return all(np.isinf(getattr(drive, "strength", np.inf)) for drive in flat.drives.values())
-
-
-def _moved(record: Record) -> float:
-    """How far any body has moved or turned from the start [m or rad]."""
-    start = record.array("positions")[0]
-    far = _largest(record.array("positions") - start)
-    return max(far, _largest(_turned(record.array("rotations"), record.array("rotations")[:1])))
-
-
-def _apart(a: Record, b: Record) -> Array:
-    """Differences of all poses: positions [m], then twice those of quaternions, which are half angles [rad]."""
-    positions = a.array("positions") - b.array("positions")
-    return np.hstack([positions, _turned(a.array("rotations"), b.array("rotations"))])
-
-
-def _turned(a: Array, b: Array) -> Array:
-    """2 (a - b) of quaternions, of the sign that makes it small."""
-    a, b = a.reshape(len(a), -1, 4), b.reshape(len(b), -1, 4)
-    sign = np.where(np.sum(a * b, axis=2, keepdims=True) < 0.0, -1.0, 1.0)
-    return np.asarray(2.0 * (a - sign * b)).reshape(len(a), -1)
-
-
-def floating_coordinates(system: System, flat: Flat, record: Record) -> Iterator[Array]:
-    """Coordinates of floating bodies, for a system in maximal coordinates, at the poses of a record."""
-    q = np.array(system.q0)
-    written = {name: (np.array(body.at), matrix(body.rotation)) for name, body in flat.bodies.items()}
-    positions, rotations = record.array("positions"), record.array("rotations")
-    for p, turns in zip(
-        positions.reshape(len(record), -1, 3), rotations.reshape(len(record), -1, 4), strict=True
-    ):
-        for i, name in enumerate(system.bodies):
-            at, R0 = written[name]
-            R, com = matrix(turns[i]), flat.bodies[name].mass_properties.com
-            placed = system.joints[FLOATING + name]
-            q[placed.q] = [*(p[i] + R @ com - at - R0 @ com), *quaternion(R @ R0.T)]
-        yield q
-
-
-def limited_coordinates(flat: Flat, record: Record) -> Iterator[tuple[str, float, float, Array]]:
-    """(name, lowest, highest, values) of every coordinate that has a limit; of a ball, of its rotation vector."""
-    for joint in flat.joints.values():
-        if joint.limits is None:
-            continue
-        values: list[Array] = []
-        for motion in joint.motions():
-            columns = [record[f"{joint.name}.{name}"] for name in motion.coordinates]
-            values += _rotation_vectors(columns) if motion.ball else columns
-        for rate, (low, high), column in zip(joint.rates, joint.bounds(), values, strict=True):
-            ends = -np.inf if low is None else low, np.inf if high is None else high
-            yield f"{joint.name}.{rate.removesuffix('_rate')}", *ends, column
-
-
-def _rotation_vectors(columns: Sequence[Array]) -> list[Array]:
-    w, *xyz = columns
-    size = np.sqrt(sum(x * x for x in xyz))
-    half = np.arctan2(size, np.abs(w)) * np.where(w < 0.0, -1.0, 1.0)
-    factor = np.where(size > 0.0, 2.0 * half / np.where(size > 0.0, size, 1.0), 2.0)
-    return [factor * x for x in xyz]

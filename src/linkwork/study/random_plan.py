@@ -156,10 +156,13 @@ def random_plan(
     if rng.random() < redundant:
         _add_redundant(rng, links, closures)
     at_rest = offset or not moving or rng.random() < 0.3
+    carried = _random_extras(rng, links, closures) if extras else ()
+    if offset:  # repeaters hold the relation that joints start in, and might contradict the loops that are to be closed
+        carried = tuple(extra for extra in carried if extra.kind != "repeater")
     return Plan(
         tuple(links),
         tuple(closures),
-        _random_extras(rng, links, closures) if extras else (),
+        carried,
         seed=seed,
         decades=float(np.round(rng.uniform(0.0, decades), 2)),
         gravity=bool(rng.random() < 0.85),
