@@ -56,7 +56,8 @@ def wave(amplitude, frequency, phase=0.0, offset=0.0):
     )
 
 
-# --- forward dynamics by other code: a dense system, gaps differentiated numerically, springs as forces of the tree ---
+# --- forward dynamics by other code: a dense system, gaps differentiated numerically, springs as forces of the tree
+# ---
 
 
 class Dense:
@@ -670,7 +671,8 @@ def test_rates_of_the_record_are_derivatives_of_its_coordinates():
 
 @pytest.mark.parametrize("method", ["simgc", "simmc"])
 def test_the_forces_bring_the_motion_back(method):
-    """Played into a simulation of order five, through a table so fine that its straight lines err by 1e-9 of the torque."""
+    """Played into a simulation of order five, through a table so fine that its straight lines err by 1e-9 of the
+    torque."""
     motion = wave(0.6, 2 * math.pi, -math.pi / 2, 0.6)  # starts at rest at zero
     times = np.linspace(0.0, 0.5, 101)
     found = inverse(four_bar(), {"crank.angle": motion}, times)

@@ -24,6 +24,8 @@ _HOMES = {
     "linkwork.signals": ("Sine", "Table"),
     "linkwork.simulate": ("Simulation",),
     "linkwork.study.check": ("check",),
+    "linkwork.study.inverse": ("inverse",),
+    "linkwork.study.statics": ("equilibrium",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -56,3 +58,5 @@ if TYPE_CHECKING:
     from .signals import Sine, Table
     from .simulate import Simulation
     from .study.check import check
+    from .study.inverse import inverse
+    from .study.statics import equilibrium

@@ -174,7 +174,7 @@ def difference(system: System, start: Array, end: Array) -> Array:
     return delta
 
 
-def yielding(closure: Closure, q: Array, rows: Array) -> Array:
+def yielding(closure: Closure, q: Array, rows: Any) -> Array:
     """1/m of what each of some rows moves, the loops closed: how much a force along it accelerates it."""
     closure.gaps(q)
     K, J = closure.kin.jacobian(rows), closure.kin.jacobian(closure.rows)

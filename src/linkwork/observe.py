@@ -18,6 +18,7 @@ from .model import Model
 from .reactions import Reactions
 from .record import Group, RecordBuilder
 from .rotation import Array
+from .spanning import FLOATING
 from .system import System, coordinate_columns, rate_columns
 
 _ENERGIES = ("kinetic", "gravity", "strain", "supplied", "dissipated", "balance")
@@ -121,11 +122,7 @@ class TreeObserver(Observer):
         self.groups = (
             Group("coordinates", *_columns(system.coordinates)),
             Group("rates", *_columns(system.rates)),
-            Group(
-                "accelerations",
-                tuple(_acceleration(column.name) for column in system.rates),
-                tuple(f"{column.unit}²" for column in system.rates),
-            ),
+            _accelerations(system),
             *self._poses,
             _group("forces", "force", joints, "xyz", "N"),
             _group("torques", "torque", joints, "xyz", "N m"),
@@ -196,6 +193,9 @@ class DirectObserver(RowObserver):
         self._model, self._row_names = model, rows
         self._with_reactions = False
         self._reactions: Reactions | None = None
+        self._own = not any(column.name.startswith(FLOATING) for column in system.rates)
+        if self._own:  # rates of the state are those of joints
+            self.groups = (*self.groups, _accelerations(system))
         self._plain = self.groups
 
     def choose(self, *, reactions: bool) -> None:
@@ -212,6 +212,8 @@ class DirectObserver(RowObserver):
 
     def _joints(self, block: Block, energy: Array) -> dict[str, Array]:
         data = super()._joints(block, energy)
+        if self._own:
+            data["accelerations"] = block[7]
         if self._with_reactions and self._reactions is not None:
             t, q, v = block[:3]
             data["forces"], data["torques"] = self._reactions.of(t, q, v, block[7], block[8])
@@ -226,6 +228,14 @@ def _quaternions(phi: Array) -> Array:
 
 def _columns(columns: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(name for name, _ in columns), tuple(unit for _, unit in columns)
+
+
+def _accelerations(system: System) -> Group:
+    return Group(
+        "accelerations",
+        tuple(_acceleration(column.name) for column in system.rates),
+        tuple(f"{column.unit}²" for column in system.rates),
+    )
 
 
 def _acceleration(rate: str) -> str:

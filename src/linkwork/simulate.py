@@ -34,17 +34,18 @@ _BALANCE_BUDGET = 0.01
 class Simulation:
     """A model in motion.
 
-    `method` is "tree" (open mechanisms), "simgc" or "simmc" (generalized or maximal coordinates: loops, limits, friction,
-    drives); by default the first that can do the model. `solver`, of the last two, is "direct" (the default: exact) or
-    "impulses" (the papers' sequential impulses).
+    `method` is "tree" (open mechanisms), "simgc" or "simmc" (generalized or maximal coordinates: loops, limits,
+    friction, drives); by default the first that can do the model. `solver`, of the last two, is "direct" (the
+    default: exact) or "impulses" (the papers' sequential impulses).
 
-    `integrator` is one of fixed steps `dt` [s], or "adaptive" (order 5), which keeps the local error at `tolerance` and
-    takes dt as its first step; asking for a `tolerance` is enough to get it. Fixed steps: "rk4" (order 4), "adams" (order 4,
-    one evaluation a step; of the direct solver, its default), "euler" (semi-implicit, order 1; all that impulses have).
+    `integrator` is one of fixed steps `dt` [s], or "adaptive" (order 5), which keeps the local error at `tolerance`
+    and takes dt as its first step; asking for a `tolerance` is enough to get it. Fixed steps: "rk4" (order 4),
+    "adams" (order 4, one evaluation a step; of the direct solver, its default), "euler" (semi-implicit, order 1; all
+    that impulses have).
 
-    For impulses, `epsilon` is the change of an impulse [N s] at which iterations end, `iterations` their limit and `erp` the
-    share of a gap removed in a step. `budget` is the time a step may take [s]: impulses stop iterating at it, the direct
-    solver reports steps that took longer.
+    For impulses, `epsilon` is the change of an impulse [N s] at which iterations end, `iterations` their limit and
+    `erp` the share of a gap removed in a step. `budget` is the time a step may take [s]: impulses stop iterating at
+    it, the direct solver reports steps that took longer.
     """
 
     def __init__(
@@ -229,8 +230,8 @@ class Simulation:
         `every` is the time between samples [s]; `until(sim)` is asked at each sample and ends the run when it
         says True; `callbacks` are (period [s], function(sim)) pairs; `save` names an HDF5 file that grows
         while running; `progress(share)` is told how far the run is. With fixed steps all periods must be
-        multiples of dt. Without `reactions`, forces and torques in the joints are left out where they take extra time (some
-        microseconds a sample). A run that fails raises a SimulationError that holds the record so far.
+        multiples of dt. Without `reactions`, forces and torques in the joints are left out where they take extra
+        time (some microseconds a sample). A run that fails raises a SimulationError that holds the record so far.
         """
         positive("duration", duration)
         if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):

@@ -118,8 +118,8 @@ HOLD, LIMIT, FRICTION, SPRING, TORQUE, SERVO_RATE, SERVO_PLACE, DC_MOTOR = range
 """What a row is for."""
 
 FREE, HELD, LOW, HIGH, GIVEN = range(5)
-"""How a row takes part in the motion now: no force, kept (with what force that takes), force at its lower or upper bound,
-force by its law."""
+"""How a row takes part in the motion now: no force, kept (with what force that takes), force at its lower or upper
+bound, force by its law."""
 
 PAIR = np.dtype(
     [

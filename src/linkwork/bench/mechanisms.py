@@ -21,7 +21,18 @@ LARGE = 20
 """Four-bars from which the exponent of growth is fitted once more."""
 BODIES, LOOPS, SEED = 30, 5, 1
 # A third of the joints are hinges, as in most machines; every kind is there.
-TREE_KINDS = ("hinge", "universal", "slider", "hinge", "spherical", "screw", "hinge", "cylindrical", "planar", "weld")
+TREE_KINDS = (
+    "hinge",
+    "universal",
+    "slider",
+    "hinge",
+    "spherical",
+    "screw",
+    "hinge",
+    "cylindrical",
+    "planar",
+    "weld",
+)
 LOOP_KINDS = ("spherical", "hinge", "universal", "cylindrical", "planar")
 HOW = {
     "*_us": f"direct solver, Adams, 1 ms steps, {STEPS} in one compiled call",
@@ -31,7 +42,9 @@ HOW = {
 
 def exponent(sizes: Sequence[float], times: Sequence[float | None], least: float = 0.0) -> float | None:
     """Power of the size that a time grows with, least squares over the sizes from `least` on; None if there is but one."""
-    known = [(n, us) for n, us in zip(sizes, times, strict=True) if n >= least and us is not None and us > 0.0]
+    known = [
+        (n, us) for n, us in zip(sizes, times, strict=True) if n >= least and us is not None and us > 0.0
+    ]
     if len({n for n, _ in known}) < 2:
         return None
     slope, _ = np.polyfit(*np.log(np.array(known).T), 1)
@@ -114,7 +127,7 @@ def random_thirty(*, repetitions: int, tick: Callable[[], object]) -> dict[str, 
     outcome = simulation.method.outcome()
     system = simulation.system
     assert system.rows is not None
-    step, stages = profile(model, "simgc", repetitions, tick)
+    step, _, stages = profile(model, "simgc", repetitions, tick)
     kinds = [placed.joint.kind for placed in system.joints.values()]
     return {
         "bodies": len(system.bodies), "loops": LOOPS, "dofs": system.nv, "rows": len(system.rows.names) - len(outcome["redundant_rows"]),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .timing import Contender, interleave
+from .timing import Contender, Figure, interleave
 
 if TYPE_CHECKING:
     from ..rotation import Array
@@ -24,6 +24,11 @@ TOLERANCES_QUICK = (1e-3, 1e-5, 1e-7)
 REFERENCE_TOLERANCE = 1e-12
 PUBLISHED_TIP = (-1.876936326497, -1.551198864884)
 """Tip at 1 s from an independent high-order solution [m]."""
+PUBLISHED_DRY_TIP = (-1.763090180773, -1.739431792192)
+"""The same with dry friction of 1 N m in every joint."""
+FRICTIONS = (0.0, 1.0, 0.05)
+"""Dry friction of the chains of the suite `loops` [N m]."""
+DRY_REFERENCE_STEP = 2e-5
 _LINK = 0.5  # length of a link of the scene [m]
 _DURATION = 1.0
 _FIRST_STEP = 1e-3  # of the adaptive integrator [s]
@@ -79,18 +84,10 @@ def precision(*, quick: bool, repetitions: int, mujoco: bool, tick: Callable[[],
     reference = tip(exact.q)
 
     trials = _trials(system, quick, mujoco)
-    errors = []
-    for trial in trials:
-        trial.run(1)
-        errors.append(float(np.hypot(*(tip(trial.runner.q) - reference))))
+    errors = [_error(trial, reference) for trial in trials]
     figures = interleave(
         [Contender(trial.name, trial.run) for trial in trials], repetitions, shortest=0.01, tick=tick
     )
-    methods: dict[tuple[str, str], list[Point]] = {}
-    for trial, error in zip(trials, errors, strict=True):
-        # One operation was a run of _DURATION.
-        point = Point(trial.setting, error, figures[trial.name].median / 1e3 / _DURATION)
-        methods.setdefault((trial.engine, trial.method), []).append(point)
     return {
         "how": "Time of a run of 1 s from the start, in one call, reset included",
         "reference": {
@@ -100,16 +97,80 @@ def precision(*, quick: bool, repetitions: int, mujoco: bool, tick: Callable[[],
             "tolerance": REFERENCE_TOLERANCE,
         },
         "errors_m": list(ERRORS),
-        "methods": [
-            {
-                "engine": engine,
-                "method": method,
-                "costs": [cost_of(error, points)._asdict() for error in ERRORS],
-                "points": [_finite(point) for point in points],
-            }
-            for (engine, method), points in methods.items()
-        ],
+        "methods": _methods(trials, errors, figures),
     }
+
+
+def chains(*, quick: bool, repetitions: int, mujoco: bool, tick: Callable[[], object]) -> dict[str, Any]:
+    """The same for the free chain and for chains with dry friction, which the direct solver runs."""
+    found = []
+    for friction in FRICTIONS:
+        reference, made = _reference(friction)
+        trials = _dry_trials(friction, quick, mujoco) if friction else _free_trials(quick, mujoco)
+        errors = [_error(trial, reference) for trial in trials]
+        figures = interleave(
+            [Contender(trial.name, trial.once, reset=trial.reset) for trial in trials],
+            repetitions,
+            shortest=0.0,
+            tick=tick,
+        )
+        found.append(
+            {"friction_Nm": friction, "reference": made, "methods": _methods(trials, errors, figures)}
+        )
+    return {
+        "how": "Time of a run of 1 s from the start, in one call, reset not included",
+        "errors_m": list(ERRORS),
+        "chains": found,
+    }
+
+
+def _reference(friction: float) -> tuple[Array, dict[str, Any]]:
+    """The tip after a second as exactly as we can, and how that is known."""
+    from ..compile import compile_model
+    from ..scenes import scene
+    from ..simulate import Simulation
+    from .runner import Runner
+
+    if friction:
+        simulation = Simulation(scene("chain5", friction=friction), method="simgc", dt=DRY_REFERENCE_STEP)
+        simulation.step(round(_DURATION / DRY_REFERENCE_STEP))
+        place, how = tip(simulation.q), f"Adams, steps of {1e3 * DRY_REFERENCE_STEP:g} ms"
+    else:
+        exact = Runner(compile_model(scene("chain5")), "adaptive", _FIRST_STEP)
+        exact.run_until(_DURATION, REFERENCE_TOLERANCE)
+        place, how = tip(exact.q), f"adaptive, tolerance {REFERENCE_TOLERANCE:.0e}"
+    known = {0.0: PUBLISHED_TIP, 1.0: PUBLISHED_DRY_TIP}.get(friction)
+    return place, {
+        "tip_m": [float(x) for x in place],
+        "how": how,
+        "published_tip_m": list(known) if known else None,
+        "difference_m": float(np.hypot(*(place - np.array(known)))) if known else None,
+    }
+
+
+def _error(trial: _Trial, reference: Array) -> float:
+    trial.run(1)
+    return float(np.hypot(*(tip(trial.q()) - reference)))
+
+
+def _methods(
+    trials: Sequence[_Trial], errors: Sequence[float], figures: dict[str, Figure]
+) -> list[dict[str, Any]]:
+    """Points and costs of every method."""
+    methods: dict[tuple[str, str], list[Point]] = {}
+    for trial, error in zip(trials, errors, strict=True):
+        # One operation was a run of _DURATION.
+        point = Point(trial.setting, error, figures[trial.name].median / 1e3 / _DURATION)
+        methods.setdefault((trial.engine, trial.method), []).append(point)
+    return [
+        {
+            "engine": engine,
+            "method": method,
+            "costs": [cost_of(error, points)._asdict() for error in ERRORS],
+            "points": [_finite(point) for point in points],
+        }
+        for (engine, method), points in methods.items()
+    ]
 
 
 def _finite(point: Point) -> dict[str, Any]:
@@ -124,22 +185,15 @@ def tip(q: Array) -> Array:
     return _LINK * np.array([np.cos(angles).sum(), np.sin(angles).sum()])
 
 
-class _Runner(Protocol):
-    """What both engines' runners can do."""
-
-    @property
-    def q(self) -> Array: ...
-
-    def reset(self) -> None: ...
-
-
 class _Trial(NamedTuple):
     """One setting of one method of one engine."""
 
     engine: str
     method: str
     setting: str
-    runner: _Runner
+    q: Callable[[], Array]
+    """Angles now."""
+    reset: Callable[[], object]
     advance: Callable[[], object]
     """From the start to the end of the run."""
 
@@ -150,28 +204,102 @@ class _Trial(NamedTuple):
     def run(self, times: int) -> None:
         """Whole runs, each from the start."""
         for _ in range(times):
-            self.runner.reset()
+            self.reset()
             self.advance()
+
+    def once(self, _: int) -> None:
+        """A run from where it was reset to."""
+        self.advance()
+
+
+def _steps(quick: bool) -> list[tuple[float, int]]:
+    """Sizes of steps [ms] and how many make the run."""
+    return [(ms, round(1e3 * _DURATION / ms)) for ms in (STEPS_MS_QUICK if quick else STEPS_MS)]
+
+
+def _tolerances(quick: bool) -> tuple[float, ...]:
+    return TOLERANCES_QUICK if quick else TOLERANCES
 
 
 def _trials(system: System, quick: bool, mujoco: bool) -> list[_Trial]:
+    return [
+        *_tree_trials(system, ("euler", "rk4"), quick),
+        *_adaptive_trials(system, quick),
+        *(_mujoco_trials(system, ("euler", "rk4"), quick) if mujoco else ()),
+    ]
+
+
+def _free_trials(quick: bool, mujoco: bool) -> list[_Trial]:
+    from ..compile import compile_model
+    from ..scenes import scene
+
+    system = compile_model(scene("chain5"))
+    peers = _mujoco_trials(system, ("rk4",), quick) if mujoco else []
+    return [*_tree_trials(system, ("rk4",), quick), *_adaptive_trials(system, quick), *peers]
+
+
+def _tree_trials(system: System, methods: Sequence[str], quick: bool) -> list[_Trial]:
     from .runner import Runner
 
-    found: list[_Trial] = []
-    fixed = [(ms, round(1e3 * _DURATION / ms)) for ms in (STEPS_MS_QUICK if quick else STEPS_MS)]
-    for method in ("euler", "rk4"):
-        for ms, count in fixed:
+    found = []
+    for method in methods:
+        for ms, count in _steps(quick):
             runner = Runner(system, method, ms / 1e3)
-            found.append(_Trial("linkwork", method, f"{ms:g} ms", runner, partial(runner.run, count)))
-    for tolerance in TOLERANCES_QUICK if quick else TOLERANCES:
+            found.append(_trial("linkwork", method, f"{ms:g} ms", runner, partial(runner.run, count)))
+    return found
+
+
+def _adaptive_trials(system: System, quick: bool) -> list[_Trial]:
+    from .runner import Runner
+
+    found = []
+    for tolerance in _tolerances(quick):
         runner = Runner(system, "adaptive", _FIRST_STEP)
         advance = partial(runner.run_until, _DURATION, tolerance)
-        found.append(_Trial("linkwork", "adaptive", f"{tolerance:.0e}", runner, advance))
-    if mujoco:
-        from .peer_mujoco import MujocoRunner
-
-        for method in ("euler", "rk4"):
-            for ms, count in fixed:
-                peer = MujocoRunner(system, dt=ms / 1e3, rk4=method == "rk4", lean=True)
-                found.append(_Trial("mujoco", method, f"{ms:g} ms", peer, partial(peer.run, count)))
+        found.append(_trial("linkwork", "adaptive", f"{tolerance:.0e}", runner, advance))
     return found
+
+
+def _mujoco_trials(system: System, methods: Sequence[str], quick: bool) -> list[_Trial]:
+    from .peer_mujoco import MujocoRunner
+
+    found = []
+    for method in methods:
+        for ms, count in _steps(quick):
+            peer = MujocoRunner(system, dt=ms / 1e3, rk4=method == "rk4", lean=True)
+            found.append(_trial("mujoco", method, f"{ms:g} ms", peer, partial(peer.run, count)))
+    return found
+
+
+def _dry_trials(friction: float, quick: bool, mujoco: bool) -> list[_Trial]:
+    from ..scenes import scene
+    from ..simulate import Simulation
+
+    model, found = scene("chain5", friction=friction), []
+    for method in ("adams", "rk4"):
+        for ms, count in _steps(quick):
+            simulation = Simulation(model, method="simgc", integrator=method, dt=ms / 1e3)
+            found.append(
+                _trial("linkwork", method, f"{ms:g} ms", simulation, partial(simulation.step, count))
+            )
+    for tolerance in _tolerances(quick):
+        simulation = Simulation(model, method="simgc", tolerance=tolerance, dt=_FIRST_STEP)
+        advance = partial(simulation.step, round(_DURATION / _FIRST_STEP))
+        found.append(_trial("linkwork", "adaptive", f"{tolerance:.0e}", simulation, advance))
+    if mujoco:
+        from .peer_mujoco_loops import MujocoLoops
+
+        for method, tight in (("rk4", False), ("rk4, tight", True)):
+            for ms, count in _steps(quick):
+                peer = MujocoLoops(simulation.system, friction, ms / 1e3, tight=tight, rk4=True)
+                advance = partial(peer.run, count)
+                found.append(
+                    _Trial(
+                        "mujoco", method, f"{ms:g} ms", partial(getattr, peer, "angles"), peer.reset, advance
+                    )
+                )
+    return found
+
+
+def _trial(engine: str, method: str, setting: str, runner: Any, advance: Callable[[], object]) -> _Trial:
+    return _Trial(engine, method, setting, lambda: runner.q, runner.reset, advance)

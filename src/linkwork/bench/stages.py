@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +13,7 @@ from .timing import Contender, interleave
 
 if TYPE_CHECKING:
     from ..model import Model
+    from ..rotation import Array
 
 HOW = {
     "place": "positions, velocities and inertias of all bodies",
@@ -22,108 +23,107 @@ HOW = {
     "couple": "A = J H⁻¹ Jᵀ",
     "envelope": "factors of A, and three solutions: forces, gaps, rates",
     "respond": "laws of rows, and what their forces do to the rates",
-    "rest": "of a step, what is not one evaluation: integration, corrections, steps done anew",
+    "again": "evaluations beyond one a step: at the start, at events and where predictions are poor",
+    "rest": "everything else of a step: integration, corrections, records",
 }
 STAGES = tuple(HOW)
-_BEFORE = 100  # steps to the state that is looked at
 DT = 1e-3
 STEPS = 1000
 """Of a repetition: the same motion whatever the size."""
+_BEFORE = 100  # steps to the state that is looked at
+_CALLS = ("place", "measure", "factor", "gather", "solve", "couple", "envelope")
 
 
 class Profile(NamedTuple):
-    """Times of a step and of its stages."""
+    """Times of a step and of its stages [µs], and evaluations a step."""
 
     step: float
-    """[µs]"""
+    evaluations: float
+    """A step."""
     stages: dict[str, float]
-    """[µs]; they add up to the step unless noise made one negative, which counts as zero."""
+    """They add up to the step, unless noise made one negative, which counts as zero."""
 
 
 def profile(model: Model, method: str, repetitions: int, tick: Callable[[], object]) -> Profile:
-    """Times of the stages of the direct solver, many calls each inside one compiled loop."""
+    """Time of a step of the direct solver, and of its stages, taken by the processor's clock inside one compiled loop."""
+    from ..kernels.clock import cycles_per_second
     from ..simulate import Simulation
 
     moving, still = (Simulation(model, method=method, solver="direct", dt=DT) for _ in range(2))
     still.step(_BEFORE)
-    parts = still.method
-    tables, constraints, work = parts._tables, parts._constraints, parts._work  # type: ignore[attr-defined]
-    state = (still.q.copy(), still.v.copy())
-    loops = _loops()
-    calls: dict[str, Callable[[int], object]] = {
-        "place": partial(loops["place"], tables, *state),
-        "measure": partial(loops["measure"], tables, constraints, state[0]),
-        "place, factor": partial(loops["place, factor"], tables, work, *state),
-        "gather": partial(loops["gather"], tables, constraints, work, *state),
-        "evaluate": partial(loops["evaluate"], tables, constraints, work, *state, np.empty(len(state[1]))),
-        "couple": partial(loops["couple"], tables, work),
-        "envelope": partial(loops["envelope"], work),
-    }
-    calls["evaluate"](1)  # the others read what it leaves
-    contenders = [Contender(name, call) for name, call in calls.items()]
-    contenders.append(Contender("step", lambda times: moving.step(STEPS * times), STEPS, moving.reset))
-    us = {name: figure.median for name, figure in interleave(contenders, repetitions, tick=tick).items()}
-    return Profile(us["step"], split(us))
+    parts: Any = still.method
+    state, a = (still.q.copy(), still.v.copy()), np.empty(len(still.v))
+    taken: list[Array] = []
+
+    def evaluate(rounds: int) -> None:
+        ticks = np.zeros((rounds, len(_CALLS) + 1), np.int64)
+        _loop()(parts._tables, parts._constraints, parts._work, *state, a, ticks)
+        # A median over rounds: whenever the system takes the processor away, the clock goes on.
+        taken.append(np.median(ticks[:, 1:] - ticks[:, :1], axis=0))
+
+    step = Contender("step", lambda times: moving.step(STEPS * times), STEPS, moving.reset)
+    figures = interleave([step, Contender("stages", evaluate)], repetitions, tick=tick)
+    medians = 1e6 / cycles_per_second() * np.median(taken[-repetitions:], axis=0)
+    us = dict(zip(_CALLS, map(float, medians), strict=True))
+    evaluations = moving.method.outcome()["evaluations_mean"]
+    return Profile(figures["step"].median, evaluations, split(figures["step"].median, evaluations, us))
 
 
-def split(us: dict[str, float]) -> dict[str, float]:
+def split(step: float, evaluations: float, us: dict[str, float]) -> dict[str, float]:
     """Times of stages from those of calls, some of which hold several stages."""
-    factor = us["place, factor"] - us["place"]
-    project = us["gather"] - us["place"] - us["measure"] - factor
-    respond = us["evaluate"] - us["gather"] - us["couple"] - us["envelope"]
-    rest = us["step"] - us["evaluate"]
-    times = (us["place"], us["measure"], factor, project, us["couple"], us["envelope"], respond, rest)
-    return {name: max(time, 0.0) for name, time in zip(STAGES, times, strict=True)}
+    project = us["gather"] - us["place"] - us["measure"] - us["factor"]
+    respond = us["solve"] - us["couple"] - us["envelope"]
+    evaluation = us["gather"] + us["solve"]
+    again, rest = (evaluations - 1.0) * evaluation, step - evaluations * evaluation
+    apart = us | {"project": project, "respond": respond, "again": again, "rest": rest}
+    return {name: max(apart[name], 0.0) for name in STAGES}
 
 
 @cache
-def _loops() -> dict[str, Callable[..., object]]:
-    """Compiled loops over kernels, the number of rounds last."""
+def _loop() -> Callable[..., None]:
+    """Rounds of all calls, with the clock read between them: ticks[:, 0] is what reading it takes, then one column a call."""
     from ..coordinates.factor import factor
     from ..coordinates.tree import place
     from ..formulations.direct import _couple, gather, solve
+    from ..kernels.clock import cycles
     from ..kernels.rows import survey
     from ..solvers.envelope import factor_envelope, solve_three
     from ..solvers.layout import FORCE, INVERSE, ON, PLACE, TURN, P
 
-    def placed(tables: Any, q: Any, v: Any, times: int) -> None:
-        for _ in range(times):
-            place(tables.dofs, tables.islands, q, v)
-
-    def measured(tables: Any, constraints: Any, q: Any, times: int) -> None:
-        for _ in range(times):
+    def loop(  # type: ignore[no-untyped-def]
+        tables, constraints, work, q, v, a, ticks
+    ):
+        dofs, row = tables.dofs, work.row
+        for k in range(ticks.shape[0]):
+            t0 = cycles()
+            t1 = cycles()
+            place(dofs, tables.islands, q, v)
+            t2 = cycles()
             survey(tables, constraints, q)
-
-    def factored(tables: Any, work: Any, q: Any, v: Any, times: int) -> None:
-        for _ in range(times):
-            place(tables.dofs, tables.islands, q, v)
-            factor(tables.dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
-
-    def gathered(tables: Any, constraints: Any, work: Any, q: Any, v: Any, times: int) -> None:
-        for _ in range(times):
+            t3 = cycles()
+            factor(dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
+            t4 = cycles()
             gather(tables, constraints, work, q, v, 0.0)
-
-    def evaluated(tables: Any, constraints: Any, work: Any, q: Any, v: Any, a: Any, times: int) -> None:
-        for _ in range(times):
-            gather(tables, constraints, work, q, v, 0.0)
+            t5 = cycles()
             solve(tables, constraints, work, 0.0, DT, a, False, True)
-
-    def coupled(tables: Any, work: Any, times: int) -> None:
-        for _ in range(times):
+            t6 = cycles()
             _couple(tables, work)
-
-    def enveloped(work: Any, times: int) -> None:
-        row = work.row
-        for _ in range(times):
+            t7 = cycles()
             for i in range(row.shape[1]):  # or else solutions of solutions would grow without end
                 row[P, i], row[PLACE, i], row[TURN, i] = 1.0, 1.0, 1.0
+            t8 = cycles()
             factor_envelope(work, ON)
             solve_three(work)
+            t9 = cycles()
+            ticks[k, 0] = t1 - t0
+            ticks[k, 1] = t2 - t1
+            ticks[k, 2] = t3 - t2
+            ticks[k, 3] = t4 - t3
+            ticks[k, 4] = t5 - t4
+            ticks[k, 5] = t6 - t5
+            ticks[k, 6] = t7 - t6
+            ticks[k, 7] = t9 - t8
 
     # Not through linkwork.kernels: what is cached there is hashed with the kernels, and this is none.
-    njit = import_module("numba").njit
-    plain = {
-        "place": placed, "measure": measured, "place, factor": factored, "gather": gathered,
-        "evaluate": evaluated, "couple": coupled, "envelope": enveloped,
-    }  # fmt: skip
-    return {name: njit(loop, error_model="numpy") for name, loop in plain.items()}
+    compiled: Callable[..., None] = import_module("numba").njit(loop, error_model="numpy", nogil=True)
+    return compiled

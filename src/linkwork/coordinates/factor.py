@@ -13,8 +13,8 @@ from ..tables import COORDINATE
 def factor(dofs, H, D, rhs):
     """(placed, loaded tables) => L in H, 1/D in D of the inertia; rhs = tau - bias forces.
 
-    H[d - 1, k] belongs to dof d and the dof of depth k on its path to the root: as wide as the tree is deep. dof.I becomes
-    composite and dof.p the sum of the forces behind each dof.
+    H[d - 1, k] belongs to dof d and the dof of depth k on its path to the root: as wide as the tree is deep. dof.I
+    becomes composite and dof.p the sum of the forces behind each dof.
     """
     n = dofs.shape[0] - 1
     for d in range(n, 0, -1):

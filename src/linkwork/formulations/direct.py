@@ -1,13 +1,13 @@
 """The direct solver: accelerations under all rows, projection onto them, and impacts, exact to rounding.
 
-With the inertia factored, H = LᵀDL, and the rows in the same coordinates, Y = J L⁻¹, the forces of the kept rows follow from
-one sparse factorisation of A = Y D⁻¹ Yᵀ:
+With the inertia factored, H = LᵀDL, and the rows in the same coordinates, Y = J L⁻¹, the forces of the kept rows
+follow from one sparse factorisation of A = Y D⁻¹ Yᵀ:
 
     A p = want - (J a + J' v)    a: accelerations without them
 
 The same factors take positions to zero gap (A s = -φ) and velocities to zero rate (A s = -φ'), each with the least
-change in the metric of inertia. Rows with bounds are kept, at a bound or free: their `mode`, which `arrive` decides and
-everything else takes as given. Relative and maximal coordinates differ in the tables only.
+change in the metric of inertia. Rows with bounds are kept, at a bound or free: their `mode`, which `arrive` decides
+and everything else takes as given. Relative and maximal coordinates differ in the tables only.
 """
 
 import numpy as np
@@ -352,8 +352,8 @@ def _account(constraints, work, a, bounded):
 def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event, bounded):
     """Bring a state onto the constraints, decide what bounded rows do, and evaluate it.
 
-    fresh: the state has been evaluated already. begin: no step led here, or row `event` (-1 for none) stops or is hit: modes
-    are found anew and impacts happen. Returns (1 if a mode changed, evaluations, 1 if it did not settle).
+    fresh: the state has been evaluated already. begin: no step led here, or row `event` (-1 for none) stops or is
+    hit: modes are found anew and impacts happen. Returns (1 if a mode changed, evaluations, 1 if it did not settle).
     """
     changed, evaluations = 0, 0
     for _ in range(_ROUNDS):

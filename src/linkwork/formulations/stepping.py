@@ -1,11 +1,12 @@
 """Steps of the direct solver: Adams, Runge-Kutta or semi-implicit Euler, onto the constraints, from event to event.
 
-Every step ends on the constraints (`arrive`) with the accelerations there, which the next one begins with. In smooth motion
-one evaluation a step is enough: velocities by Adams-Bashforth, then positions by Adams-Moulton, both of order four; for
-oscillations that pair is stable up to ω h = 0.9 and never gains energy. Runge-Kutta steps begin it and take over wherever
-predictor and corrector differ too much. A joint that comes to rest against dry friction, or a limit that is hit, ends a
-step early: the moment is located, the mode of the row changes, and the rest of the step begins anew, so that order is kept
-between events. Where events crowd, what is left of the step is taken by impulses (semi-implicit Euler), which need no times.
+Every step ends on the constraints (`arrive`) with the accelerations there, which the next one begins with. In smooth
+motion one evaluation a step is enough: velocities by Adams-Bashforth, then positions by Adams-Moulton, both of order
+four; for oscillations that pair is stable up to ω h = 0.9 and never gains energy. Runge-Kutta steps begin it and
+take over wherever predictor and corrector differ too much. A joint that comes to rest against dry friction, or a
+limit that is hit, ends a step early: the moment is located, the mode of the row changes, and the rest of the step
+begins anew, so that order is kept between events. Where events crowd, what is left of the step is taken by impulses
+(semi-implicit Euler), which need no times.
 """
 
 import numpy as np
@@ -303,8 +304,8 @@ def _advance(
 ):  # fmt: skip
     """From the state to h later, or to the first event before that, whose row changes its mode.
 
-    begin: stay, for no step led here. Returns (time used, factor for the next h of the adaptive integrator, 1 for a step
-    that was refused).
+    begin: stay, for no step led here. Returns (time used, factor for the next h of the adaptive integrator, 1 for a
+    step that was refused).
     """
     n = motion.a.shape[0]
     stages = tableau.shape[1] - 1 if integrator == ADAPTIVE else tableau.shape[1]
@@ -413,8 +414,8 @@ def run_direct(
 ):
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
-    every_row: the same constraints with all their rows, redundant ones too. options: integrator, 1 if there are bounded
-    rows, tolerance, budget of a step in clock ticks.
+    every_row: the same constraints with all their rows, redundant ones too. options: integrator, 1 if there are
+    bounded rows, tolerance, budget of a step in clock ticks.
     """
     integrator, bounded, tolerance, budget = int(options[0]), options[1] != 0.0, options[2], options[3]
     n, rest, crowd = motion.a.shape[0], 0.0, 0

@@ -29,8 +29,8 @@ from ..rotation import Placement, frame_from_axis
 X, Y, Z = 0, 1, 2
 
 # What a joint equation α·β = 0 is made of: axes of the world, of the joint frame on a, of the joint frame on b,
-# and the distance from the first to the second. Equations are written in the axes of a rather than of the world, so that
-# those which a mechanism does not need stay the same ones while it is carried about.
+# and the distance from the first to the second. Equations are written in the axes of a rather than of the world, so
+# that those which a mechanism does not need stay the same ones while it is carried about.
 WX, WY, WZ, AX, AY, AZ, BX, BY, BZ, D = range(10)
 COINCIDE = ((AX, D), (AY, D), (AZ, D))
 ALIGN_Z = ((AX, BZ), (AY, BZ))

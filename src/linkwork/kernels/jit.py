@@ -145,8 +145,8 @@ inlined = _compile({"fastmath": _FAST, "forceinline": True})
 tuples through memory costs more than the copies of the code."""
 
 woven = _compile({"fastmath": _FAST, "inline": "always"})
-"""The same for the outer loops of a formulation, which are called from one place: woven into the caller before any machine
-code is made. As kernels, each would be optimised anew with everything that it calls, level by level."""
+"""The same for the outer loops of a formulation, which are called from one place: woven into the caller before any
+machine code is made. As kernels, each would be optimised anew with everything that it calls, level by level."""
 
 exact_kernel = _compile({})
 """The same with strict IEEE arithmetic, for code whose rounding matters (argument reduction)."""

@@ -360,7 +360,8 @@ def _row_bias(pairs, coords, row):
 
 @kernel
 def survey(tables, constraints, q):
-    """(placed tables) => gap, Jacobian and bias of every row; coordinates that no row is about are only kept track of."""
+    """(placed tables) => gap, Jacobian and bias of every row; coordinates that no row is about are only kept track
+    of."""
     pairs, coords, rows = constraints.pairs, constraints.coords, constraints.rows
     for i in range(pairs.shape[0]):
         place_pair(tables, pairs[i])

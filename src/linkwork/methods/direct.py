@@ -116,7 +116,8 @@ class DirectMethod(Method):
         return self.advance([self.state.clock[2] if self.adaptive else self.state.counts[0]])[2]
 
     def accelerations(self) -> Array:
-        return layout.Samples(*self.now()).a[0]
+        a: Array = layout.Samples(*self.now()).a[0]
+        return a
 
     def read(self, name: str) -> float:
         return self.observer.read(name, self.now())

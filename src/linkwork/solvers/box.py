@@ -1,8 +1,9 @@
 """Rows with bounded forces: the mixed complementarity problem A p + soft p - want ⟂ lo <= p <= hi, solved exactly.
 
-Block principal pivoting (Júdice and Pires, Computers & Operations Research 21, 1994): every row is taken as kept or as at one
-of its bounds, the kept ones are solved for directly, and rows whose force or velocity has the wrong sign change sides, all
-at once while that helps, else one at a time (Murty's rule, which ends for certain). Rows without bounds never change sides.
+Block principal pivoting (Júdice and Pires, Computers & Operations Research 21, 1994): every row is taken as kept or
+as at one of its bounds, the kept ones are solved for directly, and rows whose force or velocity has the wrong sign
+change sides, all at once while that helps, else one at a time (Murty's rule, which ends for certain). Rows without
+bounds never change sides.
 """
 
 from ..kernels.jit import kernel

@@ -1,9 +1,9 @@
 """LDLᵀ of a sparse positive semidefinite matrix within its envelope, and its solutions.
 
 Row k holds the columns FIRST .. k. Rows are ordered once so that neighbouring loops stand side by side (`order.py`);
-elimination then fills nothing outside the envelope, and a chain of N loops costs O(N). A pivot that vanishes belongs to a
-row that follows from the rows before it (a redundant constraint, or a singular position): that row is left out and
-gets no force.
+elimination then fills nothing outside the envelope, and a chain of N loops costs O(N). A pivot that vanishes belongs
+to a row that follows from the rows before it (a redundant constraint, or a singular position): that row is left out
+and gets no force.
 """
 
 import numpy as np

@@ -11,15 +11,16 @@ import numpy as np
 
 # row: floats of each row
 P, PLACE, TURN, RIGHT, SOFT, WANT, LO, HI, PIVOT, SCALE, BEGAN, BEGAN_RATE, SUM = range(13)
-"""Force or impulse; pushes that close gaps, and that stop rates; scratch; softness; wanted acceleration or velocity; bounds; 1/pivot; largest diagonal
-so far; gap or slip at the start of a step, and its rate; scratch."""
+"""Force or impulse; pushes that close gaps, and that stop rates; scratch; softness; wanted acceleration or velocity;
+bounds; 1/pivot; largest diagonal so far; gap or slip at the start of a step, and its rate; scratch."""
 # flag: integers of each row
 FIRST, START, ON, SIDE, KEPT = range(5)
-"""First column of the envelope; element (i, j) of a matrix over rows stands at START + j; takes part; kept or at which bound;
-kept."""
+"""First column of the envelope; element (i, j) of a matrix over rows stands at START + j; takes part; kept or at
+which bound; kept."""
 # dof: floats of each dof, numbered from 0: dof d of the table is d - 1
 INVERSE, FORCE, RESPONSE, RESPONSE_PLACE, RESPONSE_TURN, DELTA, DELTA_TURN = range(7)
-"""1/D of the factored inertia; forces, solved inward; scratch; displacements and changes of rates, numbered like rates."""
+"""1/D of the factored inertia; forces, solved inward; scratch; displacements and changes of rates, numbered like
+rates."""
 # link: integers of each dof
 RATE, BEGIN, END = range(3)
 """Index of its rate; first row that touches it or anything it carries, and the one behind the last."""

@@ -29,7 +29,7 @@ def stiff_parts(system: System, q: Array, explicit: bool, h: float) -> Iterator[
     soft = np.flatnonzero((rows["role"] == SPRING) | (rows["role"] == SERVO_PLACE))
     if not len(soft):
         return
-    for i, mobility in zip(soft, yielding(closure, q, soft), strict=True):  # type: ignore[arg-type]
+    for i, mobility in zip(soft, yielding(closure, q, soft), strict=True):
         first = 1 if rows["role"][i] == SERVO_PLACE else 0
         stiffness, damping = (float(x) for x in rows["value"][i, first : first + 2])
         if stiffness * mobility <= 0.0 and damping * mobility <= 0.0:
