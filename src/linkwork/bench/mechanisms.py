@@ -41,18 +41,19 @@ HOW = {
 
 
 def exponent(sizes: Sequence[float], times: Sequence[float | None], least: float = 0.0) -> float | None:
-    """Power of the size that a time grows with, least squares over the sizes from `least` on; None if there is but one."""
+    """Power of the size that a time grows with: least squares, sizes from `least` on; None if there are not two."""
     known = [
         (n, us) for n, us in zip(sizes, times, strict=True) if n >= least and us is not None and us > 0.0
     ]
     if len({n for n, _ in known}) < 2:
         return None
-    slope, _ = np.polyfit(*np.log(np.array(known).T), 1)
+    x, y = np.log(np.array(known)).T
+    slope, _ = np.polyfit(x, y, 1)
     return float(slope)
 
 
 def growth(*, quick: bool, repetitions: int, tick: Callable[[], object]) -> dict[str, Any]:
-    """Time of a step of rows of four-bars, its stages, and how both grow; `rounds` calls of `tick`."""
+    """Time of a step of rows of four-bars, its stages, and how both grow."""
     from ..scenes import scene
     from ..simulate import Simulation
 
@@ -130,8 +131,13 @@ def random_thirty(*, repetitions: int, tick: Callable[[], object]) -> dict[str, 
     step, _, stages = profile(model, "simgc", repetitions, tick)
     kinds = [placed.joint.kind for placed in system.joints.values()]
     return {
-        "bodies": len(system.bodies), "loops": LOOPS, "dofs": system.nv, "rows": len(system.rows.names) - len(outcome["redundant_rows"]),
+        "bodies": len(system.bodies),
+        "loops": LOOPS,
+        "dofs": system.nv,
+        "rows": len(system.rows.names) - len(outcome["redundant_rows"]),
         "joints": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
-        "evaluations": outcome["evaluations_mean"], "gap_m": outcome["worst_gap_m"],
-        "simgc_us": step, "stages_us": stages,
-    }  # fmt: skip
+        "evaluations": outcome["evaluations_mean"],
+        "gap_m": outcome["worst_gap_m"],
+        "simgc_us": step,
+        "stages_us": stages,
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,16 +39,7 @@ class Result:
 
     def tables(self) -> Iterator[Table]:
         """Tables for the terminal."""
-        from rich.markup import escape
-        from rich.table import Table
-
-        for section in sections(self.to_dict()):
-            grid = Table(*map(escape, section.header), title=escape(section.title), title_justify="left")
-            for column in grid.columns[section.words :]:
-                column.justify = "right"
-            for line in section.lines:
-                grid.add_row(*map(escape, line))
-            yield grid
+        return grids(sections(self.to_dict()))
 
 
 class Section(NamedTuple):
@@ -59,6 +50,20 @@ class Section(NamedTuple):
     lines: list[tuple[str, ...]]
     words: int = 1
     """Columns of text; those after them are numbers."""
+
+
+def grids(found: Iterable[Section]) -> Iterator[Table]:
+    """Tables for the terminal."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    for section in found:
+        grid = Table(*map(escape, section.header), title=escape(section.title), title_justify="left")
+        for column in grid.columns[section.words :]:
+            column.justify = "right"
+        for line in section.lines:
+            grid.add_row(*map(escape, line))
+        yield grid
 
 
 def sections(data: dict[str, Any]) -> Iterator[Section]:
@@ -73,10 +78,7 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
         yield Section(
             "Time per simulated second [ms] for a tip error of the chain of 5 after 1 s",
             ("engine", "method", *(f"{error:g} m" for error in work["errors_m"])),
-            [
-                (entry["engine"], entry["method"], *(_cost(cost) for cost in entry["costs"]))
-                for entry in work["methods"]
-            ],
+            [(entry["engine"], entry["method"], *map(cost, entry["costs"])) for entry in work["methods"]],
             words=2,
         )
     if data["startup"]:
@@ -85,7 +87,7 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
         yield Section(
             "Start-up [s]",
             ("what", "time"),
-            [(HOW[name], _number(value)) for name, value in data["startup"].items()],
+            [(HOW[name], number(value)) for name, value in data["startup"].items()],
         )
     if data["allocations"] is not None:
         yield Section(
@@ -97,11 +99,16 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
             ],
             words=2,
         )
+    yield from notes_and_targets(data)
+
+
+def notes_and_targets(data: dict[str, Any]) -> Iterator[Section]:
+    """What every suite ends with."""
     yield Section(
         "Targets",
         ("what", "target", "measured", "met"),
         [
-            (t["what"], t["target"], _number(t["measured"]), {True: "yes", False: "no", None: "-"}[t["met"]])
+            (t["what"], t["target"], number(t["measured"]), {True: "yes", False: "no", None: "-"}[t["met"]])
             for t in data["targets"]
         ],
     )
@@ -118,8 +125,8 @@ def made_with(repetitions: int, shortest: float) -> dict[str, Any]:
         "repetitions": repetitions,
         "shortest_repetition_ms": 1e3 * shortest,
     }
-    packages = {"pinocchio": "pin"}
-    for name in ("linkwork", "numpy", "numba", "mujoco", "pinocchio"):
+    packages = {"pinocchio": "pin", "dart": "dartpy", "bullet": "pybullet"}
+    for name in ("linkwork", "numpy", "numba", "mujoco", "pinocchio", "bullet", "dart", "drake"):
         try:
             found[name] = version(packages.get(name, name))
         except PackageNotFoundError:
@@ -128,24 +135,27 @@ def made_with(repetitions: int, shortest: float) -> dict[str, Any]:
 
 
 def _row(row: dict[str, Any]) -> tuple[str, ...]:
-    cells = [row["case"], _timed(row, "linkwork"), _timed(row, "rk4"), _number(row["rk4_ratio"])]
+    cells = [row["case"], timed(row, "linkwork"), timed(row, "rk4"), number(row["rk4_ratio"])]
     for peer in ("mujoco", "mujoco_lean", "pinocchio"):
-        cells += [_timed(row, peer), _number(row[f"ratio_{peer}"])]
+        cells += [timed(row, peer), number(row[f"ratio_{peer}"])]
     return tuple(cells)
 
 
-def _timed(row: dict[str, Any], name: str) -> str:
+def timed(row: dict[str, Any], name: str) -> str:
+    """A time and its spread."""
     value, spread = row[f"{name}_us"], row[f"{name}_spread"]
-    return "-" if value is None else f"{_number(value)} ±{spread / value:.0%}"
+    return "-" if value is None else f"{number(value)} ±{spread / value:.0%}"
 
 
-def _cost(cost: dict[str, Any]) -> str:
-    if cost["ms"] is None:
+def cost(found: dict[str, Any]) -> str:
+    """What a precision costs."""
+    if found["ms"] is None:
         return "-"
-    return f"≤ {cost['ms']:.2g}" if cost["at_most"] else f"{cost['ms']:.2g}"
+    return f"≤ {found['ms']:.2g}" if found["at_most"] else f"{found['ms']:.2g}"
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """Three digits, or a dash."""
     if value is None:
         return "-"
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -30,6 +31,7 @@ STAGES = tuple(HOW)
 DT = 1e-3
 STEPS = 1000
 """Of a repetition: the same motion whatever the size."""
+_ROUNDS = 500  # of evaluations in a repetition
 _BEFORE = 100  # steps to the state that is looked at
 _CALLS = ("place", "measure", "factor", "gather", "solve", "couple", "envelope")
 
@@ -45,8 +47,8 @@ class Profile(NamedTuple):
 
 
 def profile(model: Model, method: str, repetitions: int, tick: Callable[[], object]) -> Profile:
-    """Time of a step of the direct solver, and of its stages, taken by the processor's clock inside one compiled loop."""
-    from ..kernels.clock import cycles_per_second
+    """Time of a step of the direct solver; that of its stages by the processor's clock inside one compiled loop."""
+    from ..kernels.clock import cycles
     from ..simulate import Simulation
 
     moving, still = (Simulation(model, method=method, solver="direct", dt=DT) for _ in range(2))
@@ -54,19 +56,28 @@ def profile(model: Model, method: str, repetitions: int, tick: Callable[[], obje
     parts: Any = still.method
     state, a = (still.q.copy(), still.v.copy()), np.empty(len(still.v))
     taken: list[Array] = []
+    steps: list[float] = []
 
-    def evaluate(rounds: int) -> None:
-        ticks = np.zeros((rounds, len(_CALLS) + 1), np.int64)
+    def advance(times: int) -> None:
+        began = time.thread_time()  # of the processor, as that of the stages
+        moving.step(STEPS * times)
+        steps.append(1e6 * (time.thread_time() - began) / (STEPS * times))
+
+    def evaluate(times: int) -> None:
+        ticks = np.zeros((_ROUNDS * times, len(_CALLS) + 1), np.int64)
         _loop()(parts._tables, parts._constraints, parts._work, *state, a, ticks)
         # A median over rounds: whenever the system takes the processor away, the clock goes on.
         taken.append(np.median(ticks[:, 1:] - ticks[:, :1], axis=0))
 
-    step = Contender("step", lambda times: moving.step(STEPS * times), STEPS, moving.reset)
-    figures = interleave([step, Contender("stages", evaluate)], repetitions, tick=tick)
-    medians = 1e6 / cycles_per_second() * np.median(taken[-repetitions:], axis=0)
+    contenders = [Contender("step", advance, reset=moving.reset), Contender("stages", evaluate)]
+    began, first = time.perf_counter(), cycles()
+    interleave(contenders, repetitions, shortest=0.0, tick=tick)
+    us_per_cycle = 1e6 * (time.perf_counter() - began) / (cycles() - first)
+    medians = us_per_cycle * np.median(taken[-repetitions:], axis=0)
     us = dict(zip(_CALLS, map(float, medians), strict=True))
+    step = float(np.median(steps[-repetitions:]))
     evaluations = moving.method.outcome()["evaluations_mean"]
-    return Profile(figures["step"].median, evaluations, split(figures["step"].median, evaluations, us))
+    return Profile(step, evaluations, split(step, evaluations, us))
 
 
 def split(step: float, evaluations: float, us: dict[str, float]) -> dict[str, float]:
@@ -81,7 +92,7 @@ def split(step: float, evaluations: float, us: dict[str, float]) -> dict[str, fl
 
 @cache
 def _loop() -> Callable[..., None]:
-    """Rounds of all calls, with the clock read between them: ticks[:, 0] is what reading it takes, then one column a call."""
+    """Rounds of all calls, with the clock read between them: ticks[:, 0] is for reading it, then a column a call."""
     from ..coordinates.factor import factor
     from ..coordinates.tree import place
     from ..formulations.direct import _couple, gather, solve
@@ -112,7 +123,7 @@ def _loop() -> Callable[..., None]:
             for i in range(row.shape[1]):  # or else solutions of solutions would grow without end
                 row[P, i], row[PLACE, i], row[TURN, i] = 1.0, 1.0, 1.0
             t8 = cycles()
-            factor_envelope(work, ON)
+            factor_envelope(work, ON, 0.0)
             solve_three(work)
             t9 = cycles()
             ticks[k, 0] = t1 - t0

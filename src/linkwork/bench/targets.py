@@ -1,4 +1,4 @@
-"""What the suite `tree` is held to, and whether it is met."""
+"""What the suites are held to, and whether it is met."""
 
 from __future__ import annotations
 
@@ -46,6 +46,33 @@ def judge(data: dict[str, Any]) -> list[Target]:
             "heap allocations in thousands of steps, every integrator",
             0.0,
             [None] if allocated is None else [row["allocations"] for row in allocated],
+        ),
+    ]
+
+
+RANDOM_STEP = 60.0
+"""Longest step of the random mechanism [µs]."""
+
+
+def judge_loops(data: dict[str, Any]) -> list[Target]:
+    """The same for the suite `loops` (see `LoopResult.to_dict`)."""
+    random, growth = data["random"], data["growth"]
+    return [
+        _least(
+            "mechanisms with loops and friction, times faster than the fastest other engine",
+            1.0,
+            _column(data["rows"], "ratio"),
+        ),
+        _most("their largest gap [m]", 1e-8, _column(data["rows"], "simgc_gap_m")),
+        _most(
+            f"random mechanism of {random['bodies']} bodies with {random['loops']} loops, step [µs]",
+            RANDOM_STEP,
+            [random["simgc_us"]],
+        ),
+        _most(
+            "growth of a step with the number of loops, exponent",
+            1.05,
+            [growth["exponents"]["simgc"]["large"]],
         ),
     ]
 

@@ -20,7 +20,7 @@ from ..kernels.signal import signal_slope, signal_value
 from ..loads import apply_loads
 from ..solvers.aim import aim, audit
 from ..solvers.box import EXACT, solve_box
-from ..solvers.envelope import factor_envelope, solve_envelope, solve_three
+from ..solvers.envelope import factor_envelope, solve_envelope, solve_three, times_envelope
 from ..solvers.layout import (
     BEGIN,
     DELTA,
@@ -35,11 +35,14 @@ from ..solvers.layout import (
     LOADS_DISSIPATED,
     LOADS_SUPPLIED,
     ON,
+    PIVOT,
     PLACE,
     RATE,
     RESPONSE,
     RESPONSE_PLACE,
     RESPONSE_TURN,
+    RIGHT,
+    SCALE,
     SIDE,
     SOFT,
     START,
@@ -73,6 +76,8 @@ STOPPED = 1e-9
 # Corrections beyond these leave an error worth another round: gaps are of second order in the first [rad or m].
 _FINE_PLACE, _FINE_RATE = 1e-7, 1e-6
 _ROUNDS = 20
+# Dependent rows whose accelerations differ by more than this share contradict each other.
+_CONTRADICTION = 1e-8
 
 
 # --- rows in joint space ---
@@ -286,7 +291,7 @@ def solve(tables, constraints, work, t, h, a, bounded, project):
         if work.flag[ON, i] != 0:
             work.row[WANT, i] -= work.row[SUM, i]
             work.row[P, i] = work.row[WANT, i]
-    factor_envelope(work, ON)
+    factor_envelope(work, ON, 0.0)
     if project:
         _aim_corrections(constraints, work)
         solve_three(work)
@@ -415,10 +420,18 @@ def _settle(tables, constraints, work, a):
     for i in range(rows.shape[0]):
         largest = max(largest, abs(row[P, i]))
     slack = EXACT * largest
-    fine = True
+    fine, dependent = True, False
     for i in range(rows.shape[0]):
         if flag[ON, i] != 0:
             fine &= row[LO, i] - slack <= row[P, i] <= row[HI, i] + slack
+            dependent |= row[PIVOT, i] == 0.0
+    if fine and dependent:
+        # Rows that were left out must follow from the others, or not all of them can be kept.
+        times_envelope(work, P, RIGHT)
+        for i in range(rows.shape[0]):
+            if flag[ON, i] != 0 and row[PIVOT, i] == 0.0:
+                miss = abs(row[RIGHT, i] + row[SOFT, i] * row[P, i] - row[WANT, i])
+                fine &= miss <= _CONTRADICTION * (abs(row[WANT, i]) + row[SCALE, i] * largest)
     if fine:
         return 0
     solve_box(work)
@@ -503,8 +516,8 @@ def _impact(tables, constraints, work, v, energy, event):
         v[i] += delta[i]
     _times(work, work.J, v, row[SUM])
     for i in range(rows.shape[0]):
-        if rows[i].role == LIMIT and flag[ON, i] != 0:
-            energy[1] -= 0.5 * row[P, i] * (rows[i].rate + row[SUM, i])
+        if flag[ON, i] != 0:
+            audit(rows[i], row[P, i], 0.5 * (rows[i].rate + row[SUM, i]), 0.0, energy)
     return True
 
 

@@ -221,7 +221,7 @@ def _keep(work, motion, anew):
                 y[PAST + j, i] = y[PAST + j - 1, i]
             for i in range(q.shape[1]):
                 q[PAST_Q + j, i] = q[PAST_Q + j - 1, i]
-    motion.count[KNOWN] = 1 if anew else motion.count[KNOWN] + 1
+    motion.tally[KNOWN] = 1 if anew else motion.tally[KNOWN] + 1
     for i in range(n):
         y[PAST, i] = y[NOW, n + i]
         y[PAST, n + i] = motion.a[i]
@@ -321,7 +321,7 @@ def _advance(
     else:
         if bounded:
             _remember(constraints, work)
-        smooth = integrator == ADAMS and motion.count[KNOWN] >= 4 and h == ahead
+        smooth = integrator == ADAMS and motion.tally[KNOWN] >= 4 and h == ahead
         low, high, search = 0.0, 1.0, 0
         while True:
             _attempt(tables, constraints, work, motion, tableau, t, share * h, ahead, smooth, stages, bounded)
@@ -427,7 +427,7 @@ def run_direct(
             if integrator == ADAPTIVE:
                 last = t + 1.01 * clock[1] >= targets[sample]  # as in DOPRI5: leave no sliver of a step
                 rest = targets[sample] - t if last else clock[1]
-                crowd = motion.count[STUCK]
+                crowd = motion.tally[STUCK]
                 if rest <= 1e-14 * max(1.0, abs(t)) and not begin:
                     if rest > 0.0:
                         return sample, TOO_SMALL
@@ -451,7 +451,7 @@ def run_direct(
                 continue
             if integrator == ADAPTIVE:
                 counts[1 + refused] += 1
-                motion.count[STUCK] = crowd + 1 if used < 1e-3 * rest and refused == 0 else 0
+                motion.tally[STUCK] = crowd + 1 if used < 1e-3 * rest and refused == 0 else 0
                 clock[2] = targets[sample] if last and used == rest else t + used
                 # A step cut short to meet a sample says little about the next one.
                 clock[1] = max(rest * factor, clock[1]) if last and refused == 0 else rest * factor

@@ -142,7 +142,7 @@ class DirectMethod(Method):
             "motion_q": motion.q,
             "motion_y": motion.y,
             "motion_a": motion.a,
-            "motion_count": motion.count,
+            "motion_count": motion.tally,
             "motion_seen": motion.seen,
             "work_rows": self._work.row,
             "report": self._work.report,

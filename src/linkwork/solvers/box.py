@@ -13,6 +13,9 @@ from .layout import HI, KEPT, LO, ON, RIGHT, SIDE, SOFT, START, WANT, P
 
 EXACT = 1e-10
 """Forces and velocities may be wrong by this share of the largest ones."""
+FLOOR = 1e-9
+"""Stands for pivots that vanish: kept rows that contradict each other then need forces so large that one of them
+must give way, and those that merely repeat each other share what is needed."""
 _PATIENCE = 5
 _LIMIT = 200
 
@@ -33,7 +36,7 @@ def solve_box(work):
             row[P, k] = 0.0
             if flag[ON, k] != 0 and side != HELD:
                 row[P, k] = row[LO, k] if side == LOW else row[HI, k]
-        factor_envelope(work, KEPT)
+        factor_envelope(work, KEPT, FLOOR)
         times_envelope(work, P, RIGHT)
         for k in range(count):
             row[RIGHT, k] = row[WANT, k] - row[RIGHT, k] if flag[KEPT, k] != 0 else 0.0

@@ -16,14 +16,15 @@ DEPENDENT = 1e-13
 
 
 @kernel
-def factor_envelope(work, on):
+def factor_envelope(work, on, floor):
     """A + soft over the rows with flag[on] set => L, and 1/pivot in row[PIVOT], which is zero for dependent rows.
 
     Pivots are judged against the largest diagonal that the row has had, row[SCALE], for a row may fade as a whole at a
-    singular position. report: the smallest ratio of a row without bounds, and that row.
+    singular position. floor: what takes the place of a pivot that vanishes, as a share of that; 0 leaves its row out.
+    report: the smallest ratio among rows before the first that has bounds, and its row.
     """
     A, L, row, flag = work.A, work.L, work.row, work.flag
-    smallest, guilty = np.inf, -1
+    smallest, guilty, pure = np.inf, -1, True
     for k in range(row.shape[1]):
         row[PIVOT, k] = 0.0
         if flag[on, k] == 0:
@@ -45,10 +46,13 @@ def factor_envelope(work, on):
             pivot -= total * L[base + j]
         scale = max(row[SCALE, k], diagonal)
         row[SCALE, k] = scale
-        if pivot < smallest * scale and row[LO, k] == -np.inf:
+        pure &= row[LO, k] == -np.inf  # a joint that friction holds may well repeat a loop: no singular position
+        if pure and pivot < smallest * scale:
             smallest, guilty = pivot / scale, k
         if pivot > DEPENDENT * scale:
             row[PIVOT, k] = 1.0 / pivot
+        elif floor > 0.0:
+            row[PIVOT, k] = 1.0 / (floor * scale)
     work.report[SMALLEST], work.report[SMALLEST_ROW] = smallest, guilty
 
 

@@ -41,7 +41,7 @@ NOW, TRIAL, PAST, STAGE, LENGTH = 0, 1, 2, 6, 14
 """The state; the trial; derivatives at the last four points, newest first; stages of Runge-Kutta; how many in all."""
 # motion.q
 PAST_Q, LENGTH_Q = 2, 6
-# motion.count
+# motion.tally
 KNOWN, STUCK = 0, 1
 """Points of the past that are valid; events in a row without progress."""
 
@@ -70,7 +70,7 @@ class Motion(NamedTuple):
     y: np.ndarray
     a: np.ndarray
     """Accelerations where the last evaluation was."""
-    count: np.ndarray
+    tally: np.ndarray
     seen: np.ndarray
     """q, v and commands at the end of the last call: if they differ, somebody wrote to them."""
 
