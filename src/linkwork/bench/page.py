@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from . import stages
 from .report import Section, sections
+from .report_loops import limits
+from .report_loops import sections as loop_sections
 
 _HEAD = """\
 # Benchmarks
@@ -20,9 +23,9 @@ linkwork bench loops --json > bench/loops.json
 python -m linkwork.bench.page bench > docs/benchmarks.md    # write this page
 ```
 
-`make peers` installs the other engines (MuJoCo, Pinocchio); without them their columns stay empty. `linkwork
-bench tree` prints tables instead, `--quick` takes fewer sizes and repetitions. Leave the machine alone
-meanwhile. What counts are the ratios: they change much less from one processor to the next than times do.
+`make peers` installs the other engines (MuJoCo, Pinocchio, PyBullet, DART, Drake); without them their figures are
+missing. `linkwork bench tree` prints tables instead, `--quick` takes fewer sizes and repetitions. Leave the machine
+alone meanwhile. What counts are the ratios: they change much less from one processor to the next than times do.
 
 ## How it is measured
 
@@ -86,17 +89,59 @@ def _about_precision(work: dict[str, Any]) -> str:
 
 def render_loops(data: dict[str, Any]) -> str:
     """The part of the page about mechanisms with loops (see `LoopResult.to_dict`)."""
-    header = tuple(data["rows"][0])
-    lines = [tuple(_cell(value) for value in row.values()) for row in data["rows"]]
-    how = "\n".join(f"| `{name}` | {text} |" for name, text in data["how"].items())
-    return (
-        f"## Mechanisms with loops and friction, 1 ms steps\n\n{_table(Section('', header, lines))}\n"
-        f"| figure | how it is made |\n|---|---|\n{how}\n"
+    made = data["made_with"]
+    versions = ", ".join(
+        f"{name} {made[name]}" for name in ("mujoco", "bullet", "dart", "drake") if made.get(name)
     )
+    parts = ["## Loops and friction\n"]
+    if data["quick"]:
+        parts.append("**These figures come from a quick run: they show the form of the page, not speed.**\n")
+    parts.append(
+        f"{made['repetitions']} repetitions on {made['machine']}; linkwork {made['linkwork']}, {versions}. Masses and "
+        "frames of all engines are those of the tables that Linkwork compiles; a test compares their motions.\n"
+    )
+    for section in loop_sections(data):
+        parts.append(f"### {section.title}\n")
+        parts.append(_table(section))
+        parts += _about(section.title, data)
+    return "\n".join(parts)
 
 
-def _cell(value: object) -> str:
-    return "-" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)
+def _about(title: str, data: dict[str, Any]) -> list[str]:
+    """What a table of the suite `loops` needs said."""
+    if title.startswith("Mechanisms"):
+        return [_explained("figure", data["how"])]
+    if title.startswith("N four-bars"):
+        growth = data["growth"]
+        return [limits(growth) + "\n", _explained("figure", growth["how"]), _explained("stage", stages.HOW)]
+    if title.startswith("A random"):
+        random = data["random"]
+        joints = ", ".join(f"{count} {kind}" for kind, count in random["joints"].items())
+        size = f"{random['dofs']} degrees of freedom in the tree, {random['rows']} rows; joints: {joints}."
+        work = f"{random['evaluations']:.3g} evaluations a step; the largest gap over 1 s is {random['gap_m']:.1g} m."
+        return [f"{size} {work}\n"]
+    if title.startswith("Time per simulated"):
+        return [_about_chains(data["precision"])]
+    return []
+
+
+def _explained(what: str, how: dict[str, str]) -> str:
+    lines = "\n".join(f"| `{name}` | {text} |" for name, text in how.items())
+    return f"| {what} | how it is made |\n|---|---|\n{lines}\n"
+
+
+def _about_chains(work: dict[str, Any]) -> str:
+    known = [chain for chain in work["chains"] if chain["reference"]["difference_m"] is not None]
+    checks = "; ".join(
+        f"{chain['friction_Nm']:g} N m ({chain['reference']['how']}): {chain['reference']['difference_m']:.1e} m"
+        for chain in known
+    )
+    return (
+        f"{work['how']}; the free chain as a tree, dry friction by the direct solver. Steps from coarse "
+        "to fine (tolerances of the adaptive integrator), interpolated on logarithmic scales. ≤: even the coarsest "
+        "setting was better than asked for; -: no setting was good enough. Errors are against references of our own, "
+        f"which differ from independent solutions, where there are any, by: {checks}.\n"
+    )
 
 
 def main(arguments: list[str]) -> int:

@@ -31,6 +31,7 @@ from ..solvers.layout import (
     FORCE,
     HI,
     INVERSE,
+    KEPT,
     LO,
     LOADS_DISSIPATED,
     LOADS_SUPPLIED,
@@ -76,6 +77,7 @@ STOPPED = 1e-9
 # Corrections beyond these leave an error worth another round: gaps are of second order in the first [rad or m].
 _FINE_PLACE, _FINE_RATE = 1e-7, 1e-6
 _ROUNDS = 20
+_BLOCKED = 1e-13  # a gap that is worth another factorisation [rad or m]
 # Dependent rows whose accelerations differ by more than this share contradict each other.
 _CONTRADICTION = 1e-8
 
@@ -150,6 +152,16 @@ def _couple(tables, work):
                 base = flag[START, r]
                 for s in range(begin, r + 1):
                     A[base + s] += y * Y[d, s]
+
+
+@woven
+def scale_pivots(tables, work):
+    """(gathered rows) => row[SCALE] at least as large as the diagonals of A here."""
+    for r in range(work.row.shape[1]):
+        work.flag[ON, r] = 1
+    _couple(tables, work)
+    for r in range(work.row.shape[1]):
+        work.row[SCALE, r] = max(work.row[SCALE, r], work.A[work.flag[START, r] + r])
 
 
 @kernel
@@ -383,6 +395,22 @@ def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event
     return changed, evaluations, 1
 
 
+@kernel
+def _place_alone(tables, constraints, work):
+    """Corrections of positions by joint equations and limits alone.
+
+    A joint equation that repeats what friction holds was left out; but friction does not hold positions.
+    """
+    rows, row, flag = constraints.rows, work.row, work.flag
+    for i in range(rows.shape[0]):
+        holds = flag[ON, i] != 0 and (rows[i].role == HOLD or rows[i].role == LIMIT)
+        flag[KEPT, i] = 1 if holds else 0
+        row[PLACE, i] = -rows[i].phi if holds else 0.0
+    factor_envelope(work, KEPT, 0.0)
+    solve_envelope(work, PLACE)
+    _respond(tables, work, PLACE, 0.0, work.dof[DELTA])
+
+
 @woven
 def _correct(tables, constraints, work, q, v, energy, h):
     """Newton's step to zero gap and zero rate of the kept rows, as `solve` found it.
@@ -391,7 +419,12 @@ def _correct(tables, constraints, work, q, v, energy, h):
     for that: such rows are let go.
     """
     rows, on, delta, dv = constraints.rows, work.flag[ON], work.dof[DELTA], work.dof[DELTA_TURN]
-    moved, turned, released = 0.0, 0.0, False
+    moved, turned, released, blocked = 0.0, 0.0, False, False
+    for i in range(rows.shape[0]):
+        left_out = on[i] != 0 and rows[i].role == HOLD and work.row[PIVOT, i] == 0.0
+        blocked |= left_out and abs(rows[i].phi) > _BLOCKED
+    if blocked:
+        _place_alone(tables, constraints, work)
     for i in range(delta.shape[0]):
         moved = max(moved, abs(delta[i]))
         turned = max(turned, abs(dv[i]))

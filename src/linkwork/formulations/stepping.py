@@ -48,9 +48,10 @@ from ..solvers.layout import (
     UNSETTLED_TIME,
 )
 from ..tables import BALL, FREE, FRICTION, GIVEN, HELD, HOLD, LIMIT, LOW, SERVO_PLACE, SERVO_RATE
-from .direct import STOPPED, arrive, gather, leap, solve
+from .direct import STOPPED, arrive, gather, leap, scale_pivots, solve
 
-EULER, RUNGE_KUTTA, ADAMS, ADAPTIVE = range(4)
+EULER, RUNGE_KUTTA, ADAMS, ADAPTIVE, PROBE = range(5)
+"""What a run does; PROBE only looks how large the diagonals of A are at a pose."""
 # Rows of a tableau that are no stages: weights, times, error weights.
 WEIGHTS, TIMES, ERRORS = -3, -2, -1
 # Predictor and corrector may differ by this share of 1 + |v| before a Runge-Kutta step is taken instead.
@@ -419,6 +420,10 @@ def run_direct(
     """
     integrator, bounded, tolerance, budget = int(options[0]), options[1] != 0.0, options[2], options[3]
     n, rest, crowd = motion.a.shape[0], 0.0, 0
+    if integrator == PROBE:
+        gather(tables, constraints, work, motion.q[NOW], motion.y[NOW, n : 2 * n], 0.0)
+        scale_pivots(tables, work)
+        return 0, OK
     begin = not _remind(constraints, motion, False)
     for sample in range(targets.shape[0]):
         while True:

@@ -31,6 +31,7 @@ INTEGRATORS = {
 _STIFF_SPRING, _STIFF_DAMPER = 0.5, 0.2
 # A gap worth a warning [m or rad]; sin² of the angle between constraints that counts as a singular position.
 _GAP_BUDGET, _SINGULAR = 1e-8, 1e-8
+_PROBES = 3
 
 
 class DirectMethod(Method):
@@ -56,14 +57,16 @@ class DirectMethod(Method):
         tableau = dormand_prince() if self.adaptive else rk4()
         self._tableau = np.vstack([tableau.a, tableau.b, tableau.c, tableau.e])
         self.observer: DirectObserver = DirectObserver(model, self.system, self._rows.names)
+        self._scale = np.zeros(len(self._rows.names))
         self.reset()
+        self._probe()
 
     def reset(self) -> None:
         assert self.system.rows is not None
         start, nv = self._start, self.system.nv
         self._stats = np.zeros(layout.STATS)
         self._stats[[layout.RATIO, layout.RATIO_ROW, layout.GAP_ROW]] = np.inf, -1.0, -1.0
-        self._work.row[layout.SCALE] = 0.0
+        self._work.row[layout.SCALE] = self._scale
         self._constraints = self._rows.fresh()
         self._every_row = self._constraints._replace(rows=self.system.rows.fresh().rows)
         settle(self._tables, self._constraints, start.q)
@@ -77,6 +80,24 @@ class DirectMethod(Method):
         self.state = state._replace(q=motion.q[layout.NOW], v=now[nv : 2 * nv], work=now[2 * nv :])
         self.state.clock[1] = self._dt
         self._choose()
+
+    def _probe(self) -> None:
+        """How large the diagonals of A are at a few random poses: pivots are judged against that.
+
+        The start will not do for it, which may be singular.
+        """
+        random = np.random.default_rng(0)
+        options = np.array([stepping.PROBE, 0.0, 0.0, 0.0])
+        nothing = layout.Samples(*samples(0, self.system), *(np.empty((0, 0)) for _ in range(5)))
+        motion = layout.new_motion(self.system.nq, self.system.nv, len(self._constraints.inputs))
+        for _ in range(_PROBES):
+            motion.q[layout.NOW] = self._start.q + random.normal(size=self.system.nq)
+            stepping.run_direct(
+                self._tables, self._constraints, self._every_row, self._work, motion, self.state.clock,
+                self.state.counts, self._tableau, self._stats, self._dt, options, np.empty(0), nothing,
+            )  # fmt: skip
+        self._scale = self._work.row[layout.SCALE].copy()
+        self.reset()
 
     def _choose(self) -> None:
         """Which parts are too stiff for the step and taken implicitly, and what the kernel is told."""

@@ -93,18 +93,23 @@ def redundant_rows(start: Start) -> tuple[str, ...]:
     """
     table, degenerate = without_degenerate(start.tree)
     live = Kinematics(dataclasses.replace(start.tree, rows=table))
+    hold: Any = live.hold
+    random, scale = np.random.default_rng(0), np.zeros(len(hold))
+    for _ in range(_PROBES):
+        live.place(start.tree_q + random.normal(size=start.tree.nq))
+        scale = np.maximum(scale, np.linalg.norm(live.jacobian(hold), axis=1))
     live.place(start.tree_q)
-    keep = independent(live.jacobian(live.hold))  # type: ignore[arg-type]
-    if len(keep) < len(live.hold):  # the start may be singular: ask where it is not
+    keep = independent(live.jacobian(hold) / scale[:, None])
+    if len(keep) < len(hold):  # the start may be singular: ask where it is not
         live.place(analyse(start.tree, start.tree_q).pose)
-        keep = independent(live.jacobian(live.hold))  # type: ignore[arg-type]
+        keep = independent(live.jacobian(hold) / scale[:, None])
     dropped = set(live.hold) - set(live.hold[keep])
     return (*degenerate, *(table.names[i] for i in sorted(dropped)))
 
 
 def independent(J: Array) -> Array:
-    """Rows of J that are independent and far from dependent, by Gram-Schmidt with pivoting; sorted."""
-    rest = J / np.maximum(np.linalg.norm(J, axis=1, keepdims=True), np.finfo(float).tiny)
+    """Rows of J, of about unit size, that are independent and far from dependent: Gram-Schmidt with pivoting; sorted."""
+    rest = J.copy()
     chosen: list[int] = []
     for _ in range(min(J.shape)):
         size = np.einsum("ij,ij->i", rest, rest)

@@ -76,22 +76,23 @@ def reproduce(progress: Callable[[float], object] | None = None) -> Reproduction
         ratio, paper = slow["us_per_step"] / fast["us_per_step"], slow["paper_ms"] / fast["paper_ms"]
         notes.append(f"{name}: simmc takes {ratio:.1f} times as long as simgc, in the paper {paper:.1f}")
         direct = found[name, "direct"]
+        ratio = fast["us_per_step"] / direct["us_per_step"]
         notes.append(
-            f"{name}: simgc takes {fast['us_per_step'] / direct['us_per_step']:.1f} times as long as the direct solver, "
-            f"whose largest gap is {direct['worst_gap_m']:.1g} m instead of {fast['worst_gap_m']:.1g} m"
+            f"{name}: simgc takes {ratio:.1f} times as long as the direct solver; "
+            f"largest gaps {fast['worst_gap_m']:.1g} and {direct['worst_gap_m']:.1g} m"
         )
     notes.append(
-        f"iterations, evaluations, gaps: steps of 1 to {1e3 * LONGEST:g} ms; times: steps of {1e3 * MEAN:g} ms in one call"
+        f"iterations and evaluations: steps of 1 to {1e3 * LONGEST:g} ms; times: steps of {1e3 * MEAN:g} ms in one call"
     )
     notes.append(
-        "direct: simgc with the direct solver, which evaluates instead of iterating. Every new size of step begins Adams' "
-        "method anew by Runge-Kutta, with four evaluations and more; equal steps take evaluations_equal_steps"
+        "direct: simgc with the direct solver, which evaluates instead of iterating. Every new size of step begins "
+        "Adams' method anew by Runge-Kutta: four evaluations and more; evaluations_equal_steps is without that"
     )
     return Reproduction(PAPERS["simgc"], rows, notes, lambda path: _plot(rows, path))
 
 
 def _constant_steps(name: str, parameters: dict[str, Any], method: str, duration: float) -> dict[str, Any]:
-    """Time of a step [µs], the best of three runs of steps of mean size inside one compiled call, and its evaluations."""
+    """Time of a step [µs], the best of three runs of steps of mean size in one compiled call, and its evaluations."""
     simulation = Simulation(scene(name, **parameters), dt=MEAN, **METHODS[method])
     count = round(duration / MEAN)
     taken = []

@@ -6,6 +6,8 @@ to a row that follows from the rows before it (a redundant constraint, or a sing
 and gets no force.
 """
 
+import math
+
 import numpy as np
 
 from ..kernels.jit import kernel
@@ -13,6 +15,8 @@ from .layout import FIRST, LO, ON, PIVOT, PLACE, SCALE, SMALLEST, SMALLEST_ROW, 
 
 DEPENDENT = 1e-13
 """Pivot over largest diagonal below which a row is taken to follow from others: sin² of the angle between them."""
+# Rounding in a pivot grows with the root of the smallest one before it (bodies of very different mass make small ones).
+_NOISE = 64.0 * np.finfo(float).eps
 
 
 @kernel
@@ -39,17 +43,19 @@ def factor_envelope(work, on, floor):
                 for i in range(max(low, flag[FIRST, j]), j):
                     total -= L[base + i] * L[other + i]  # L[base + i] still holds L D here
             L[base + j] = total
-        pivot = diagonal
+        pivot, weakest = diagonal, 1.0
         for j in range(low, k):
             total = L[base + j]
-            L[base + j] = total * row[PIVOT, j]
-            pivot -= total * L[base + j]
+            if total != 0.0:
+                L[base + j] = total * row[PIVOT, j]
+                pivot -= total * L[base + j]
+                weakest = max(weakest, row[SCALE, j] * row[PIVOT, j])
         scale = max(row[SCALE, k], diagonal)
         row[SCALE, k] = scale
         pure &= row[LO, k] == -np.inf  # a joint that friction holds may well repeat a loop: no singular position
         if pure and pivot < smallest * scale:
             smallest, guilty = pivot / scale, k
-        if pivot > DEPENDENT * scale:
+        if pivot > max(DEPENDENT, _NOISE * math.sqrt(weakest)) * scale:
             row[PIVOT, k] = 1.0 / pivot
         elif floor > 0.0:
             row[PIVOT, k] = 1.0 / (floor * scale)

@@ -22,6 +22,7 @@ import numpy as np
 from ..coordinates.dynamics import body_pose
 from ..errors import LinkworkError, nearest
 from ..kinematics import Kinematics
+from ..mobility import analyse
 from ..model import Model
 from ..record import Record
 from ..rotation import Array, quaternion
@@ -43,6 +44,7 @@ HALVINGS = 5
 # Energies are sums of products of n rounded numbers: some hundred steps and bodies of them.
 ENERGY_ROUNDING = 1e-12
 # Row-scaled Jacobians: below this share of the largest, a singular value is rounding (see random_mechanisms.RANK).
+_UNIQUE = ("locked", "energy", "disagree")  # kinds of findings that suppose that the motion is determined
 RANK = 1e-9
 
 
@@ -159,6 +161,8 @@ class Facts:
     """Smallest singular value of the row-scaled Jacobian: a gap φ leaves positions uncertain by φ over it."""
     closed: bool = True
     """Loops are closed at the start as written."""
+    singular: bool = False
+    """The start is a singular position; only asked where that would explain a finding."""
 
 
 def examine(
@@ -206,7 +210,20 @@ class Examination:
                 found += check
             except RunError as error:  # only with a smaller step
                 found.append(error.finding)
+        if any(finding.kind in _UNIQUE for finding in found) and self._branches():
+            found = [finding for finding in found if finding.kind not in _UNIQUE]
+            found += [finding for method in METHODS for finding in self._energy(method)]
         return list(dict.fromkeys(found))
+
+    def _branches(self) -> bool:
+        """Whether the start is a singular position.
+
+        There a mechanism may go on in more ways than one, and velocities that no way allows are lost: its motion is not
+        determined, and formulations need not agree. Energy must not be gained all the same.
+        """
+        system = self.runner.simulation("simgc").system
+        self.facts.singular = analyse(system, system.q0).singular
+        return self.facts.singular
 
     def _look(self) -> None:
         """Mobility and redundancy, from the tree and its loops at the start as it is written."""
@@ -301,7 +318,7 @@ class Examination:
         def strayed(halvings: int) -> Array:
             balance = self.runner.record(method, halvings)["energy.balance"]
             # At first order friction and impacts may lose energy that a coarse step cannot tell.
-            return balance if self.extrapolates else np.maximum(balance, 0.0)
+            return balance if self.extrapolates and not self.facts.singular else np.maximum(balance, 0.0)
 
         verdict = self._vanishes(strayed, float(in_play), float(rounding))
         if verdict is not None:
