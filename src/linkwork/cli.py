@@ -297,7 +297,7 @@ def reproduce(
         return
     grid = Grid(*result.rows[0])
     for row in result.rows:
-        grid.add_row(*(f"{v:.3g}" if isinstance(v, float) else str(v) for v in row.values()))
+        grid.add_row(*(_cell(value) for value in row.values()))
     console.print(result.paper)
     console.print(grid)
     for note in result.notes:
@@ -343,6 +343,12 @@ def fuzz(
         console.print(_escape(report.text()), highlight=False, soft_wrap=True)
     if not report.ok:
         raise typer.Exit(1)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _subject(subject: str, settings: list[str] | None) -> tuple[Model, Scene | None]:

@@ -155,7 +155,11 @@ def main(arguments: list[str]) -> int:
     page = render(json.loads((folder / "tree.json").read_text(encoding="utf-8")))
     loops = folder / "loops.json"
     if loops.is_file():
-        page += "\n" + render_loops(json.loads(loops.read_text(encoding="utf-8")))
+        data = json.loads(loops.read_text(encoding="utf-8"))
+        if "growth" not in data:
+            print("loops.json is of an older version: measure again", file=sys.stderr)
+            return 2
+        page += "\n" + render_loops(data)
     sys.stdout.write(page)
     return 0
 

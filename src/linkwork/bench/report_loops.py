@@ -52,11 +52,15 @@ def limits(growth: dict[str, Any]) -> str:
     largest = sorted(stages, key=lambda name: stages[name], reverse=True)[:3]
     shares = ", ".join(f"{name} {stages[name] / total:.0%}" for name in largest)
     text = f"At N = {last['n']} most of a step is {shares}."
-    powers = {name: growth["exponents"][name]["large"] for name in STAGES if stages[name] >= 0.05 * total}
+    # What is left over after the others is too noisy for an exponent.
+    large = [name for name in STAGES if stages[name] >= 0.05 * total and name not in ("again", "rest")]
+    powers = {name: growth["exponents"][name]["large"] for name in large}
     known = {name: power for name, power in powers.items() if power is not None}
     if known:
         fastest = max(known, key=lambda name: known[name])
-        text += f" Of the stages that take 5% or more, {fastest} grows fastest: N to the power {known[fastest]:.2f}."
+        text += (
+            f" Of the stages of an evaluation, {fastest} grows fastest: N to the power {known[fastest]:.2f}."
+        )
     return text
 
 

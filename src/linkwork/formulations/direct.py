@@ -19,7 +19,7 @@ from ..kernels.rows import survey
 from ..kernels.signal import signal_slope, signal_value
 from ..loads import apply_loads
 from ..solvers.aim import aim, audit
-from ..solvers.box import EXACT, solve_box
+from ..solvers.box import EXACT, FLOOR, solve_box
 from ..solvers.envelope import factor_envelope, solve_envelope, solve_three, times_envelope
 from ..solvers.layout import (
     BEGIN,
@@ -208,7 +208,7 @@ def _respond_three(tables, work, a):
 
 
 @kernel
-def _law(tables, constraints, work, i, t, h):
+def _law(tables, constraints, work, i, t, h, arriving):
     """What row i contributes: a force by its law or bound, or what it wants as a kept row (ON, WANT, SOFT, LO, HI)."""
     row, flag = constraints.rows[i], work.flag
     role, mode = row.role, row.mode
@@ -218,7 +218,7 @@ def _law(tables, constraints, work, i, t, h):
     work.row[P, i] = 0.0
     row.force = 0.0
     if role == HOLD or role == LIMIT:
-        if mode == HELD:
+        if mode == HELD and (arriving or row.active != 0 or role == LIMIT):
             flag[ON, i] = 1
             work.row[WANT, i] = -row.bias
             work.row[LO, i] = 0.0 if role == LIMIT else -np.inf
@@ -293,7 +293,7 @@ def solve(tables, constraints, work, t, h, a, bounded, project):
     rows = constraints.rows
     pushed = False
     for i in range(rows.shape[0]):
-        _law(tables, constraints, work, i, t, h)
+        _law(tables, constraints, work, i, t, h, project)
         pushed |= rows[i].force != 0.0
     if pushed:
         _push(constraints, work)
@@ -387,12 +387,33 @@ def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event
         fresh = False
         if bounded:
             changed |= _settle(tables, constraints, work, a)
+        changed |= _left_out(constraints, work)
         moved, turned, released = _correct(tables, constraints, work, q, v, energy, h)
         if released:
             changed = 1
         elif moved <= _FINE_PLACE and turned <= _FINE_RATE:
             return changed, evaluations, 0
     return changed, evaluations, 1
+
+
+@kernel
+def _left_out(constraints, work):
+    """Notice joint equations without a pivot; 1 if one that had none has one again.
+
+    At a singular position such a row says nothing, and what velocities are may not suit it afterwards. So it stays
+    out for the step, and when it comes back its rate is stopped by an impulse, which loses energy, instead of by
+    forces in the midst of the step, which could do any work.
+    """
+    rows, back = constraints.rows, 0
+    for i in range(rows.shape[0]):
+        if rows[i].role == HOLD:
+            inverse = work.row[PIVOT, i]
+            replaced = abs(inverse * FLOOR * work.row[SCALE, i] - 1.0) < 1e-9  # by `solve_box`
+            alive = 1 if inverse != 0.0 and not replaced else 0
+            if alive > rows[i].active:
+                back = 1
+            rows[i].active = alive
+    return back
 
 
 @kernel
@@ -453,12 +474,13 @@ def _settle(tables, constraints, work, a):
     for i in range(rows.shape[0]):
         largest = max(largest, abs(row[P, i]))
     slack = EXACT * largest
-    fine, dependent = True, False
+    fine, dependent, yielding = True, False, False
     for i in range(rows.shape[0]):
         if flag[ON, i] != 0:
             fine &= row[LO, i] - slack <= row[P, i] <= row[HI, i] + slack
             dependent |= row[PIVOT, i] == 0.0
-    if fine and dependent:
+            yielding |= row[LO, i] > -np.inf or row[HI, i] < np.inf
+    if fine and dependent and yielding:
         # Rows that were left out must follow from the others, or not all of them can be kept.
         times_envelope(work, P, RIGHT)
         for i in range(rows.shape[0]):
@@ -493,6 +515,8 @@ def _set_modes(tables, constraints, t, event):
         row = rows[i]
         if row.role == HOLD:
             row.mode = HELD
+        elif i == event and row.mode == HELD:  # its force is used up
+            row.mode = FREE if row.role == LIMIT else LOW if row.force < 0.0 else HIGH
         elif row.role == LIMIT:
             touching = row.phi <= NEAR or i == event
             row.mode = HELD if touching and row.rate <= RESTING else FREE

@@ -47,7 +47,7 @@ from ..solvers.layout import (
     UNSETTLED,
     UNSETTLED_TIME,
 )
-from ..tables import BALL, FREE, FRICTION, GIVEN, HELD, HOLD, LIMIT, LOW, SERVO_PLACE, SERVO_RATE
+from ..tables import BALL, FRICTION, GIVEN, HELD, HOLD, LIMIT, LOW, SERVO_PLACE, SERVO_RATE
 from .direct import STOPPED, arrive, gather, leap, scale_pivots, solve
 
 EULER, RUNGE_KUTTA, ADAMS, ADAPTIVE, PROBE = range(5)
@@ -60,6 +60,7 @@ _EVENTS = 10  # in one step, before the rest of it is taken by impulses
 _LEAP = 1e-5  # how far the adaptive integrator goes by impulses where events crowd [s]
 _SEARCHES = 8  # for the time of one event
 _STILL = 1e-11  # a located event is this near [m, rad, m/s or rad/s]
+_BARELY = 1e-9  # a force beyond its bound by this share is at it
 _TOUCH = 1e-10  # a limit that is violated by more has been hit [rad or m]
 
 
@@ -236,19 +237,24 @@ def _keep(work, motion, anew):
 
 @kernel
 def _remember(constraints, work):
-    """Gap of limits, slip of friction and servos, and their rates, at the start of a step."""
+    """What may change its sign within a step, and its rate, at the start of it; see `_measured`."""
     rows = constraints.rows
     for i in range(rows.shape[0]):
         row = rows[i]
-        if row.role == LIMIT:
-            work.row[BEGAN, i], work.row[BEGAN_RATE, i] = row.phi, row.rate
-        elif row.role == FRICTION or row.role == SERVO_RATE:
-            work.row[BEGAN, i], work.row[BEGAN_RATE, i] = row.rate - row.goal, row.accel - row.push
+        if row.role == LIMIT or row.role == FRICTION or row.role == SERVO_RATE:
+            work.row[BEGAN, i], work.row[BEGAN_RATE, i] = _measured(row)
 
 
 @kernel
 def _measured(row):
-    """What changes its sign at an event of a row (positive before), and its rate."""
+    """What changes its sign at an event of a row, positive before, and its rate where that is known.
+
+    Of a kept row what is left of its force, of an open limit its gap, of a sliding row its slip.
+    """
+    if row.mode == HELD:
+        if row.role == LIMIT:
+            return row.force, 0.0
+        return row.value[0] - abs(row.force), 0.0
     if row.role == LIMIT:
         return row.phi, row.rate
     sign = 1.0 if row.mode == LOW else -1.0
@@ -257,25 +263,24 @@ def _measured(row):
 
 @kernel
 def _first_event(constraints, work, h):
-    """Share of the step at which the first event happens, by cubic interpolation, and its row; (1, -1) for none."""
+    """Share of the step at which the first event happens, interpolated, and its row; (1, -1) for none."""
     rows = constraints.rows
     share, event = 1.0, -1
     for i in range(rows.shape[0]):
         row = rows[i]
-        if row.role == LIMIT:
-            if row.mode != FREE or row.phi >= -_TOUCH or row.rate >= 0.0:
-                continue
-        elif row.role == FRICTION or row.role == SERVO_RATE:
-            if row.mode == HELD or row.value[0] == 0.0:
-                continue
-        else:
+        if row.role != LIMIT and ((row.role != FRICTION and row.role != SERVO_RATE) or row.value[0] == 0.0):
             continue
         end, end_rate = _measured(row)
-        if end >= (-_TOUCH if row.role == LIMIT else -STOPPED):
-            continue
-        sign = 1.0 if row.role == LIMIT or row.mode == LOW else -1.0
-        begin, rate = sign * work.row[BEGAN, i], sign * work.row[BEGAN_RATE, i]
-        at = 0.0 if begin <= 0.0 else _root(begin, h * rate, end, h * end_rate)
+        begin, rate = work.row[BEGAN, i], work.row[BEGAN_RATE, i]
+        if row.mode == HELD:
+            # One that needed its whole force at the start already was found to hold there.
+            if end >= -_BARELY * (abs(end) + abs(begin)) or begin <= 0.0:
+                continue
+            at = begin / (begin - end)
+        else:
+            if end >= (-_TOUCH if row.role == LIMIT else -STOPPED) or (row.role == LIMIT and row.rate >= 0.0):
+                continue
+            at = 0.0 if begin <= 0.0 else _root(begin, h * rate, end, h * end_rate)
         if at < share or event < 0:
             share, event = at, i
     return share, event
@@ -323,7 +328,7 @@ def _advance(
         if bounded:
             _remember(constraints, work)
         smooth = integrator == ADAMS and motion.tally[KNOWN] >= 4 and h == ahead
-        low, high, search = 0.0, 1.0, 0
+        low, high, search, before, at = 0.0, 1.0, 0, 0.0, 1.0
         while True:
             _attempt(tables, constraints, work, motion, tableau, t, share * h, ahead, smooth, stages, bounded)
             stats[EVALUATIONS] += 1 if smooth else stages
@@ -343,13 +348,20 @@ def _advance(
                         refused = 1
                 if event < 0 or share == 0.0 or refused != 0:
                     break
+                before, at = _measured(constraints.rows[event])[0], 1.0
                 smooth = False
             else:
                 # Newton's method for the time of the event, kept within what is known.
                 value, rate = _measured(constraints.rows[event])
                 search += 1
-                if abs(value) <= _STILL or search == _SEARCHES:
+                enough = (
+                    _STILL if constraints.rows[event].mode != HELD else _BARELY * abs(work.row[BEGAN, event])
+                )
+                if abs(value) <= enough or search == _SEARCHES:
                     break
+                if rate == 0.0:  # not known: by the line through the last two points
+                    rate = (value - before) / (h * (share - at))
+                before, at = value, share
                 if value > 0.0:
                     low = share
                 else:

@@ -16,7 +16,7 @@ from ..model import Model
 from ..observe import Block, RowObserver
 from ..rotation import Array
 from .base import NO_BUDGET, Method, samples
-from .rows import Start, settle, without_degenerate
+from .rows import Start, in_world_axes, settle, without_degenerate
 
 
 class ImpulseMethod(Method):
@@ -43,7 +43,7 @@ class ImpulseMethod(Method):
         self.name = name
         maximal = name == "simmc"
         self._start = Start(model, maximal)
-        self.system = self._start.system
+        self.system = in_world_axes(self._start.system)
         self._rows, self._degenerate = without_degenerate(self.system)
         self._dt = dt
         ticks = NO_BUDGET if budget is None else budget * cycles_per_second()

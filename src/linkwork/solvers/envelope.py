@@ -52,7 +52,9 @@ def factor_envelope(work, on, floor):
                 weakest = max(weakest, row[SCALE, j] * row[PIVOT, j])
         scale = max(row[SCALE, k], diagonal)
         row[SCALE, k] = scale
-        pure &= row[LO, k] == -np.inf  # a joint that friction holds may well repeat a loop: no singular position
+        pure &= (
+            row[LO, k] == -np.inf
+        )  # a joint that friction holds may well repeat a loop: no singular position
         if pure and pivot < smallest * scale:
             smallest, guilty = pivot / scale, k
         if pivot > max(DEPENDENT, _NOISE * math.sqrt(weakest)) * scale:

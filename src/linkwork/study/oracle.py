@@ -219,10 +219,13 @@ class Examination:
         """Whether the start is a singular position.
 
         There a mechanism may go on in more ways than one, and velocities that no way allows are lost: its motion is not
-        determined, and formulations need not agree. Energy must not be gained all the same.
+        determined, and formulations need not agree. Energy must not be gained all the same, beyond the first order at
+        which a step chooses the way.
         """
         system = self.runner.simulation("simgc").system
         self.facts.singular = analyse(system, system.q0).singular
+        if self.facts.singular:
+            self.order, self.extrapolates = 1, False
         return self.facts.singular
 
     def _look(self) -> None:
@@ -318,7 +321,7 @@ class Examination:
         def strayed(halvings: int) -> Array:
             balance = self.runner.record(method, halvings)["energy.balance"]
             # At first order friction and impacts may lose energy that a coarse step cannot tell.
-            return balance if self.extrapolates and not self.facts.singular else np.maximum(balance, 0.0)
+            return balance if self.extrapolates else np.maximum(balance, 0.0)
 
         verdict = self._vanishes(strayed, float(in_play), float(rounding))
         if verdict is not None:
