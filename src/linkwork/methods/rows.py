@@ -89,8 +89,9 @@ def without_degenerate(system: System) -> tuple[RowTable, tuple[str, ...]]:
 def in_world_axes(system: System) -> System:
     """The system with coincidence of points written in axes of the world, if as many rows are degenerate that way.
 
-    Sequential impulses need fewer iterations so (26 instead of 36 a step on the Peaucellier linkage), since neighbouring rows
-    are then parallel or perpendicular. But where a planar loop is carried about, its idle rows must be carried along.
+    Sequential impulses need fewer iterations so (26 instead of 36 a step on the Peaucellier linkage), since
+    neighbouring rows are then parallel or perpendicular. But where a planar loop is carried about, its idle rows
+    must be carried along.
     """
     assert system.rows is not None
     rows = system.rows.constraints.rows.copy()

@@ -68,6 +68,7 @@ def try_out(
             every=every,
             callbacks=[(every, sample)],
             until=lambda _: wall.perf_counter() - began > _PATIENCE,
+            reactions=False,
         )
         notes = set(simulation.system.notes)
         complaints += [text for text in record.info["warnings"] if text not in notes]
