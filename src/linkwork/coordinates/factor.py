@@ -4,7 +4,7 @@ H = Lᵀ D L with the sparsity of the tree and no fill-in (Featherstone, RBDA, s
 root instead of 6-vectors. Rows and columns are numbered by dof (dof d is number d - 1).
 """
 
-from ..kernels.jit import kernel
+from ..kernels.jit import inlined, kernel
 from ..kernels.spatial import add6, add_inertia, dot6, get6, inertia_times, scale6, set6
 from ..tables import COORDINATE
 
@@ -91,7 +91,7 @@ def project_row(dofs, constraints, row, x):
     return add_row(dofs, constraints, row, x)
 
 
-@kernel
+@inlined
 def add_row(dofs, constraints, row, x):
     """x += the row in joint space, touching its own dofs only; returns the size of its Jacobian against twists."""
     coords, pairs = constraints.coords, constraints.pairs

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..coordinates.factor import add_row, factor, solve_inward, solve_outward
 from ..coordinates.tree import place, retract
-from ..kernels.jit import kernel, woven
+from ..kernels.jit import inlined, kernel, woven
 from ..kernels.rows import survey
 from ..kernels.signal import signal_slope, signal_value
 from ..loads import apply_loads
@@ -118,7 +118,7 @@ def _times(work, J, v, out):
             out[r] += J[d, r] * x
 
 
-@kernel
+@inlined
 def _couple(tables, work):
     """Y and A = Y D⁻¹ Yᵀ of the rows that are on; free accelerations of all of them in row[SUM]."""
     dofs, H, A, J, Y = tables.dofs, work.H, work.A, work.J, work.Y
@@ -178,7 +178,7 @@ def _respond(tables, work, p, scale, out):
         out[link[RATE, d]] = z[d]
 
 
-@kernel
+@inlined
 def _respond_three(tables, work, a):
     """The same for forces, and for the pushes that close gaps and stop rates: a, DELTA, DELTA_TURN."""
     dofs, H, Y, dof, row, link = tables.dofs, work.H, work.Y, work.dof, work.row, work.link
@@ -207,8 +207,21 @@ def _respond_three(tables, work, a):
 # --- what rows do at a given mode ---
 
 
+@inlined
+def _hold(row, numbers, flag, i, arriving):
+    """The same for a joint equation; one that said nothing at the last arrival stays out until the next."""
+    flag[ON, i] = 1 if arriving or row.active != 0 else 0
+    flag[SIDE, i] = HELD
+    numbers[SOFT, i] = 0.0
+    numbers[P, i] = 0.0
+    numbers[WANT, i] = -row.bias
+    numbers[LO, i] = -np.inf
+    numbers[HI, i] = np.inf
+    row.force = 0.0
+
+
 @kernel
-def _law(tables, constraints, work, i, t, h, arriving):
+def _law(tables, constraints, work, i, t, h):
     """What row i contributes: a force by its law or bound, or what it wants as a kept row (ON, WANT, SOFT, LO, HI)."""
     row, flag = constraints.rows[i], work.flag
     role, mode = row.role, row.mode
@@ -217,12 +230,11 @@ def _law(tables, constraints, work, i, t, h, arriving):
     work.row[SOFT, i] = 0.0
     work.row[P, i] = 0.0
     row.force = 0.0
-    if role == HOLD or role == LIMIT:
-        if mode == HELD and (arriving or row.active != 0 or role == LIMIT):
+    if role == LIMIT:
+        if mode == HELD:
             flag[ON, i] = 1
             work.row[WANT, i] = -row.bias
-            work.row[LO, i] = 0.0 if role == LIMIT else -np.inf
-            work.row[HI, i] = np.inf
+            work.row[LO, i], work.row[HI, i] = 0.0, np.inf
         return
     command, slope = 0.0, 0.0
     if row.input >= 0:
@@ -293,8 +305,11 @@ def solve(tables, constraints, work, t, h, a, bounded, project):
     rows = constraints.rows
     pushed = False
     for i in range(rows.shape[0]):
-        _law(tables, constraints, work, i, t, h, project)
-        pushed |= rows[i].force != 0.0
+        if rows[i].role == HOLD:
+            _hold(rows[i], work.row, work.flag, i, project)
+        else:
+            _law(tables, constraints, work, i, t, h)
+            pushed |= rows[i].force != 0.0
     if pushed:
         _push(constraints, work)
     solve_inward(tables.dofs, work.H, work.dof[FORCE])
@@ -323,7 +338,7 @@ def _push(constraints, work):
             work.dof[FORCE, d] += J[d, r] * rows[r].force
 
 
-@kernel
+@inlined
 def _aim_corrections(constraints, work):
     """What kept rows want of positions and velocities: no gap, and the rate that they are told."""
     rows, row = constraints.rows, work.row
@@ -338,7 +353,7 @@ def _aim_corrections(constraints, work):
                 row[TURN, i] = -rows[i].rate if role != SERVO_RATE else rows[i].goal - rows[i].rate
 
 
-@kernel
+@inlined
 def _account(constraints, work, a, bounded):
     """(forces of the kept rows) => forces and power of all rows, accelerations of those that may stop."""
     rows, report, along = constraints.rows, work.report, work.row[SUM]

@@ -15,7 +15,7 @@ from ..coordinates.observe import read_joints
 from ..coordinates.tree import local_rate, retract
 from ..integrate import OK, TOO_SMALL, finite
 from ..kernels.clock import cycles
-from ..kernels.jit import kernel, woven
+from ..kernels.jit import inlined, kernel, woven
 from ..kernels.math3 import quat_log, quat_mul, rotation_vector_rate
 from ..solvers.layout import (
     BEGAN,
@@ -27,6 +27,7 @@ from ..solvers.layout import (
     GAP,
     GAP_ROW,
     GAP_TIME,
+    HEAD,
     KNOWN,
     LAST_EVALUATIONS,
     LAST_GAP,
@@ -67,11 +68,18 @@ _TOUCH = 1e-10  # a limit that is violated by more has been hit [rad or m]
 # --- smooth motion: from the state, whose derivative is y[PAST], to the trial ---
 
 
+@inlined
+def _past(head, j):
+    """Where the derivative j points ago stands in motion.y: a ring of four."""
+    return PAST + ((head + j) & 3)
+
+
 @kernel
 def _adams(tables, motion, h):
     """v by Adams-Bashforth, displacement by Adams-Moulton with that v."""
     y, n = motion.y, motion.a.shape[0]
-    f0, f1, f2, f3 = y[PAST], y[PAST + 1], y[PAST + 2], y[PAST + 3]
+    head = motion.tally[HEAD]
+    f0, f1, f2, f3 = y[_past(head, 0)], y[_past(head, 1)], y[_past(head, 2)], y[_past(head, 3)]
     trial = y[TRIAL]
     for i in range(n):
         k = n + i
@@ -85,17 +93,19 @@ def _adams(tables, motion, h):
 @kernel
 def _adams_balls(dofs, motion, h):
     """The same on the group of rotations: past rates in the local coordinates of the present pose."""
-    y, q, n = motion.y, motion.q, motion.a.shape[0]
+    y, q, n, head = motion.y, motion.q, motion.a.shape[0], motion.tally[HEAD]
+    f0, f1, f2, f3 = y[_past(head, 0)], y[_past(head, 1)], y[_past(head, 2)], y[_past(head, 3)]
+    to_q = PAST_Q - PAST
     for d in range(1, dofs.shape[0]):
         dof = dofs[d]
         if dof.motion != BALL:
             continue
         i, j = dof.q, dof.v - dof.column
         back = (q[NOW, i], -q[NOW, i + 1], -q[NOW, i + 2], -q[NOW, i + 3])
-        w0 = (y[PAST, j], y[PAST, j + 1], y[PAST, j + 2])
-        w1 = _seen_from(back, q[PAST_Q + 1], i, y[PAST + 1], j)
-        w2 = _seen_from(back, q[PAST_Q + 2], i, y[PAST + 2], j)
-        w3 = _seen_from(back, q[PAST_Q + 3], i, y[PAST + 3], j)
+        w0 = (f0[j], f0[j + 1], f0[j + 2])
+        w1 = _seen_from(back, q[_past(head, 1) + to_q], i, f1, j)
+        w2 = _seen_from(back, q[_past(head, 2) + to_q], i, f2, j)
+        w3 = _seen_from(back, q[_past(head, 3) + to_q], i, f3, j)
         predicted = (
             h / 24.0 * (55.0 * w0[0] - 59.0 * w1[0] + 37.0 * w2[0] - 9.0 * w3[0]),
             h / 24.0 * (55.0 * w0[1] - 59.0 * w1[1] + 37.0 * w2[1] - 9.0 * w3[1]),
@@ -137,8 +147,9 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
     if smooth:
         stages = 1
     else:
+        newest = _past(motion.tally[HEAD], 0)
         for i in range(2 * n + 2):
-            y[STAGE, i] = y[PAST, i]
+            y[STAGE, i] = y[newest, i]
     v = y[TRIAL, n : 2 * n]
     for s in range(1, stages + 1):
         last = s == stages
@@ -172,8 +183,8 @@ def _try_servos(constraints):
 @kernel
 def _apart(work, motion, h):
     """Whether the corrector of Adams-Moulton is far from the predicted velocities; if not, work is corrected."""
-    y, n = motion.y, motion.a.shape[0]
-    f0, f1, f2 = y[PAST], y[PAST + 1], y[PAST + 2]
+    y, n, head = motion.y, motion.a.shape[0], motion.tally[HEAD]
+    f0, f1, f2 = y[_past(head, 0)], y[_past(head, 1)], y[_past(head, 2)]
     for i in range(n):
         k = n + i
         corrected = y[NOW, k] + h / 24.0 * (9.0 * motion.a[i] + 19.0 * f0[k] - 5.0 * f1[k] + f2[k])
@@ -216,20 +227,16 @@ def _take(motion):
 @kernel
 def _keep(work, motion, anew):
     """The state's derivative becomes the newest of the past, or all of it."""
-    y, q, n = motion.y, motion.q, motion.a.shape[0]
-    if not anew:
-        for j in range(3, 0, -1):
-            for i in range(2 * n + 2):
-                y[PAST + j, i] = y[PAST + j - 1, i]
-            for i in range(q.shape[1]):
-                q[PAST_Q + j, i] = q[PAST_Q + j - 1, i]
-    motion.tally[KNOWN] = 1 if anew else motion.tally[KNOWN] + 1
+    y, q, n, tally = motion.y, motion.q, motion.a.shape[0], motion.tally
+    tally[HEAD] = (tally[HEAD] - 1) & 3
+    tally[KNOWN] = 1 if anew else tally[KNOWN] + 1
+    newest = _past(tally[HEAD], 0)
     for i in range(n):
-        y[PAST, i] = y[NOW, n + i]
-        y[PAST, n + i] = motion.a[i]
-    y[PAST, 2 * n], y[PAST, 2 * n + 1] = work.report[SUPPLIED], work.report[DISSIPATED]
+        y[newest, i] = y[NOW, n + i]
+        y[newest, n + i] = motion.a[i]
+    y[newest, 2 * n], y[newest, 2 * n + 1] = work.report[SUPPLIED], work.report[DISSIPATED]
     for i in range(q.shape[1]):
-        q[PAST_Q, i] = q[NOW, i]
+        q[newest + PAST_Q - PAST, i] = q[NOW, i]
 
 
 # --- events ---
@@ -428,10 +435,10 @@ def run_direct(
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
     every_row: the same constraints with all their rows, redundant ones too. options: integrator, 1 if there are
-    bounded rows, tolerance, budget of a step in clock ticks.
+    bounded rows, tolerance, budget of a step in clock ticks (0 for none).
     """
     integrator, bounded, tolerance, budget = int(options[0]), options[1] != 0.0, options[2], options[3]
-    n, rest, crowd = motion.a.shape[0], 0.0, 0
+    n, rest, crowd, budgeted = motion.a.shape[0], 0.0, 0, budget > 0.0
     if integrator == PROBE:
         gather(tables, constraints, work, motion.q[NOW], motion.y[NOW, n : 2 * n], 0.0)
         scale_pivots(tables, work)
@@ -458,7 +465,7 @@ def run_direct(
                     rest, crowd = h, 0
                 t += h - rest
                 ahead = h
-            began, evaluations = cycles(), stats[EVALUATIONS]
+            began, evaluations = cycles() if budgeted else 0, stats[EVALUATIONS]
             used, factor, refused = _advance(
                 tables, constraints, work, motion, tableau, stats, t, rest, ahead, integrator, tolerance, bounded,
                 crowd >= _EVENTS, begin,
@@ -482,7 +489,7 @@ def run_direct(
             if work.report[SMALLEST] < stats[RATIO]:
                 stats[RATIO], stats[RATIO_ROW] = work.report[SMALLEST], work.report[SMALLEST_ROW]
                 stats[RATIO_TIME] = t
-            if cycles() - began > budget:
+            if budgeted and cycles() - began > budget:
                 stats[OVERRUNS] += 1
             stats[LAST_EVALUATIONS] = stats[EVALUATIONS] - evaluations
             status = finite(motion.y[NOW, n : 2 * n], counts, h)

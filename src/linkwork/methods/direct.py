@@ -18,7 +18,7 @@ from ..order import new_work
 from ..rotation import Array
 from ..solvers import layout
 from ..tables import DC_MOTOR, FRICTION, LIMIT, SERVO_PLACE, SERVO_RATE, SPRING
-from .base import NO_BUDGET, Method, samples
+from .base import Method, samples
 from .rows import Start, ordered_rows, redundant_rows, settle
 
 INTEGRATORS = {
@@ -114,7 +114,7 @@ class DirectMethod(Method):
         bounded = np.isin(rows["role"], (LIMIT, FRICTION)) | (
             np.isin(rows["role"], (SERVO_RATE, SERVO_PLACE)) & np.isfinite(strength)
         )
-        ticks = NO_BUDGET if self._budget is None else self._budget * cycles_per_second()
+        ticks = 0.0 if self._budget is None else self._budget * cycles_per_second()
         self._options = np.array([code, bounded.any(), self._tolerance, ticks])
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ..kernels.jit import kernel
+from ..kernels.jit import inlined, kernel
 from .layout import FIRST, LO, ON, PIVOT, PLACE, SCALE, SMALLEST, SMALLEST_ROW, SOFT, START, TURN, P
 
 DEPENDENT = 1e-13
@@ -19,7 +19,7 @@ DEPENDENT = 1e-13
 _NOISE = 64.0 * np.finfo(float).eps
 
 
-@kernel
+@inlined
 def factor_envelope(work, on, floor):
     """A + soft over the rows with flag[on] set => L, and 1/pivot in row[PIVOT], which is zero for dependent rows.
 
@@ -87,7 +87,7 @@ def solve_envelope(work, x):
                 row[x, j] -= L[base + j] * row[x, k]
 
 
-@kernel
+@inlined
 def solve_three(work):
     """The same for row[P], row[PLACE] and row[TURN] at once: most of the time goes into fetching L."""
     L, row, flag = work.L, work.row, work.flag

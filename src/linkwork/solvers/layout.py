@@ -38,12 +38,12 @@ SMALLEST, SMALLEST_ROW, SUPPLIED, DISSIPATED, LOADS_SUPPLIED, LOADS_DISSIPATED =
 
 # motion.y: each as (displacement, velocity, work) or its derivative
 NOW, TRIAL, PAST, STAGE, LENGTH = 0, 1, 2, 6, 14
-"""The state; the trial; derivatives at the last four points, newest first; stages of Runge-Kutta; how many in all."""
+"""The state; the trial; derivatives at the last four points, in a ring; stages of Runge-Kutta; how many in all."""
 # motion.q
 PAST_Q, LENGTH_Q = 2, 6
 # motion.tally
-KNOWN, STUCK = 0, 1
-"""Points of the past that are valid; events in a row without progress."""
+KNOWN, STUCK, HEAD = range(3)
+"""Points of the past that are valid; events in a row without progress; where the newest of the past stands."""
 
 
 class Work(NamedTuple):
@@ -79,7 +79,7 @@ def new_motion(nq: int, nv: int, inputs: int) -> Motion:
     """A motion that has not begun."""
     seen = np.full(nq + nv + inputs, np.nan)
     return Motion(
-        np.zeros((LENGTH_Q, nq)), np.zeros((LENGTH, 2 * nv + 2)), np.zeros(nv), np.zeros(2, np.int64), seen
+        np.zeros((LENGTH_Q, nq)), np.zeros((LENGTH, 2 * nv + 2)), np.zeros(nv), np.zeros(3, np.int64), seen
     )
 
 
