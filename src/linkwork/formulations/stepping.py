@@ -36,6 +36,7 @@ from ..solvers.layout import (
     PAST,
     PAST_Q,
     RATIO,
+    RATIO_FIRST,
     RATIO_ROW,
     RATIO_TIME,
     REDONE,
@@ -61,7 +62,7 @@ _EVENTS = 10  # in one step, before the rest of it is taken by impulses
 _LEAP = 1e-5  # how far the adaptive integrator goes by impulses where events crowd [s]
 _SEARCHES = 8  # for the time of one event
 _STILL = 1e-11  # a located event is this near [m, rad, m/s or rad/s]
-_BARELY = 1e-9  # a force beyond its bound by this share is at it
+_BARELY = 1e-9  # a force beyond its bound by this share of the largest is at it
 _TOUCH = 1e-10  # a limit that is violated by more has been hit [rad or m]
 
 
@@ -160,7 +161,8 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
         retract(tables.dofs, q[NOW], y[TRIAL], q[TRIAL])
         if last:
             _try_servos(constraints)
-        share = 1.0 if last else tableau[TIMES, s]
+        # A stage at the end of the step is still before it, should a signal jump there.
+        share = 1.0 if last else min(tableau[TIMES, s], 1.0 - 1e-12)
         gather(tables, constraints, work, q[TRIAL], v, t + share * h)
         solve(tables, constraints, work, t + share * h, ahead, motion.a, bounded, last)
         if not smooth:
@@ -272,7 +274,9 @@ def _measured(row):
 def _first_event(constraints, work, h):
     """Share of the step at which the first event happens, interpolated, and its row; (1, -1) for none."""
     rows = constraints.rows
-    share, event = 1.0, -1
+    share, event, largest = 1.0, -1, 0.0
+    for i in range(rows.shape[0]):
+        largest = max(largest, abs(rows[i].force))
     for i in range(rows.shape[0]):
         row = rows[i]
         if row.role != LIMIT and ((row.role != FRICTION and row.role != SERVO_RATE) or row.value[0] == 0.0):
@@ -280,8 +284,8 @@ def _first_event(constraints, work, h):
         end, end_rate = _measured(row)
         begin, rate = work.row[BEGAN, i], work.row[BEGAN_RATE, i]
         if row.mode == HELD:
-            # One that needed its whole force at the start already was found to hold there.
-            if end >= -_BARELY * (abs(end) + abs(begin)) or begin <= 0.0:
+            # What is at its bound when a step begins is let go at its end.
+            if end >= -_BARELY * largest or begin <= 0.0:
                 continue
             at = begin / (begin - end)
         else:
@@ -486,6 +490,8 @@ def run_direct(
                     counts[0] += 1
                     counts[1] += 1
                     clock[2] = clock[0] + counts[0] * h
+            if stats[RATIO_FIRST] == 0.0:
+                stats[RATIO_FIRST] = work.report[SMALLEST]
             if work.report[SMALLEST] < stats[RATIO]:
                 stats[RATIO], stats[RATIO_ROW] = work.report[SMALLEST], work.report[SMALLEST_ROW]
                 stats[RATIO_TIME] = t
