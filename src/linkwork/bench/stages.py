@@ -123,7 +123,7 @@ def _loop() -> Callable[..., None]:
             for i in range(row.shape[1]):  # or else solutions of solutions would grow without end
                 row[P, i], row[PLACE, i], row[TURN, i] = 1.0, 1.0, 1.0
             t8 = cycles()
-            factor_envelope(work, ON, 0.0)
+            factor_envelope(work, ON, 0.0, 0.0)
             solve_three(work)
             t9 = cycles()
             ticks[k, 0] = t1 - t0

@@ -77,6 +77,9 @@ STOPPED = 1e-9
 # Corrections beyond these leave an error worth another round: gaps are of second order in the first [rad or m].
 _FINE_PLACE, _FINE_RATE = 1e-7, 1e-6
 _ROUNDS = 20
+# Stages of Runge-Kutta lie off the constraints by some h² of the motion: what they say of a row nearer to a singular
+# position than this share of its usual pivot, 1e-4 rad or so, is worth nothing.
+_SHAKY = 1e-8
 _BLOCKED = 1e-13  # a gap that is worth another factorisation [rad or m]
 # Dependent rows whose accelerations differ by more than this share contradict each other.
 _CONTRADICTION = 1e-8
@@ -318,7 +321,7 @@ def solve(tables, constraints, work, t, h, a, bounded, project):
         if work.flag[ON, i] != 0:
             work.row[WANT, i] -= work.row[SUM, i]
             work.row[P, i] = work.row[WANT, i]
-    factor_envelope(work, ON, 0.0)
+    factor_envelope(work, ON, 0.0, 0.0 if project else _SHAKY)
     if project:
         _aim_corrections(constraints, work)
         solve_three(work)
@@ -442,7 +445,7 @@ def _place_alone(tables, constraints, work):
         holds = flag[ON, i] != 0 and (rows[i].role == HOLD or rows[i].role == LIMIT)
         flag[KEPT, i] = 1 if holds else 0
         row[PLACE, i] = -rows[i].phi if holds else 0.0
-    factor_envelope(work, KEPT, 0.0)
+    factor_envelope(work, KEPT, 0.0, 0.0)
     solve_envelope(work, PLACE)
     _respond(tables, work, PLACE, 0.0, work.dof[DELTA])
 

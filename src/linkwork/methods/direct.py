@@ -67,6 +67,7 @@ class DirectMethod(Method):
         self._stats = np.zeros(layout.STATS)
         self._stats[[layout.RATIO, layout.RATIO_ROW, layout.GAP_ROW]] = np.inf, -1.0, -1.0
         self._work.row[layout.SCALE] = self._scale
+        self._work.row[layout.USUAL] = 0.0
         self._constraints = self._rows.fresh()
         self._every_row = self._constraints._replace(rows=self.system.rows.fresh().rows)
         settle(self._tables, self._constraints, start.q)

@@ -36,7 +36,7 @@ def solve_box(work):
             row[P, k] = 0.0
             if flag[ON, k] != 0 and side != HELD:
                 row[P, k] = row[LO, k] if side == LOW else row[HI, k]
-        factor_envelope(work, KEPT, FLOOR)
+        factor_envelope(work, KEPT, FLOOR, 0.0)
         times_envelope(work, P, RIGHT)
         for k in range(count):
             row[RIGHT, k] = row[WANT, k] - row[RIGHT, k] if flag[KEPT, k] != 0 else 0.0

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ..kernels.jit import inlined, kernel
-from .layout import FIRST, LO, ON, PIVOT, PLACE, SCALE, SMALLEST, SMALLEST_ROW, SOFT, START, TURN, P
+from .layout import FIRST, LO, ON, PIVOT, PLACE, SCALE, SMALLEST, SMALLEST_ROW, SOFT, START, TURN, USUAL, P
 
 DEPENDENT = 1e-13
 """Pivot over largest diagonal below which a row is taken to follow from others: sin² of the angle between them."""
@@ -20,11 +20,12 @@ _NOISE = 64.0 * np.finfo(float).eps
 
 
 @inlined
-def factor_envelope(work, on, floor):
+def factor_envelope(work, on, floor, least):
     """A + soft over the rows with flag[on] set => L, and 1/pivot in row[PIVOT], which is zero for dependent rows.
 
     Pivots are judged against the largest diagonal that the row has had, row[SCALE], for a row may fade as a whole at a
     singular position. floor: what takes the place of a pivot that vanishes, as a share of that; 0 leaves its row out.
+    least: pivots below this share of the largest that the row has had are left out too; 0 learns what is usual instead.
     report: the smallest ratio among rows before the first that has bounds, and its row.
     """
     A, L, row, flag = work.A, work.L, work.row, work.flag
@@ -57,7 +58,9 @@ def factor_envelope(work, on, floor):
         )  # a joint that friction holds may well repeat a loop: no singular position
         if pure and pivot < smallest * scale:
             smallest, guilty = pivot / scale, k
-        if pivot > max(DEPENDENT, _NOISE * math.sqrt(weakest)) * scale:
+        if least == 0.0:
+            row[USUAL, k] = max(row[USUAL, k], pivot)
+        if pivot > max(max(DEPENDENT, _NOISE * math.sqrt(weakest)) * scale, least * row[USUAL, k]):
             row[PIVOT, k] = 1.0 / pivot
         elif floor > 0.0:
             row[PIVOT, k] = 1.0 / (floor * scale)

@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 # row: floats of each row
-P, PLACE, TURN, RIGHT, SOFT, WANT, LO, HI, PIVOT, SCALE, BEGAN, BEGAN_RATE, SUM = range(13)
+P, PLACE, TURN, RIGHT, SOFT, WANT, LO, HI, PIVOT, SCALE, BEGAN, BEGAN_RATE, SUM, USUAL = range(14)
 """Force or impulse; pushes that close gaps, and that stop rates; scratch; softness; wanted acceleration or velocity;
-bounds; 1/pivot; largest diagonal so far; gap or slip at the start of a step, and its rate; scratch."""
+bounds; 1/pivot; largest diagonal so far; gap or slip at the start of a step, and its rate; scratch;
+largest pivot so far."""
 # flag: integers of each row
 FIRST, START, ON, SIDE, KEPT = range(5)
 """First column of the envelope; element (i, j) of a matrix over rows stands at START + j; takes part; kept or at
