@@ -51,6 +51,7 @@ from ..solvers.layout import (
     SUPPLIED,
     TURN,
     WANT,
+    WEAKEST,
     P,
 )
 from ..tables import (
@@ -406,6 +407,9 @@ def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event
         if bounded:
             changed |= _settle(tables, constraints, work, a)
         changed |= _left_out(constraints, work)
+        if work.report[WEAKEST] < _SHAKY:
+            _solve_firmly(tables, constraints, work, a)
+            changed = 1
         moved, turned, released = _correct(tables, constraints, work, q, v, energy, h)
         if released:
             changed = 1
@@ -448,6 +452,26 @@ def _place_alone(tables, constraints, work):
     factor_envelope(work, KEPT, 0.0, 0.0)
     solve_envelope(work, PLACE)
     _respond(tables, work, PLACE, 0.0, work.dof[DELTA])
+
+
+@kernel
+def _solve_firmly(tables, constraints, work, a):
+    """Accelerations and corrections without rows that are nearly singular.
+
+    There a gap of 1e-12 would move bodies visibly, and a rate of it would need any force.
+    """
+    for i in range(work.flag.shape[1]):
+        work.flag[KEPT, i] = work.flag[ON, i]
+        work.row[P, i] = work.row[WANT, i]
+    factor_envelope(work, KEPT, 0.0, _SHAKY)
+    _aim_corrections(constraints, work)
+    solve_envelope(work, P)
+    solve_envelope(work, PLACE)
+    solve_envelope(work, TURN)
+    _respond(tables, work, P, 1.0, a)
+    _account(constraints, work, a, True)
+    _respond(tables, work, PLACE, 0.0, work.dof[DELTA])
+    _respond(tables, work, TURN, 0.0, work.dof[DELTA_TURN])
 
 
 @woven

@@ -132,7 +132,9 @@ def _measure_angle(pair, coord):
     pick = coord.pick
     s = measure_dot(pair, pick[0], pick[1], coord.J_A, coord.J_B)
     c = measure_dot(pair, pick[2], pick[3], coord.K_A, coord.K_B)
-    angle = math.atan2(s, c)  # and as many turns as bring it near what it was: the same bits however often it is read
+    angle = math.atan2(
+        s, c
+    )  # and as many turns as bring it near what it was: the same bits however often it is read
     coord.value = angle + 2.0 * math.pi * math.floor((coord.value - angle) / (2.0 * math.pi) + 0.5)
     size = 1.0 / (s * s + c * c)
     for k in range(6):

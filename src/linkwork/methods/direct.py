@@ -220,7 +220,9 @@ class DirectMethod(Method):
                 f"{int(s[layout.UNSETTLED])} steps ended off the constraints, the first at t = "
                 f"{s[layout.UNSETTLED_TIME]:.4g} s: take smaller steps"
             )
-        if s[layout.RATIO] < _SINGULAR * min(1.0, s[layout.RATIO_FIRST]):  # light bodies make small pivots anywhere
+        if s[layout.RATIO] < _SINGULAR * min(
+            1.0, s[layout.RATIO_FIRST]
+        ):  # light bodies make small pivots anywhere
             found.append(
                 f"a singular position was passed near t = {s[layout.RATIO_TIME]:.4g} s: there the equations of "
                 f"'{self._rows.names[int(s[layout.RATIO_ROW])].partition(':')[0]}' follow from the others"

@@ -11,7 +11,22 @@ import math
 import numpy as np
 
 from ..kernels.jit import inlined, kernel
-from .layout import FIRST, LO, ON, PIVOT, PLACE, SCALE, SMALLEST, SMALLEST_ROW, SOFT, START, TURN, USUAL, P
+from .layout import (
+    FIRST,
+    LO,
+    ON,
+    PIVOT,
+    PLACE,
+    SCALE,
+    SMALLEST,
+    SMALLEST_ROW,
+    SOFT,
+    START,
+    TURN,
+    USUAL,
+    WEAKEST,
+    P,
+)
 
 DEPENDENT = 1e-13
 """Pivot over largest diagonal below which a row is taken to follow from others: sin² of the angle between them."""
@@ -29,7 +44,7 @@ def factor_envelope(work, on, floor, least):
     report: the smallest ratio among rows before the first that has bounds, and its row.
     """
     A, L, row, flag = work.A, work.L, work.row, work.flag
-    smallest, guilty, pure = np.inf, -1, True
+    smallest, guilty, pure, shaky = np.inf, -1, True, 1.0
     for k in range(row.shape[1]):
         row[PIVOT, k] = 0.0
         if flag[on, k] == 0:
@@ -60,11 +75,13 @@ def factor_envelope(work, on, floor, least):
             smallest, guilty = pivot / scale, k
         if least == 0.0:
             row[USUAL, k] = max(row[USUAL, k], pivot)
+            if pure and pivot < shaky * row[USUAL, k]:
+                shaky = pivot / row[USUAL, k]
         if pivot > max(max(DEPENDENT, _NOISE * math.sqrt(weakest)) * scale, least * row[USUAL, k]):
             row[PIVOT, k] = 1.0 / pivot
         elif floor > 0.0:
             row[PIVOT, k] = 1.0 / (floor * scale)
-    work.report[SMALLEST], work.report[SMALLEST_ROW] = smallest, guilty
+    work.report[SMALLEST], work.report[SMALLEST_ROW], work.report[WEAKEST] = smallest, guilty, shaky
 
 
 @kernel
