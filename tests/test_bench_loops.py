@@ -19,7 +19,7 @@ def test_other_engines_move_the_same_mechanism(engine, name, parameters):
     pytest.importorskip({"bullet": "pybullet", "dart": "dartpy"}.get(engine, "mujoco"))
     from linkwork.bench.loops import DT, PEERS
 
-    simulation = Simulation(scene(name, **parameters), method="simgc", dt=DT)
+    simulation = Simulation(scene(name, **parameters), method="simgc", solver="impulses", dt=DT)
     peer = PEERS[engine](simulation.system, parameters.get("friction", 0.0))
     peer.reset()
     simulation.step(200)
@@ -49,7 +49,7 @@ def test_a_quick_run_has_all_figures_and_a_page(tmp_path, capsys):
 
 
 def test_a_budget_of_time_cuts_iterations_short_and_says_so():
-    simulation = Simulation(scene("peaucellier"), method="simmc", budget=1e-6)
+    simulation = Simulation(scene("peaucellier"), method="simmc", solver="impulses", budget=1e-6)
     record = simulation.run(0.05)
     assert record.info["steps_cut_short"] > 40
     assert any("before impulses settled" in warning for warning in record.info["warnings"])
@@ -57,5 +57,5 @@ def test_a_budget_of_time_cuts_iterations_short_and_says_so():
     assert report["cut_short"]
     assert report["iterations"] < 20
     assert report["worst_row"] is not None
-    unhurried = Simulation(scene("peaucellier"), method="simmc").run(0.05)
+    unhurried = Simulation(scene("peaucellier"), method="simmc", solver="impulses").run(0.05)
     assert unhurried.info["steps_cut_short"] == 0

@@ -1,4 +1,4 @@
-"""Random mechanisms with loops, limits and friction: two formulations, one motion."""
+"""Random mechanisms with loops, limits and friction by impulses: two formulations, one motion."""
 
 import dataclasses
 import os
@@ -61,7 +61,9 @@ STEP, DURATION = 1e-3, 0.2
 
 
 def run(model, method, iterations=3000):
-    simulation = Simulation(model, method=method, dt=STEP, epsilon=1e-7, iterations=iterations)
+    simulation = Simulation(
+        model, method=method, solver="impulses", dt=STEP, epsilon=1e-7, iterations=iterations
+    )
     return simulation.run(DURATION, every=DURATION / 4)
 
 
@@ -138,7 +140,7 @@ PLAIN = """
 import sys
 from linkwork import Simulation, scene
 for method in ("simgc", "simmc"):
-    simulation = Simulation(scene("peaucellier", swing=0.25), method=method)
+    simulation = Simulation(scene("peaucellier", swing=0.25), method=method, solver="impulses")
     simulation.step(3)
     print(*(repr(float(x)) for x in simulation.q))
 """

@@ -1,13 +1,16 @@
-"""Rows of every joint in the registry: they vanish on its own motion, and their Jacobians are exact."""
+"""Rows of every joint in the registry: they vanish on its own motion; their Jacobians and biases are exact."""
 
 import numpy as np
 import pytest
 
 from linkwork.compile import compile_model
 from linkwork.coordinates.tree import place, retract
+from linkwork.drives import Repeater
 from linkwork.joints import JOINTS
-from linkwork.kernels.rows import measure
-from linkwork.methods import floating_start
+from linkwork.kernels.rows import measure, measure_motion
+from linkwork.kinematics import Kinematics
+from linkwork.loads import Spring
+from linkwork.methods.rows import floating
 from linkwork.model import Model
 from linkwork.tables import COORDINATE, HOLD
 from trees import make_joint, random_body, triple, unit
@@ -35,6 +38,12 @@ def jointed(kind, seed):
     return model, system, joint
 
 
+def start(model, system):
+    """The start of the tree as that of floating bodies."""
+    tree = compile_model(model, rows=True)
+    return floating(model, system, tree, tree.q0, tree.v0)
+
+
 def measured(system, q, v):
     """Rows and coordinates at a state, with the rates of the rows."""
     tables, constraints = system.fresh_tables(), system.rows.fresh()
@@ -52,7 +61,7 @@ def measured(system, q, v):
 @pytest.mark.parametrize("kind", JOINTS)
 def test_equations_vanish_on_the_joints_own_motion(kind, seed):
     model, system, joint = jointed(kind, seed)
-    q, v = floating_start(model, system)
+    q, v = start(model, system)
     constraints, rates = measured(system, q, v)
     held = np.flatnonzero(constraints.rows["role"] == HOLD)
     assert len(held) + len(joint.rates) == 6
@@ -65,7 +74,7 @@ def test_equations_vanish_on_the_joints_own_motion(kind, seed):
 @pytest.mark.parametrize("kind", JOINTS)
 def test_coordinates_are_read_back_from_the_frames(kind, seed):
     model, system, joint = jointed(kind, seed)
-    q, v = floating_start(model, system)
+    q, v = start(model, system)
     constraints, _ = measured(system, q, v)
     coords = constraints.coords[-len(joint.rates) :] if joint.rates else []
     values = iter(joint.start())
@@ -88,7 +97,7 @@ def test_coordinates_are_read_back_from_the_frames(kind, seed):
 @pytest.mark.parametrize("kind", JOINTS)
 def test_jacobians_are_the_derivatives_of_the_gaps_anywhere(kind, seed):
     model, system, _ = jointed(kind, seed)
-    q, _ = floating_start(model, system)
+    q, _ = start(model, system)
     rng = np.random.default_rng([seed, 4])
     # Off the joint's own motion too: both bodies are moved at random first.
     moved = np.empty_like(q)
@@ -105,3 +114,87 @@ def test_jacobians_are_the_derivatives_of_the_gaps_anywhere(kind, seed):
     numerical = (gaps[0] - gaps[1]) / (2 * h)
     # Central differences: h² times third derivatives of order ten, and rounding 1e-16 / h.
     np.testing.assert_allclose(rates[equations], numerical[equations], atol=1e-8)
+
+
+# --- second derivatives ---
+
+
+def linkage(kind, seed, maximal):
+    """A joint of a kind between two moving bodies, with rows of every sort on it, in a state that ignores them.
+
+    In maximal coordinates both bodies float; in generalized ones they hang on a universal joint and on a slider with a
+    ball behind it, and the joint closes the loop.
+    """
+    rng = np.random.default_rng([seed, 6])
+    sample = make_joint(kind, "joint", "a", "b")
+    fields = {"at": triple(0.5 * rng.normal(size=3)), "axis": triple(unit(rng)), "mirrored": bool(seed % 2)}
+    if sample.rates:
+        fields |= {"limits": ((-0.5, 0.5),) * len(sample.rates), "friction": 0.1, "spring": 2.0}
+    model = Model("linkage", gravity=triple(rng.normal(size=3)))
+    for name in ("a", "b", "c"):
+        model.add(random_body(rng, name, 0.5 * rng.normal(size=3), decades=1.0))
+    model.add(make_joint(kind, "joint", "a", "b", **fields))
+    grounds = ("free", "free") if maximal else ("universal", "slider")
+    for body, ground in zip(("a", "c"), grounds, strict=True):
+        place_ = {"at": triple(0.3 * rng.normal(size=3)), "axis": triple(unit(rng))}
+        model.add(make_joint(ground, f"{body}_ground", "ground", body, **place_))
+    model.add(make_joint("spherical", "ball", "c", "b", at=triple(0.3 * rng.normal(size=3))))
+    model.add(Spring("strut", "a", "b", at_a=triple(rng.normal(size=3)), at_b=(0.1, 0.2, 0.3), stiffness=1.0))
+    if sample.rates:
+        model.add(Repeater("gear", "joint", "a_ground", ratio=0.7))
+    return compile_model(model, rows=True, maximal=maximal), rng
+
+
+def rates_and_biases(system, q, v):
+    """Of all rows, and of the coordinates that are read off joint frames and used."""
+    kinematics = Kinematics(system)
+    kinematics.place(q, v)
+    measure_motion(kinematics.tables, kinematics.constraints)
+    constraints, twist = kinematics.constraints, kinematics.tables.dofs["V"]
+    read = [coord for coord in constraints.coords if coord["q"] < 0 and coord["used"]]
+    pairs = [constraints.pairs[coord["pair"]] for coord in read]
+    speeds = [
+        c["J_A"] @ twist[pair["a"]] + c["J_B"] @ twist[pair["b"]] for c, pair in zip(read, pairs, strict=True)
+    ]
+    biases = np.concatenate([constraints.rows["bias"], [coord["bias"] for coord in read]])
+    return np.concatenate([kinematics.jacobian() @ v, speeds]), biases
+
+
+def slopes(system, q, v):
+    """Derivatives of the rates while v stays: differences of fourth order."""
+
+    def ahead(h):
+        moved = np.empty(system.nq)
+        retract(system.tables.dofs, q, h * v, moved)
+        return rates_and_biases(system, moved, v)[0]
+
+    h = 1e-3
+    return (8 * (ahead(h) - ahead(-h)) - (ahead(2 * h) - ahead(-2 * h))) / (12 * h)
+
+
+@pytest.mark.parametrize("maximal", [False, True], ids=["generalized", "maximal"])
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", JOINTS)
+def test_biases_are_the_second_derivatives_of_a_motion_without_accelerations(kind, seed, maximal):
+    system, rng = linkage(kind, seed, maximal)
+    q = np.empty(system.nq)
+    retract(system.tables.dofs, system.q0, 0.3 * rng.normal(size=system.nv), q)
+    v = rng.normal(size=system.nv)
+    _, biases = rates_and_biases(system, q, v)
+    assert np.abs(biases).max() > 1e-3
+    # Differences: h⁴ = 1e-12 times fifth derivatives of some hundred, and rounding 1e-15/h.
+    np.testing.assert_allclose(biases, slopes(system, q, v), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-6, 0.01, 0.031, 0.032, 1.0, 3.0])
+def test_biases_of_a_ball_are_right_at_any_angle(angle):
+    # The series for small turns and the closed form meet where the square of the angle is 1e-3.
+    system, rng = linkage("spherical", 1, maximal=True)
+    (placed,) = (joint for joint in system.joints.values() if joint.joint.b == "b" and joint.dofs)
+    turn = np.zeros(system.nv)
+    turn[placed.v.start + 3 : placed.v.stop] = angle * unit(rng)
+    q = np.empty(system.nq)
+    retract(system.tables.dofs, system.q0, turn, q)
+    v = rng.normal(size=system.nv)
+    # Near a half turn derivatives of the rotation vector grow.
+    np.testing.assert_allclose(rates_and_biases(system, q, v)[1], slopes(system, q, v), rtol=1e-7, atol=1e-7)
