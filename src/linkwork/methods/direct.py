@@ -30,7 +30,7 @@ INTEGRATORS = {
 # Step times frequency, and step times decay, from which a spring or motor is taken implicitly.
 _STIFF_SPRING, _STIFF_DAMPER = 0.5, 0.2
 # A gap worth a warning [m or rad]; sin² of the angle between constraints that counts as a singular position.
-_GAP_BUDGET, _SINGULAR = 1e-8, 1e-8
+_GAP_BUDGET, _SINGULAR = 1e-8, 1e-6
 _PROBES = 3
 
 
