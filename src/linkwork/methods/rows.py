@@ -38,7 +38,12 @@ class Start:
         """In generalized coordinates, whatever the method."""
         assembly = assemble(self.tree)
         self.tree_q = assembly.q
-        self.notes = assembly.report()
+        told = assembly.report()
+        beyond = [
+            f"start: {gap.row.replace(': ', ' is beyond its ')} by {gap.size:.3g} {gap.unit}"
+            for gap in assembly.beyond
+        ]
+        self.notes = [*told, *(line for line in beyond if line not in told)]
         """What assembly changed, in words."""
         self.system, self.q, self.v = self.tree, assembly.q, assembly.v
         if maximal:

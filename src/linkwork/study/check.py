@@ -155,7 +155,7 @@ def _look_at_mechanism(checkup: Checkup, model: Model, test_run: bool) -> None:
     if test_run and diagnosis is not None:
         trial, complaints = try_out(simulation, system, assembly.q, diagnosis.mobility.rank)
         for complaint in complaints:
-            if complaint not in checkup.start:  # told already
+            if complaint not in checkup.start and " is beyond its " not in complaint:  # told already
                 checkup.add("warning", "test run", complaint)
         checkup.nearest_singular = trial
         if trial is not None and trial.near and not checkup.singular:
