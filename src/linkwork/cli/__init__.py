@@ -1,0 +1,32 @@
+"""The command line. Importing this loads neither Numba nor the model layer: help is instant."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from ..errors import LinkworkError
+from .common import app, errors, escape
+
+# isort: off
+# In the order in which help lists the commands.
+from . import run, study, measure  # noqa: F401
+
+
+def main() -> None:
+    """Entry point: errors of ours become one readable message and exit code 1."""
+    try:
+        app(standalone_mode=True)
+    except LinkworkError as error:
+        errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+        sys.exit(1)
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit

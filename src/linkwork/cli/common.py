@@ -1,0 +1,118 @@
+"""What commands share: options, messages, progress, and the model that a command is about."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ..errors import LinkworkError
+
+if TYPE_CHECKING:
+    from ..model import Model
+    from ..scenes import Scene
+
+app = typer.Typer(
+    help="Simulate mechanisms: bodies and joints as they stand, in Python at compiled speed.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+console = Console()
+errors = Console(stderr=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Subject = Annotated[
+    str, typer.Argument(metavar="SCENE_OR_FILE", help="A scene's name or a model file (.yaml).")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter of the scene or file; repeatable."),
+]
+
+
+def find_subject(subject: str, settings: list[str] | None) -> tuple[Model, Scene | None]:
+    """The model that a scene's name or a file's path stands for."""
+    parameters = dict(_setting(text) for text in settings or [])
+    path = Path(subject)
+    if path.suffix in (".yaml", ".yml") or path.exists():
+        from ..io import load_model
+
+        return load_model(path, parameters), None
+    from ..scenes import find_scene, scene
+
+    return scene(subject, **parameters), find_scene(subject)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, mark, value = text.partition("=")
+    if not mark:
+        raise LinkworkError(f"--set {text}: write NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        raise LinkworkError(f"--set {text}: '{value}' is not a number, true, false or [list]") from None
+
+
+def warm(simulation: Any) -> None:
+    """Compile what a run needs, by a step that is taken back."""
+    simulation.run(simulation.dt)
+    simulation.reset()
+
+
+def need_folder(path: Path) -> None:
+    """Fail before a long run, not after it."""
+    if not path.parent.is_dir():
+        raise LinkworkError(f"{path}: there is no folder '{path.parent}' to write into")
+
+
+@contextmanager
+def compiling(*, quiet: bool, always: bool = False) -> Iterator[None]:
+    """Tell the user about the wait if kernels have to be compiled."""
+    if quiet or not sys.stderr.isatty():
+        if not quiet and (always or _cold()):
+            errors.print("compiling kernels, once per version (up to a minute) ...")
+        yield
+        return
+    text = "compiling kernels, once per version ..." if always or _cold() else "loading ..."
+    with errors.status(text):
+        yield
+
+
+def _cold() -> bool:
+    from ..kernels.jit import cache_directory
+
+    where = cache_directory()
+    return where is None or not any(where.glob("*run_*.nbi"))
+
+
+@contextmanager
+def progress_bar(label: str, *, quiet: bool) -> Iterator[Any]:
+    """A progress bar on the terminal; gives a function that takes the share done."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(), console=errors,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(label, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
+
+
+def print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

@@ -1,0 +1,93 @@
+"""Commands about speed and papers: warmup, bench, reproduce."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table as Grid
+
+from ..errors import LinkworkError
+from .common import AsJson, app, compiling, console, escape, need_folder, print_json, progress_bar, warm
+
+
+@app.command()
+def warmup(as_json: AsJson = False) -> None:
+    """Compile all kernels ahead of time, so that the first run starts at once."""
+    began = time.perf_counter()
+    with compiling(quiet=as_json, always=True):
+        from ..kernels.jit import cache_directory
+        from ..methods import TABLEAUS
+        from ..scenes import scene
+        from ..simulate import SOLVERS, Simulation
+
+        for integrator in TABLEAUS:
+            warm(Simulation(scene("chain5"), integrator=integrator))
+        for solver in SOLVERS:
+            warm(Simulation(scene("double_four_bar"), solver=solver))
+    seconds = time.perf_counter() - began
+    where = cache_directory()
+    if as_json:
+        print_json({"seconds": seconds, "cache": None if where is None else str(where)})
+    elif where is None:
+        console.print(f"compiled in {seconds:.1f} s, but no folder could be written to keep the result")
+    else:
+        console.print(f"ready in {seconds:.1f} s; kept in {where}", highlight=False)
+
+
+@app.command()
+def bench(
+    suite: Annotated[str, typer.Argument(help="What to measure: tree or loops.")] = "tree",
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure speed as ratios against other engines, interleaved in this process."""
+    from ..bench import SUITES
+
+    if suite not in SUITES:
+        raise LinkworkError(f"there is no benchmark '{suite}' (known: {', '.join(SUITES)})")
+    with progress_bar(f"benchmark {suite}", quiet=as_json) as advance:
+        result = SUITES[suite](quick=quick, progress=advance)
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        for grid in result.tables():
+            console.print(grid)
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="Which paper: simgc.")],
+    plot: Annotated[Path | None, typer.Option(help="Write a plot to this file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run what a paper shows and set it beside what the paper reports."""
+    from ..reproduce import PAPERS
+    from ..reproduce import reproduce as run_paper
+
+    if paper not in PAPERS:
+        raise LinkworkError(f"there is no paper '{paper}' (known: {', '.join(PAPERS)})")
+    if plot is not None:
+        need_folder(plot)
+    with progress_bar(f"reproducing {paper}", quiet=as_json) as advance:
+        result = run_paper(paper, advance)
+    if plot is not None and result.plot is not None:
+        result.plot(plot)
+    if as_json:
+        print_json(result.to_dict())
+        return
+    grid = Grid(*result.rows[0])
+    for row in result.rows:
+        grid.add_row(*(_cell(value) for value in row.values()))
+    console.print(result.paper)
+    console.print(grid)
+    for note in result.notes:
+        console.print(f"  {escape(note)}", highlight=False)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,179 @@
+"""Commands that simulate: scenes, run, schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table as Grid
+
+from .common import (
+    AsJson,
+    Settings,
+    Subject,
+    app,
+    compiling,
+    console,
+    escape,
+    find_subject,
+    need_folder,
+    print_json,
+    progress_bar,
+    warm,
+)
+
+if TYPE_CHECKING:
+    from ..record import Record
+
+
+@app.command()
+def scenes(as_json: AsJson = False) -> None:
+    """List the scenes that come with Linkwork."""
+    from ..scenes import find_scene, scene_names
+
+    found = [find_scene(name) for name in scene_names()]
+    if as_json:
+        print_json(
+            [
+                {
+                    "scene": s.name,
+                    "description": s.description,
+                    "source": s.source,
+                    "duration": s.duration,
+                    "dt": s.dt,
+                    "parameters": s.parameters,
+                }
+                for s in found
+            ]
+        )
+        return
+    grid = Grid("scene", "what it is", "parameters")
+    for s in found:
+        grid.add_row(s.name, s.description, ", ".join(s.parameters))
+    console.print(grid)
+
+
+@app.command()
+def run(
+    subject: Subject,
+    duration: Annotated[float | None, typer.Option("--time", help="Simulated time [s].")] = None,
+    dt: Annotated[float | None, typer.Option(help="Step [s].")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="tree, simgc or simmc; default: the first that can do the model.")
+    ] = None,
+    solver: Annotated[
+        str | None,
+        typer.Option(help="Of simgc and simmc: direct (exact, the default) or impulses (the papers')."),
+    ] = None,
+    integrator: Annotated[
+        str | None, typer.Option(help="adams, rk4, euler or adaptive; default: the best for the method.")
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="Local error to keep, by an adaptive integrator, instead of a fixed step."),
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Change of impulses that ends iterations [N s].")
+    ] = None,
+    budget: Annotated[float | None, typer.Option(help="Time that a step may take [s].")] = None,
+    every: Annotated[float | None, typer.Option(help="Time between samples [s].")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the record to this HDF5 file while running.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a plot to this file (.png, .svg, .pdf).")] = None,
+    signals: Annotated[
+        list[str] | None, typer.Option("--signal", help="Signal to plot, e.g. 'pivot.*'; repeatable.")
+    ] = None,
+    settings: Settings = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a scene or a model file and report how far energy strayed."""
+    model, found = find_subject(subject, settings)
+    if plot is not None:
+        need_folder(plot)
+    if save is not None:
+        need_folder(save)
+    with compiling(quiet=as_json):
+        from ..simulate import Simulation
+
+        simulation = Simulation(
+            model,
+            method=method or (found.method if found else None),
+            solver=solver,
+            integrator=integrator,
+            epsilon=epsilon,
+            budget=budget,
+            dt=dt if dt is not None else (found.dt if found else 1e-3),
+            tolerance=tolerance,
+        )
+        warm(simulation)
+    length = duration if duration is not None else (found.duration if found else 10.0)
+    with progress_bar(f"simulating {model.name}", quiet=as_json) as advance:
+        record = simulation.run(length, every=every, save=save, progress=advance)
+    if plot is not None:
+        record.plot(*(signals or (found.plot if found else ())), path=plot)
+    report = _report(subject, record)
+    if as_json:
+        print_json(report)
+        return
+    _print_report(report, save, plot)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of model files, for editors."""
+    from ..io import model_schema
+
+    print_json(model_schema())
+
+
+def _report(subject: str, record: Record) -> dict[str, Any]:
+    info = record.info
+    return {
+        "scene": subject,
+        "method": info["method"],
+        "integrator": info["integrator"],
+        "dt": info["dt"],
+        "time": float(record.time[-1]),
+        "steps": info["steps"],
+        "wall_s": info["wall_s"],
+        "us_per_step": info["us_per_step"],
+        "energy_drift_J": record.energy_drift,
+        **{key: info[key] for key in _SOLVER_KEYS if key in info},
+        "warnings": info["warnings"],
+    }
+
+
+_SOLVER_KEYS = (
+    "solver", "worst_gap_m", "worst_row", "iterations_mean", "iterations_max", "steps_cut_short", "degenerate_rows",
+    "evaluations_mean", "events", "steps_by_impulses", "steps_unsettled", "steps_over_budget", "nearest_singular",
+    "redundant_rows", "reactions_indeterminate",
+)  # fmt: skip
+
+
+def _print_report(report: dict[str, Any], save: Path | None, plot: Path | None) -> None:
+    grid = Grid(show_header=False, box=None)
+    factor = report["time"] / report["wall_s"] if report["wall_s"] > 0 else float("inf")
+    rows = {
+        "simulated": f"{report['time']:g} s in {report['wall_s']:.3g} s, {factor:.3g} times real time",
+        "steps": f"{report['steps']} of {report['integrator']}, {report['us_per_step']:.3g} µs each, "
+        "recording included",
+        "energy drift": f"{report['energy_drift_J']:.3g} J at most",
+    }
+    if "worst_gap_m" in report:
+        where = f" in {report['worst_row']}" if report["worst_row"] else ""
+        rows["largest gap"] = f"{report['worst_gap_m']:.3g} m{where}"
+    if "iterations_mean" in report:
+        rows["iterations"] = f"{report['iterations_mean']:.3g} a step, {report['iterations_max']} at most"
+    if "evaluations_mean" in report:
+        rows["evaluations"] = f"{report['evaluations_mean']:.3g} a step, {report['events']} events"
+    if save is not None:
+        rows["record"] = str(save)
+    if plot is not None:
+        rows["plot"] = str(plot)
+    for name, value in rows.items():
+        grid.add_row(f"[bold]{name}[/]", escape(value))
+    console.print(grid)
+    for warning in report["warnings"]:
+        console.print(f"[yellow]warning:[/] {escape(warning)}", highlight=False)

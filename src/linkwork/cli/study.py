@@ -1,0 +1,136 @@
+"""Commands that examine a model: check, statics, fuzz."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import LinkworkError
+from .common import (
+    AsJson,
+    Settings,
+    Subject,
+    app,
+    compiling,
+    console,
+    escape,
+    find_subject,
+    need_folder,
+    print_json,
+    progress_bar,
+)
+
+
+@app.command()
+def check(
+    subject: Subject,
+    settings: Settings = None,
+    test_run: Annotated[
+        bool,
+        typer.Option("--run/--no-run", help="Also simulate a second of it and look for singular positions."),
+    ] = True,
+    as_json: AsJson = False,
+) -> None:
+    """The doctor: mobility, redundant joints, start, stiff parts, suspicious masses; all at once, with what to do."""
+    from ..study.check import check as examine
+
+    model, _ = find_subject(subject, settings)
+    with compiling(quiet=as_json):
+        checkup = examine(model, test_run=test_run)
+    if as_json:
+        print_json(checkup.to_dict())
+    else:
+        moves = checkup.dof if checkup.mobility is None else checkup.mobility
+        head = (
+            f"{checkup.bodies} bodies, {checkup.joints} joints, {moves} degree{'s' * (moves != 1)} of freedom"
+        )
+        if checkup.mobility is not None and checkup.mobility != checkup.dof:
+            head += f" (Grübler's count: {checkup.dof})"
+        console.print(f"[bold]{escape(checkup.model)}[/]: {head}")
+        for line in checkup.tree:
+            console.print(f"  {escape(line)}", highlight=False)
+        for name in checkup.cuts:
+            console.print(f"  cut: {escape(name)} closes a loop", highlight=False)
+        nearest = checkup.nearest_singular
+        if nearest is not None:
+            where = f"{nearest.distance:.2g} at t = {nearest.time:.3g} s of {nearest.duration:.3g} s"
+            console.print(f"  nearest singular position: distance {where}", highlight=False)
+        colours = {"error": "red", "warning": "yellow", "note": "cyan"}
+        for finding in checkup.findings:
+            label = f"[{colours[finding.level]}]{finding.level}[/]"
+            text = f"{label} {escape(finding.where)}: {escape(finding.what)}"
+            console.print(text, highlight=False, soft_wrap=True)
+        if not checkup.findings:
+            console.print("[green]nothing suspicious[/]")
+    if not checkup.ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+def statics(
+    subject: Subject,
+    hold: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="Command of a drive, or coordinate to hold [rad, m]; repeatable."
+        ),
+    ] = None,
+    stable: Annotated[
+        bool, typer.Option("--stable", help="Leave an unstable pose for a stable one.")
+    ] = False,
+    settings: Settings = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find a pose in which a mechanism rests, what holds it there and whether it stays."""
+    model, _ = find_subject(subject, settings)
+    held = {}
+    for text in hold or []:
+        name, _, value = text.partition("=")
+        try:
+            held[name] = float(value)
+        except ValueError:
+            raise LinkworkError(f"--hold {text}: write NAME=NUMBER") from None
+    with compiling(quiet=as_json):
+        from ..study.statics import equilibrium
+
+        found = equilibrium(model, hold=held, stable=stable)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    for line in found.lines():
+        console.print(escape(line), highlight=False, soft_wrap=True)
+
+
+@app.command()
+def fuzz(
+    count: Annotated[int, typer.Option(help="How many mechanisms.", min=1)] = 100,
+    seed: Annotated[int, typer.Option(help="Of the first; the others follow.", min=0)] = 0,
+    decades: Annotated[float, typer.Option(help="Largest ratio of masses, as a power of ten.")] = 6.0,
+    bodies: Annotated[str, typer.Option(help="How many bodies: a number, or FEWEST-MOST.")] = "1-8",
+    loops: Annotated[str, typer.Option(help="How many closed loops: a number, or FEWEST-MOST.")] = "0-3",
+    offset: Annotated[bool, typer.Option("--offset", help="Loops start slightly open.")] = False,
+    solver: Annotated[str, typer.Option(help="Of both formulations: direct or impulses.")] = "direct",
+    time_limit: Annotated[float | None, typer.Option(help="Begin no mechanism after this time [s].")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for failures: model files and texts.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Examine random mechanisms: two formulations must tell one motion; nothing may break, open or gain energy."""
+    if out is not None:
+        need_folder(out / "failure")
+    with compiling(quiet=as_json):
+        from ..study.fuzz import fuzz as examine_many
+        from ..study.fuzz import span, write_failure
+    with progress_bar("examining mechanisms", quiet=as_json) as advance:
+        report = examine_many(
+            count, seed, solver=solver, time_limit=time_limit, progress=advance,
+            failed=None if out is None else lambda failure: write_failure(failure, out),
+            bodies=span("bodies", bodies), loops=span("loops", loops), decades=decades, offset=offset,
+        )  # fmt: skip
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        console.print(escape(report.text()), highlight=False, soft_wrap=True)
+    if not report.ok:
+        raise typer.Exit(1)

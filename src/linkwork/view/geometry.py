@@ -1,0 +1,297 @@
+"""What pictures are made of: a few meshes, stretched and set on bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import LinkworkError, MissingExtraError
+from ..rotation import IDENTITY, Array, Quaternion, Vector, about, frame_from_axis, matrix, quaternion
+from ..shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from ..stage import SeenJoint, Stage
+
+Color = tuple[int, int, int]
+
+# Okabe and Ito's colours, told apart by the colour-blind too; yellow and black left out.
+PALETTE: tuple[Color, ...] = (
+    (86, 180, 233), (230, 159, 0), (0, 158, 115), (204, 121, 167), (0, 114, 178), (213, 94, 0), (140, 150, 165),
+)  # fmt: skip
+TURN_COLOR, SLIDE_COLOR, LIMIT_COLOR, COM_COLOR = (
+    (220, 50, 47),
+    (38, 110, 210),
+    (250, 150, 30),
+    (250, 220, 40),
+)
+AXIS_COLORS: tuple[Color, ...] = ((220, 50, 47), (60, 160, 60), (38, 110, 210))
+
+_ROUND = 24  # corners of circles
+_ARC = 16  # pieces of the arc that shows the limits of a turn
+_MESH = "mesh:"
+
+
+class Piece(NamedTuple):
+    """A mesh, stretched, turned and set on a body."""
+
+    mesh: str
+    """A name that `mesh` knows."""
+    body: int
+    """Index on the stage; -1 for the ground."""
+    at: Vector
+    """In the body's frame [m]."""
+    rotation: Quaternion
+    scale: Vector
+    color: Color
+
+
+class Triangles(NamedTuple):
+    """A surface."""
+
+    vertices: Array
+    """n × 3"""
+    faces: npt.NDArray[np.int32]
+    """m × 3, counter-clockwise from outside"""
+
+
+@lru_cache(maxsize=256)
+def mesh(name: str) -> Triangles:
+    """A unit box, sphere (radius 1), cylinder (radius 1, height 1 about z), cone (the same, tip at the top), or the
+    mesh of a file: `mesh:<path>`."""
+    if name.startswith(_MESH):
+        return _from_file(name.removeprefix(_MESH))
+    makers = {"box": _box, "sphere": _sphere, "cylinder": _cylinder, "cone": _cone}
+    return makers[name]()
+
+
+def body_pieces(stage: Stage, by_component: bool = False) -> list[Piece]:
+    """The bodies themselves, each in its own colour or in that of its component."""
+    families = list(dict.fromkeys(body.component for body in stage.bodies))
+    pieces: list[Piece] = []
+    for i, body in enumerate(stage.bodies):
+        if by_component:
+            color = PALETTE[families.index(body.component) % len(PALETTE)]
+        else:
+            color = rgb(body.color) if body.color else PALETTE[i % len(PALETTE)]
+        for shape in body.shapes:
+            pieces += _shape_pieces(shape, i, color)
+    return pieces
+
+
+def joint_pieces(stage: Stage, size: float) -> list[Piece]:
+    """An axle for every turn, a rail for every slide, a ball for a ball; `size` [m] is that of the whole stage."""
+    pieces: list[Piece] = []
+    for joint in stage.joints:
+        body, at, turn = _stand(stage, joint)
+        if sum(freedom.turns for freedom in joint.freedoms) == 3:
+            r = 0.012 * size
+            pieces.append(Piece("sphere", body, at, IDENTITY, (r, r, r), TURN_COLOR))
+        for freedom in joint.freedoms:
+            if len(joint.freedoms) >= 3:
+                break
+            r, length = (0.006 * size, 0.09 * size) if freedom.turns else (0.004 * size, 0.25 * size)
+            rotation = _along(turn, freedom.axis)
+            color = TURN_COLOR if freedom.turns else SLIDE_COLOR
+            pieces.append(Piece("cylinder", body, at, rotation, (r, r, length), color))
+    return pieces
+
+
+def limit_pieces(stage: Stage, size: float) -> list[Piece]:
+    """An arc for the range of a turn, end plates for that of a slide, on body a of the joint."""
+    pieces: list[Piece] = []
+    for joint in stage.joints:
+        body, at, turn = _stand(stage, joint)
+        for freedom in joint.freedoms:
+            low, high = freedom.limits
+            if low is None and high is None:
+                continue
+            if freedom.turns and len(joint.freedoms) < 3:
+                pieces += _arc(body, at, turn, freedom.axis, low, high, 0.07 * size)
+            elif not freedom.turns:
+                axis = matrix(turn)[:, freedom.axis]
+                for bound in (low, high):
+                    if bound is not None:
+                        end = _vector(np.array(at) + bound * axis)
+                        r = 0.02 * size
+                        pieces.append(
+                            Piece(
+                                "cylinder",
+                                body,
+                                end,
+                                _along(turn, freedom.axis),
+                                (r, r, 0.003 * size),
+                                LIMIT_COLOR,
+                            )
+                        )
+    return pieces
+
+
+def com_pieces(stage: Stage, size: float) -> list[Piece]:
+    """A ball at every centre of mass, larger for larger masses."""
+    heaviest = max((body.mass for body in stage.bodies), default=1.0) or 1.0
+    pieces: list[Piece] = []
+    for i, body in enumerate(stage.bodies):
+        r = 0.018 * size * max(0.3, float(np.cbrt(body.mass / heaviest)))
+        pieces.append(Piece("sphere", i, body.com, IDENTITY, (r, r, r), COM_COLOR))
+    return pieces
+
+
+def frame_pieces(stage: Stage, size: float) -> list[Piece]:
+    """Axes of every body's frame and of the markers: x red, y green, z blue."""
+    stands = [(i, (0.0, 0.0, 0.0), IDENTITY) for i in range(len(stage.bodies))]
+    stands += [(stage.index(point.body), point.at, point.rotation) for point in stage.points]
+    r, length = 0.003 * size, 0.07 * size
+    pieces: list[Piece] = []
+    for body, at, turn in stands:
+        for axis, color in enumerate(AXIS_COLORS):
+            middle = _vector(np.array(at) + matrix(turn)[:, axis] * length / 2)
+            pieces.append(Piece("cylinder", body, middle, _along(turn, axis), (r, r, length), color))
+    return pieces
+
+
+def extent(stage: Stage, positions: Array, rotations: Array) -> tuple[Array, Array]:
+    """Lowest and highest corner [m] of the bodies, over any number of poses (… × bodies × 3 and × 4)."""
+    positions = positions.reshape(-1, len(stage.bodies), 3)
+    rotations = rotations.reshape(-1, len(stage.bodies), 4)
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for piece in body_pieces(stage):
+        v = mesh(piece.mesh).vertices
+        corners = np.array(np.meshgrid(*zip(v.min(axis=0), v.max(axis=0), strict=True))).reshape(3, -1).T
+        local = np.array(piece.at) + (corners * piece.scale) @ matrix(piece.rotation).T
+        for p, q in zip(positions[:, piece.body], rotations[:, piece.body], strict=True):
+            world = p + local @ matrix(q).T
+            low, high = np.minimum(low, world.min(axis=0)), np.maximum(high, world.max(axis=0))
+    for joint in stage.joints:  # where it hangs
+        if joint.a == "ground":
+            low, high = np.minimum(low, joint.at_a), np.maximum(high, joint.at_a)
+    if not np.isfinite(low).all():
+        return np.full(3, -0.5), np.full(3, 0.5)
+    return low, high
+
+
+def rgb(color: str) -> Color:
+    """#rrggbb as three numbers."""
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def _shape_pieces(shape: Shape, body: int, color: Color) -> Iterator[Piece]:
+    at, turn = shape.at, shape.rotation
+    if isinstance(shape, Box):
+        yield Piece("box", body, at, turn, shape.size, color)
+    elif isinstance(shape, Sphere):
+        yield Piece("sphere", body, at, turn, (shape.radius,) * 3, color)
+    elif isinstance(shape, Cylinder):
+        yield Piece("cylinder", body, at, turn, (shape.radius, shape.radius, shape.length), color)
+    elif isinstance(shape, Capsule):
+        r, length = shape.radius, shape.length
+        yield Piece("cylinder", body, at, turn, (r, r, length), color)
+        for side in (-0.5, 0.5):
+            end = _vector(np.array(at) + matrix(turn)[:, 2] * side * length)
+            yield Piece("sphere", body, end, turn, (r, r, r), color)
+    elif isinstance(shape, Mesh):
+        s = -shape.scale if shape.inverted else shape.scale
+        yield Piece(f"{_MESH}{shape.file}", body, at, turn, (s, s, s), color)
+    else:
+        raise LinkworkError(f"pictures cannot show the shape {type(shape).__name__}")
+
+
+def _stand(stage: Stage, joint: SeenJoint) -> tuple[int, Vector, Quaternion]:
+    """Where the frame of a joint stands on body a."""
+    return stage.index(joint.a), joint.at_a, joint.rotation_a
+
+
+def _along(turn: Quaternion, axis: int) -> Quaternion:
+    """The orientation whose z axis lies along an axis of a frame."""
+    return quaternion(frame_from_axis(_vector(matrix(turn)[:, axis])))
+
+
+def _arc(
+    body: int, at: Vector, turn: Quaternion, axis: int, low: float | None, high: float | None, radius: float
+) -> Iterator[Piece]:
+    """Little rods around the axis, zero towards the next axis of the frame."""
+    first = -np.pi if low is None else low
+    last = np.pi if high is None else high
+    last = min(last, first + 2 * np.pi)
+    R = matrix(turn)
+    step = (last - first) / _ARC
+    x = R[:, (axis + 1) % 3]
+    for k in range(_ARC):
+        spin = matrix(about(R[:, axis], first + (k + 0.5) * step))
+        middle = _vector(np.array(at) + radius * (spin @ x))
+        tangent = spin @ np.cross(R[:, axis], x)
+        rotation = quaternion(frame_from_axis(_vector(tangent)))
+        thin = 0.05 * radius
+        yield Piece("box", body, middle, rotation, (thin, thin, max(radius * step, thin)), LIMIT_COLOR)
+
+
+def _vector(a: Array) -> Vector:
+    return float(a[0]), float(a[1]), float(a[2])
+
+
+def _faces(rows: Iterable[tuple[int, int, int]]) -> npt.NDArray[np.int32]:
+    return np.array(list(rows), np.int32)
+
+
+def _box() -> Triangles:
+    corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    quads = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+    faces = [face for a, b, c, d in quads for face in ((a, b, c), (a, c, d))]
+    return Triangles(corners, _faces(faces))
+
+
+def _sphere() -> Triangles:
+    rings = _ROUND // 2
+    rows = [(0.0, 0.0, -1.0)]
+    for i in range(1, rings):
+        polar = np.pi * i / rings
+        rows += [
+            (np.sin(polar) * np.cos(a), np.sin(polar) * np.sin(a), -np.cos(polar))
+            for a in 2 * np.pi * np.arange(_ROUND) / _ROUND
+        ]
+    rows.append((0.0, 0.0, 1.0))
+    top = len(rows) - 1
+    faces = []
+    for k in range(_ROUND):
+        n = (k + 1) % _ROUND
+        faces.append((0, 1 + n, 1 + k))
+        faces.append((top, top - _ROUND + k, top - _ROUND + n))
+        for i in range(rings - 2):
+            a, b = 1 + i * _ROUND + k, 1 + i * _ROUND + n
+            faces += [(a, b, b + _ROUND), (a, b + _ROUND, a + _ROUND)]
+    return Triangles(np.array(rows), _faces(faces))
+
+
+def _round(top: float) -> Triangles:
+    """A cylinder (top 1) or cone (top 0), the rims doubled so that edges are sharp."""
+    a = 2 * np.pi * np.arange(_ROUND) / _ROUND
+    c, s, n = np.cos(a), np.sin(a), _ROUND
+    side = [np.column_stack([k * c, k * s, np.full(n, z)]) for k, z in ((1.0, -0.5), (top, 0.5))]
+    vertices = np.vstack([*side, *side, [[0, 0, -0.5], [0, 0, 0.5]]])
+    faces = []
+    for k in range(n):
+        m = (k + 1) % n
+        faces += [(k, m, n + m), (k, n + m, n + k)]
+        faces += [(4 * n, 2 * n + m, 2 * n + k), (4 * n + 1, 3 * n + k, 3 * n + m)]
+    return Triangles(vertices, _faces(faces))
+
+
+def _cylinder() -> Triangles:
+    return _round(1.0)
+
+
+def _cone() -> Triangles:
+    return _round(0.0)
+
+
+def _from_file(file: str) -> Triangles:
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingExtraError("trimesh", "mesh", f"drawing the mesh '{file}'") from None
+    try:
+        loaded = trimesh.load_mesh(file)
+        return Triangles(np.asarray(loaded.vertices, float), np.asarray(loaded.faces, np.int32))
+    except Exception as error:  # trimesh raises whatever the format's reader raises
+        raise LinkworkError(f"mesh '{file}' cannot be drawn: {error}") from None
