@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,7 +24,7 @@ EFFORT = (40.0, 15.0)  # largest acceleration by a drive: turning [rad/s²], sli
 TRAVEL = (0.5, 0.25)  # limits at most this far from the start: turning [rad], sliding [m]
 
 
-class Actions:
+class Actions(ABC):
     """Extras of a plan as items, and the fields that they give to joints.
 
     Every number comes from a generator of its own, seeded by the plan and the key of the item.
@@ -57,9 +58,9 @@ class Actions:
     def body_name(self, key: int) -> str:
         return GROUND if key == ON_GROUND else f"body{key}"
 
+    @abstractmethod
     def joint(self, key: int, **fields: Any) -> Joint:
         """The joint of a link or closure."""
-        raise NotImplementedError
 
     def _felt(self, key: int) -> tuple[Array, Array]:
         """Inertia and whether it turns (0) or slides (1), for every rate of a joint."""
