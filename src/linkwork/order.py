@@ -1,4 +1,7 @@
-"""The sparsity of a mechanism's rows: which dofs each touches, and an order in which elimination fills little."""
+"""The sparsity of a mechanism's rows: which dofs each touches, and an order in which elimination fills little.
+
+The same order serves bodies, which touch the equations of their joints.
+"""
 
 from __future__ import annotations
 
@@ -41,26 +44,31 @@ def touched(tables: Tables, constraints: Constraints) -> list[set[int]]:
     return found
 
 
-def elimination_order(touching: list[set[int]]) -> list[int]:
-    """Rows in the reverse Cuthill-McKee order of the graph in which rows that share a dof are neighbours."""
-    by_dof: dict[int, list[int]] = {}
-    for i, dofs in enumerate(touching):
-        for d in dofs:
-            by_dof.setdefault(d, []).append(i)
-    neighbours = [sorted({j for d in dofs for j in by_dof[d]} - {i}) for i, dofs in enumerate(touching)]
+def elimination_order(touching: list[set[int]], *, both_ends: bool = False) -> list[int]:
+    """Rows in the reverse Cuthill-McKee order of the graph in which rows that touch the same thing are neighbours.
+
+    With `both_ends`, each connected part is numbered from its other end too, and the narrower envelope is kept.
+    """
+    touched_by: dict[int, list[int]] = {}
+    for i, things in enumerate(touching):
+        for thing in things:
+            touched_by.setdefault(thing, []).append(i)
+    neighbours = [
+        sorted({j for x in things for j in touched_by[x]} - {i}) for i, things in enumerate(touching)
+    ]
     order: list[int] = []
     seen: set[int] = set()
     for root in range(len(touching)):
         if root in seen:
             continue
-        queue = [_far_end(root, neighbours)]
-        seen.update(queue)
-        for i in queue:
-            new = [j for j in neighbours[i] if j not in seen]
-            seen.update(new)
-            queue += sorted(new, key=lambda j: (len(neighbours[j]), j))
-        order += queue
-    return order[::-1]
+        end = _far_end(root, neighbours)
+        part = _numbered(end, neighbours)
+        if both_ends:
+            other = _numbered(_far_end(end, neighbours), neighbours)
+            part = min(part, other, key=lambda part: _envelope(part, neighbours))
+        seen.update(part)
+        order = part + order
+    return order
 
 
 def _far_end(root: int, neighbours: list[list[int]]) -> int:
@@ -74,6 +82,22 @@ def _far_end(root: int, neighbours: list[list[int]]) -> int:
                 queue.append(j)
     far = distance[queue[-1]]
     return min((i for i in queue if distance[i] == far), key=lambda i: (len(neighbours[i]), i))
+
+
+def _numbered(start: int, neighbours: list[list[int]]) -> list[int]:
+    """The rows connected with `start`, which is the last of them."""
+    queue, seen = [start], {start}
+    for i in queue:
+        new = [j for j in neighbours[i] if j not in seen]
+        seen.update(new)
+        queue += sorted(new, key=lambda j: (len(neighbours[j]), j))
+    return queue[::-1]
+
+
+def _envelope(part: list[int], neighbours: list[list[int]]) -> int:
+    """How many entries lie between each row's first neighbour and its diagonal."""
+    place = {row: k for k, row in enumerate(part)}
+    return sum(k - min([k, *(place[j] for j in neighbours[row])]) for k, row in enumerate(part))
 
 
 def new_work(tables: Tables, constraints: Constraints) -> Work:

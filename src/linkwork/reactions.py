@@ -8,7 +8,7 @@ b's joint frame, and `length` the root mean square distance from joints to the c
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -31,6 +31,7 @@ from .kernels.rows import measure
 from .kinematics import Kinematics
 from .loads import KIND_CODES, JointFunction
 from .model import Model
+from .order import elimination_order
 from .record import Group
 from .rotation import Array
 from .spanning import spanning_tree
@@ -77,6 +78,10 @@ class Reactions:
         self._balance = self._new_balance(system)
         self.unbalanced = 0.0
         """Of the last block of samples: the largest share of what acts on a body that no joint forces balance."""
+
+    def set_force(self, load: str, force: Array, body: str | None, at: Array) -> None:
+        """Follow a change of a load: see System.set_force."""
+        self._floating.set_force(self._tables, load, force, body, at)
 
     @property
     def groups(self) -> tuple[Group, Group]:
@@ -162,8 +167,12 @@ class Reactions:
         links = [int(link) for link in tables.bodies["link"]]
         rows = [int(row) for row in np.flatnonzero(constraints.rows["role"] == HOLD)]
         index = {link: body for body, link in enumerate(links)}
-        groups = [[link for link in self._ends(row) if link > 0] for row in rows]
-        order = _narrow_order(bodies, [[index[link] for link in group] for group in groups])
+        touching: list[set[int]] = [set() for _ in range(bodies)]
+        for e, row in enumerate(rows):
+            for link in self._ends(row):
+                if link > 0:
+                    touching[index[link]].add(e)
+        order = elimination_order(touching, both_ends=True)
         number_of.update((links[body], number) for number, body in enumerate(order))
 
         riders = np.zeros(bodies, RIDER)
@@ -321,34 +330,6 @@ def _closed(kinematics: Kinematics, q: Array, instead: Array) -> Array:
         step: Array = np.linalg.lstsq(J, gaps, rcond=_SINGULAR)[0]
         q = kinematics.moved(q, -step)
     return instead
-
-
-def _narrow_order(count: int, groups: Sequence[Sequence[int]]) -> list[int]:
-    """Nodes so that members of a group stand close together: reverse Cuthill-McKee."""
-    near: dict[int, set[int]] = defaultdict(set)
-    for group in groups:
-        for node in group:
-            near[node].update(other for other in group if other != node)
-
-    def walk(root: int) -> list[int]:
-        seen, queue, reached = {root}, deque([root]), []
-        while queue:
-            node = queue.popleft()
-            reached.append(node)
-            fresh = sorted(near[node] - seen, key=lambda other: (len(near[other]), other))
-            seen.update(fresh)
-            queue.extend(fresh)
-        return reached
-
-    order: list[int] = []
-    left = dict.fromkeys(sorted(range(count), key=lambda node: (len(near[node]), node)))
-    while left:
-        reached = walk(next(iter(left)))
-        reached = walk(reached[-1])  # from the far end: longer and narrower
-        order += reached
-        for node in reached:
-            del left[node]
-    return order[::-1]
 
 
 def _records(table: np.ndarray) -> np.ndarray:
