@@ -2,15 +2,13 @@
 
 Every step ends on the constraints: gaps are those of rounding, some 1e-16 of lengths of a metre and a few operations.
 Between events the motion converges at the order of the integrator: 4 for "adams" and "rk4", 1 for "euler", and
-"adaptive" follows its tolerance. What happens at events is tested in test_direct_events.py, limits, friction and drives
-of single joints beside those of impulses in test_drives.py.
+"adaptive" follows its tolerance. What happens at events is tested in test_direct_events.py, states, reports and
+refusals in test_direct_state.py, limits, friction and drives of single joints beside those of impulses in
+test_drives.py.
 """
 
 import dataclasses
 import math
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -18,17 +16,13 @@ from scipy.integrate import solve_ivp
 
 from linkwork import (
     Body,
-    BodyFunction,
     Cylindrical,
     Hinge,
-    LinkworkError,
     Model,
     ModelError,
     Simulation,
-    SimulationError,
     Slider,
     Spherical,
-    UnsupportedError,
     scene,
 )
 from linkwork.compile import compile_model
@@ -37,40 +31,10 @@ from linkwork.methods import row_features
 from linkwork.scenes import bennett, excavator, scene_names, scissor_lift
 from linkwork.scenes.mass_ratio_four_bar import COUPLER, RELEASE, ROD, STEEL, equilibrium, slope, velocities
 from linkwork.scenes.peaucellier import LINE, SIDE
-from references import reference
+from references import at, exact_four_bar, reference
+from runs import CLOSED, apart, both, compiled_and_plain, direct, end_of, orders
 
-both = pytest.mark.parametrize("method", ["simgc", "simmc"])
 fixed = pytest.mark.parametrize("integrator", ["adams", "rk4"])
-CLOSED = 1e-12
-"""A gap of rounding, with room for larger mechanisms than a metre [m]."""
-
-
-def direct(model, method, **options):
-    return Simulation(model, method=method, solver="direct", **options)
-
-
-def at(table, time):
-    """The row of a reference table at a time."""
-    row = np.searchsorted(table["t"], time - 1e-9)
-    assert table["t"][row] == pytest.approx(time)
-    return {name: column[row] for name, column in table.items()}
-
-
-def orders(errors):
-    """Orders of convergence between steps that were halved."""
-    return np.log2(np.divide(errors[:-1], errors[1:]))
-
-
-def end_of(record, rod, length):
-    """x and y of the far end of a rod that lies along its own x axis, in the plane z = 0."""
-    w, z = record[f"{rod}.rotation.w"], record[f"{rod}.rotation.z"]
-    x = record[f"{rod}.position.x"] + length * (w * w - z * z)
-    return x, record[f"{rod}.position.y"] + length * 2.0 * w * z
-
-
-def apart(one, other, group="positions"):
-    """The largest difference of two records."""
-    return np.abs(one.array(group) - other.array(group)).max()
 
 
 # --- Peaucellier-Lipkin ---
@@ -155,21 +119,6 @@ def test_a_mass_ratio_is_no_singular_position(method):
 
 
 # --- through singular positions ---
-
-# One degree of freedom: 1.5 φ'² + 34.335 cos φ is the energy, so φ'' = 11.445 sin φ, φ clockwise from upright.
-PULL = 34.335 / 3.0
-
-
-def exact_four_bar(angle, rate, duration):
-    motion = solve_ivp(
-        lambda t, y: (y[1], PULL * math.sin(y[0])),
-        (0.0, duration),
-        (angle, rate),
-        method="DOP853",
-        rtol=1e-13,
-        atol=1e-13,
-    )
-    return motion.y[:, -1]
 
 
 def leaning(angle, rate=1.0):
@@ -582,202 +531,6 @@ def test_reactions_can_be_left_out():
     assert record.info["reactions_indeterminate"] == []
 
 
-# --- state ---
-
-SAVED = [
-    ("peaucellier", {}),
-    ("slidercrank3d", {}),
-    ("double_four_bar", {"rate": 8.0}),
-    ("chain5", {"friction": 1.0}),
-    ("hitch", {}),
-    ("crank_rocker", {}),
-    ("jaws", {}),
-    ("stewart", {}),
-]
-integrators = pytest.mark.parametrize("integrator", ["adams", "rk4", "adaptive", "euler"])
-
-
-def bits(simulation):
-    return (simulation.time, simulation.q.tobytes(), simulation.v.tobytes(), simulation.work)
-
-
-@both
-@integrators
-@pytest.mark.parametrize(("name", "parameters"), SAVED, ids=[name for name, _ in SAVED])
-def test_runs_are_the_same_to_the_last_bit(method, integrator, name, parameters, tmp_path):
-    """Resumed, looked at, in parts, and once more."""
-
-    def fresh():
-        return direct(scene(name, **parameters), method, integrator=integrator)
-
-    def look(simulation):
-        simulation.energies()
-        simulation.accelerations()
-        simulation[simulation.system.rates[0].name]
-
-    whole = fresh()
-    record = whole.run(0.4, every=0.1)
-    expected = bits(whole)
-    first = fresh()
-    first.run(0.2, every=0.1)
-    first.save_state(tmp_path / "half.npz")
-    resumed = fresh()
-    resumed.load_state(tmp_path / "half.npz")
-    resumed.run(0.2, every=0.1)
-    assert bits(resumed) == expected
-    assert resumed.method.report() == whole.method.report()
-    first.run(0.2, every=0.1)
-    assert bits(first) == expected
-    watched = fresh()
-    watched.run(0.4, every=0.1, callbacks=[(0.1, look)])
-    assert bits(watched) == expected
-    whole.reset()
-    assert whole.time == 0.0
-    again = whole.run(0.4, every=0.1)
-    assert bits(whole) == expected
-    for group in ("coordinates", "rates", "forces", "energy"):
-        np.testing.assert_array_equal(again.array(group), record.array(group))
-
-
-@pytest.mark.parametrize("method", ["simgc", "simmc"])
-def test_samples_leave_no_trace(method):
-    # Servos act on joints that are read off their frames: what a sample leaves there would come back.
-    often, seldom = (direct(scene("excavator"), method) for _ in range(2))
-    for _ in range(400):
-        often.step()
-    seldom.step(400)
-    assert bits(often) == bits(seldom)
-
-
-@both
-def test_rates_that_the_user_writes_are_honoured(method):
-    simulation = direct(scene("double_four_bar"), method)
-    simulation.step(100)
-    phi, _ = exact_four_bar(0.0, 1.0, 0.1)
-    kinetic, rate = simulation.energies()[0], simulation["A0.angle_rate"]
-    simulation.v[:] *= -2.0
-    assert simulation.energies()[0] == pytest.approx(4 * kinetic, rel=1e-12)
-    assert simulation["A0.angle_rate"] == pytest.approx(-2.0 * rate, rel=1e-12)
-    record = simulation.run(0.3)
-    back, _ = exact_four_bar(phi, 2.0 * rate, 0.3)
-    assert -record["A0.angle"][-1] == pytest.approx(back, abs=1e-9)
-
-
-def test_a_coordinate_that_the_user_writes_is_honoured_and_loops_close():
-    simulation = direct(scene("chain5", friction=1.0), "simgc")
-    simulation.step(100)
-    simulation["joint3.angle"], simulation["joint3.angle_rate"] = 0.5, -2.0
-    record = simulation.run(0.01, every=0.001)
-    assert record["joint3.angle"][0] == 0.5
-    assert record["joint3.angle_rate"][0] == -2.0
-    # One link of a loop turned by hand: the others come after it, without a jump of the rates.
-    model = scene("double_four_bar", rate=0.0)
-    model.gravity = (0.0, 0.0, 0.0)
-    simulation = direct(model, "simgc")
-    simulation["A0.angle"] = 0.01
-    record = simulation.run(0.1)
-    assert record.info["worst_gap_m"] <= CLOSED
-    assert 0.001 < record["A0.angle"][0] < 0.01
-    assert record["A1.angle"][0] == pytest.approx(record["A0.angle"][0], abs=1e-12)
-    assert record["energy.kinetic"].max() < 1e-20
-
-
-@both
-def test_a_state_can_be_put_back(method):
-    """q and v of an earlier time, written by the user, lead to the same motion once more."""
-    simulation = direct(scene("peaucellier"), method)
-    simulation.step(200)
-    q, v = simulation.q.copy(), simulation.v.copy()
-    first = simulation.run(0.3, reactions=False)
-    simulation.q[:], simulation.v[:] = q, v
-    second = simulation.run(0.3, reactions=False)
-    assert apart(first, second) < 1e-10  # the one begins with the past of Adams, the other without
-
-
-@both
-def test_accelerations_are_those_of_the_exact_motion(method):
-    simulation = direct(scene("double_four_bar"), method)
-    simulation.step(300)
-    phi, _ = exact_four_bar(0.0, 1.0, 0.3)
-    a = simulation.accelerations()
-    rates = [column.name for column in simulation.system.rates]
-    found = a[rates.index("A0.angle_rate")] if method == "simgc" else a[rates.index("~link0.wz")]
-    assert -found == pytest.approx(PULL * math.sin(phi), abs=1e-8)
-
-
-# --- what it reports ---
-
-
-def test_steps_over_their_budget_are_counted_and_told():
-    record = direct(scene("peaucellier"), "simgc", budget=1e-9).run(0.05)
-    assert record.info["steps_over_budget"] >= 50
-    assert any("longer than the budget of 1e-09 s" in warning for warning in record.info["warnings"])
-    assert direct(scene("peaucellier"), "simgc", budget=1.0).run(0.05).info["steps_over_budget"] == 0
-
-
-def test_a_start_that_was_assembled_is_told():
-    model = scene("double_four_bar")
-    model.joints["A0"] = dataclasses.replace(model.joints["A0"], position=0.01)
-    record = direct(model, "simgc").run(0.01)
-    assert record.info["worst_gap_m"] <= CLOSED
-    assert any(warning.startswith("assembled: ") for warning in record.info["warnings"])
-
-
-def test_a_position_that_is_singular_is_told():
-    record = direct(scene("n_four_bar"), "simgc").run(1.3, reactions=False)
-    assert any("singular position was passed near t = " in warning for warning in record.info["warnings"])
-    assert record.info["nearest_singular"]["time"] == pytest.approx(1.243, abs=2e-3)
-
-
-@both
-def test_a_diverging_run_stops_with_a_reason_and_keeps_its_record(method):
-    def broken(t, x, v, parameters, out):
-        out[2] = np.sqrt(parameters[0] - t)
-
-    model = scene("crank_rocker")
-    model.add(BodyFunction("fault", "arm", broken, parameters=(0.05,)))
-    with pytest.raises(SimulationError, match="is not a number") as caught:
-        direct(model, method).run(1.0)
-    assert caught.value.time == pytest.approx(0.05, abs=2e-3)
-    assert len(caught.value.record) >= 5
-
-
-# --- refusals ---
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"epsilon": 1e-6}, "epsilon: only iterated impulses have these; use solver='impulses'"),
-        ({"iterations": 10, "erp": 0.5}, "iterations, erp: only iterated impulses"),
-        ({"method": "simmc", "erp": 0.5}, "erp: only iterated impulses"),
-        ({"solver": "impulses", "tolerance": 1e-8}, "solver 'impulses' takes fixed steps .* 'adaptive'"),
-        ({"integrator": "rk4", "tolerance": 1e-8}, "integrator 'rk4' takes fixed steps .* 'adaptive'"),
-        ({"integrator": "rk5"}, r"solver 'direct' has no integrator 'rk5' \(it has adams, rk4, adaptive, euler\)"),
-        ({"solver": "impulses", "integrator": "rk4"}, r"solver 'impulses' has no integrator 'rk4' \(it has euler\)"),
-        ({"solver": "direkt"}, "there is no solver 'direkt' .*did you mean 'direct'"),
-        ({"method": "simgcc"}, "there is no method 'simgcc' .*did you mean 'simgc'"),
-        ({"method": "tree", "solver": "direct"}, "'tree' has no constraints to solve"),
-        ({"dt": 0.0}, "dt must be a positive number"),
-        ({"tolerance": -1e-8}, "tolerance must be a positive number"),
-        ({"budget": math.nan}, "budget must be a positive number"),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit_together_is_refused_with_reasons(options, words):
-    with pytest.raises(LinkworkError, match=words):
-        Simulation(scene("peaucellier"), **options)
-
-
-def test_adams_is_not_an_integrator_of_the_tree():
-    with pytest.raises(UnsupportedError, match=r"method 'tree' has no integrator 'adams' \(it has rk4"):
-        Simulation(scene("chain5"), integrator="adams")
-
-
-def test_a_compiled_system_is_no_model():
-    with pytest.raises(LinkworkError, match="needs the model itself"):
-        Simulation(compile_model(scene("chain5")), method="simgc")
-
-
 # --- other corners ---
 
 
@@ -848,13 +601,7 @@ for name, parameters in (("peaucellier", {"swing": 0.25}), ("chain", {"links": 2
 
 
 def test_the_direct_solver_also_runs_as_plain_python():
-    lines = []
-    for disabled in ("0", "1"):
-        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
-        run = subprocess.run(
-            [sys.executable, "-c", PLAIN], env=environment, capture_output=True, text=True, check=True
-        )
-        lines.append([[float(x) for x in line.split()] for line in run.stdout.splitlines()])
+    lines = compiled_and_plain(PLAIN)
     assert len(lines[0]) == 12
     for compiled, plain in zip(*lines, strict=True):
         np.testing.assert_allclose(compiled, plain, atol=1e-12)

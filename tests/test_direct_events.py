@@ -11,40 +11,17 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from linkwork import Body, Hinge, Model, Simulation, Sine, Slider, Table, scene
+from linkwork import Sine, Table, scene
 from linkwork.drives import DCMotor, PositionServo, TorqueSource, VelocityServo
 from linkwork.scenes.crank_rocker import GEAR, IDLE, STALL, TIME_CONSTANT
+from one_dof import I, M, block, wheel
 from references import reference
+from runs import both, direct, orders
 
-both = pytest.mark.parametrize("method", ["simgc", "simmc"])
 exactly = pytest.mark.parametrize("integrator", ["adams", "rk4", "adaptive"])
 ROUNDING = 1e-11
 """Of positions and rates of order one after some thousand steps."""
-I, M, G = 0.5, 2.0, 10.0
-
-
-def direct(model, method, **options):
-    return Simulation(model, method=method, solver="direct", **options)
-
-
-def wheel(*drives, **fields):
-    """A wheel of inertia I on a hinge, without gravity."""
-    model = Model("wheel", gravity=(0.0, 0.0, 0.0))
-    model.add(Body("wheel", mass=1.0, inertia=(0.3, 0.4, I)))
-    model.add(Hinge("pin", "ground", "wheel", **fields))
-    for drive in drives:
-        model.add(drive)
-    return model
-
-
-def block(*drives, **fields):
-    """A block of mass M on an upright rail."""
-    model = Model("lift", gravity=(0.0, 0.0, -G))
-    model.add(Body("block", mass=M, inertia=(0.1, 0.1, 0.1)))
-    model.add(Slider("rail", "ground", "block", **fields))
-    for drive in drives:
-        model.add(drive)
-    return model
+G = 10.0
 
 
 def parallelogram(joint, *drives, rate=2.0, **fields):
@@ -61,10 +38,6 @@ TURNED = 3.0
 # One joint in the tree, and two that close loops.
 JOINTS = {"A0": -1.0, "A1": -1.0, "B2_in": -1.0}
 anywhere = pytest.mark.parametrize("joint", JOINTS)
-
-
-def orders(errors):
-    return np.log2(np.divide(errors[:-1], errors[1:]))
 
 
 # --- impacts ---
@@ -91,7 +64,7 @@ def bouncing(times, height, restitution, slowest=1e-2):
 @exactly
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 0.9, 1.0])
 def test_a_block_bounces_when_and_as_high_as_it_should(method, integrator, restitution):
-    model = block(limits=(-0.2, None), restitution=restitution)
+    model = block(gravity=G, limits=(-0.2, None), restitution=restitution)
     record = direct(model, method, integrator=integrator).run(2.9, every=1e-3, reactions=False)
     places, speeds, hits = bouncing(record.time, 0.2, restitution)
     np.testing.assert_allclose(record["rail.travel"] + 0.2, places, atol=ROUNDING)
@@ -109,9 +82,9 @@ def test_a_block_bounces_when_and_as_high_as_it_should(method, integrator, resti
 def test_a_block_bounces_to_first_order_with_euler():
     errors = []
     for h in (1e-3, 5e-4, 2.5e-4):
-        record = direct(block(limits=(-0.2, None), restitution=0.5), "simgc", dt=h, integrator="euler").run(
-            0.4
-        )
+        record = direct(
+            block(gravity=G, limits=(-0.2, None), restitution=0.5), "simgc", dt=h, integrator="euler"
+        ).run(0.4)
         errors.append(np.abs(record["rail.travel"] + 0.2 - bouncing(record.time, 0.2, 0.5)[0]).max())
     assert np.mean(orders(errors)) == pytest.approx(1.0, abs=0.3)
 
@@ -155,7 +128,7 @@ AT_A_STEP = pytest.mark.xfail(
 def test_a_limit_is_pulled_open_when_the_load_turns(method, integrator, h, turn):
     # 10 N (1 - t/turn) against the upper limit: x'' is even in time then, which fourth order integrates exactly.
     push = TorqueSource("push", "rail", command=10.0, signal=Table((0.0, 4 * turn), (1.0, -3.0)))
-    model = block(push, limits=(None, 0.0))
+    model = block(push, gravity=G, limits=(None, 0.0))
     model.gravity = (0.0, 0.0, 0.0)
     record = direct(model, method, dt=h, integrator=integrator).run(1.0, reactions=False)
     late = np.maximum(record.time - turn, 0.0)
@@ -201,7 +174,7 @@ def test_a_limit_is_not_passed_between_two_steps(over):
     for phase in np.linspace(0.0, 1.0, 20):
         start = -1e-3 * phase * math.sqrt(2 * G * 0.2)
         speed = math.sqrt(2 * G * (0.2 + over - start))
-        simulation = direct(block(limits=(None, 0.2), position=start, velocity=speed), "simgc")
+        simulation = direct(block(gravity=G, limits=(None, 0.2), position=start, velocity=speed), "simgc")
         simulation.step(400)
         fallen = simulation.time - (speed - math.sqrt(2 * G * over)) / G
         worst = max(worst, abs(simulation["rail.travel"] - (0.2 - 0.5 * G * fallen**2)))

@@ -18,7 +18,6 @@ from linkwork import (
     Model,
     Simulation,
     Sine,
-    Slider,
     Spherical,
     Spring,
     Table,
@@ -30,32 +29,13 @@ from linkwork.scenes.crank_rocker import GEAR, IDLE, STALL, TIME_CONSTANT
 from linkwork.scenes.hitch import LIMITS
 from linkwork.scenes.torsion_bar import LENGTH, MASS
 from linkwork.simulate import DEFAULT_ERP as ERP
+from one_dof import I, M, block, wheel
+from runs import orders
 
 METHODS = ["simgc", "simmc"]
 both = pytest.mark.parametrize("method", METHODS)
 solvers = pytest.mark.parametrize("solver", ["direct", "impulses"])
-I, M = 0.5, 2.0  # what the hinge turns [kg m²] and the slider moves [kg]
 H = 1e-3
-
-
-def hinge(*drives, **fields):
-    """A wheel of inertia I on a hinge, without gravity."""
-    model = Model("wheel", gravity=(0.0, 0.0, 0.0))
-    model.add(Body("wheel", mass=1.0, inertia=(0.3, 0.4, I)))
-    model.add(Hinge("pin", "ground", "wheel", **fields))
-    for drive in drives:
-        model.add(drive)
-    return model
-
-
-def slider(*drives, gravity=0.0, **fields):
-    """A block of mass M on an upright rail."""
-    model = Model("lift", gravity=(0.0, 0.0, -gravity))
-    model.add(Body("block", mass=M, inertia=(0.1, 0.1, 0.1)))
-    model.add(Slider("rail", "ground", "block", **fields))
-    for drive in drives:
-        model.add(drive)
-    return model
 
 
 def simulate(model, method, dt=H, solver="impulses", **options):
@@ -68,10 +48,6 @@ def run(model, method, duration, dt=H, every=None, **options):
     return simulate(model, method, dt, **options).run(duration, every=every or dt)
 
 
-def orders(errors):
-    return np.log2(np.divide(errors[:-1], errors[1:]))
-
-
 # --- limits ---
 
 
@@ -82,7 +58,7 @@ def test_a_limit_holds_under_load_and_lets_go_at_once(method, solver):
     push = TorqueSource(
         "push", "rail", command=10.0, signal=Table((0.0, 1.0, 1.0, 2.0), (1.0, 1.0, -1.0, -1.0))
     )
-    record = run(slider(push, limits=(-10.0, 0.1)), method, 1.5, solver=solver)
+    record = run(block(push, limits=(-10.0, 0.1)), method, 1.5, solver=solver)
     travel, rate = record["rail.travel"], record["rail.travel_rate"]
     # A load that jumps has no moment at which it is zero: the direct solver lets go within 1e-10 of it.
     assert travel.max() <= 0.1 + (1e-12 if solver == "impulses" else 1e-10)
@@ -99,15 +75,15 @@ def test_a_limit_holds_under_load_and_lets_go_at_once(method, solver):
 @both
 @solvers
 def test_a_coordinate_between_its_limits_feels_nothing(method, solver):
-    free = run(hinge(velocity=1.0), method, 0.9, solver=solver)
-    bounded = run(hinge(velocity=1.0, limits=(-1.0, 1.0)), method, 0.9, solver=solver)
+    free = run(wheel(velocity=1.0), method, 0.9, solver=solver)
+    bounded = run(wheel(velocity=1.0, limits=(-1.0, 1.0)), method, 0.9, solver=solver)
     np.testing.assert_array_equal(bounded["pin.angle"], free["pin.angle"])
 
 
 @both
 @pytest.mark.parametrize("share", [0.3, 0.7, 1.0])
 def test_a_limit_gives_back_its_share_of_the_speed(method, share):
-    record = run(slider(gravity=10.0, limits=(-0.2, None), restitution=share), method, 1.0)
+    record = run(block(gravity=10.0, limits=(-0.2, None), restitution=share), method, 1.0)
     rate = record["rail.travel_rate"]
     hits = np.flatnonzero((rate[:-1] < 0) & (rate[1:] > 0))
     assert len(hits) >= 1
@@ -123,7 +99,7 @@ def test_a_limit_gives_back_its_share_of_the_speed(method, share):
 @both
 @solvers
 def test_a_bouncing_block_comes_to_rest_on_its_limit(method, solver):
-    simulation = simulate(slider(gravity=10.0, limits=(-0.05, None), restitution=0.5), method, solver=solver)
+    simulation = simulate(block(gravity=10.0, limits=(-0.05, None), restitution=0.5), method, solver=solver)
     record = simulation.run(2.0)
     resting = record.time > 1.0
     np.testing.assert_allclose(record["rail.travel"][resting], -0.05, atol=1e-9)
@@ -134,7 +110,7 @@ def test_a_bouncing_block_comes_to_rest_on_its_limit(method, solver):
 @solvers
 def test_equal_limits_lock_a_joint(method, solver):
     record = run(
-        hinge(TorqueSource("push", "pin", command=5.0), limits=(0.0, 0.0)), method, 0.5, solver=solver
+        wheel(TorqueSource("push", "pin", command=5.0), limits=(0.0, 0.0)), method, 0.5, solver=solver
     )
     np.testing.assert_allclose(record["pin.angle"], 0.0, atol=1e-12)
 
@@ -142,7 +118,7 @@ def test_equal_limits_lock_a_joint(method, solver):
 @both
 @solvers
 def test_a_start_beyond_a_limit_is_led_back_without_speed(method, solver):
-    record = run(hinge(position=0.3, limits=(-0.1, 0.2)), method, 0.1, solver=solver)
+    record = run(wheel(position=0.3, limits=(-0.1, 0.2)), method, 0.1, solver=solver)
     assert record["pin.angle"][0] == pytest.approx(
         0.3 if solver == "impulses" else 0.2
     )  # at once, or in steps
@@ -153,7 +129,7 @@ def test_a_start_beyond_a_limit_is_led_back_without_speed(method, solver):
 @both
 @solvers
 def test_limits_count_turns_from_where_a_joint_starts(method, solver):
-    record = run(hinge(position=7.0, velocity=2.0, limits=(6.5, 7.5)), method, 1.0, solver=solver)
+    record = run(wheel(position=7.0, velocity=2.0, limits=(6.5, 7.5)), method, 1.0, solver=solver)
     assert record["pin.angle"][0] == pytest.approx(7.0)
     assert record["pin.angle"][-1] == pytest.approx(7.5, abs=1e-9)
 
@@ -214,7 +190,7 @@ def test_a_closing_joint_bounces_off_its_limit(method):
 @pytest.mark.parametrize("share", [0.5, -0.99])
 def test_friction_holds_below_its_threshold(method, solver, share):
     push = TorqueSource("push", "pin", command=share * 2.0)
-    simulation = simulate(hinge(push, friction=2.0), method, solver=solver)
+    simulation = simulate(wheel(push, friction=2.0), method, solver=solver)
     simulation.step(1000)
     if method == "simgc":
         assert (simulation.v == 0.0).all()
@@ -237,14 +213,14 @@ def test_friction_holds_a_whole_chain_still(solver):
 @solvers
 def test_friction_is_overcome_by_exactly_its_excess(method, solver):
     push = TorqueSource("push", "pin", command=3.0)
-    record = run(hinge(push, friction=2.0), method, 0.5, solver=solver)
+    record = run(wheel(push, friction=2.0), method, 0.5, solver=solver)
     np.testing.assert_allclose(record["pin.angle_rate"], (3.0 - 2.0) / I * record.time, atol=1e-9)
 
 
 @both
 @solvers
 def test_friction_stops_a_wheel_and_keeps_it(method, solver):
-    simulation = simulate(hinge(velocity=1.0, friction=2.0), method, solver=solver)
+    simulation = simulate(wheel(velocity=1.0, friction=2.0), method, solver=solver)
     record = simulation.run(1.0, every=H)
     moving = np.maximum(1.0 - 2.0 / I * record.time, 0.0)
     np.testing.assert_allclose(record["pin.angle_rate"], moving, atol=1e-9)
@@ -261,7 +237,7 @@ def test_friction_stops_a_wheel_and_keeps_it(method, solver):
 @pytest.mark.parametrize(("share", "slides"), [(0.99, False), (1.01, True)])
 def test_a_block_slides_down_when_its_weight_exceeds_friction(method, solver, share, slides):
     weight = M * 10.0
-    record = run(slider(gravity=10.0, friction=weight / share), method, 0.2, solver=solver)
+    record = run(block(gravity=10.0, friction=weight / share), method, 0.2, solver=solver)
     expected = -(weight - weight / share) / M * 0.2 if slides else 0.0
     assert record["rail.travel_rate"][-1] == pytest.approx(expected, abs=1e-9)
 
@@ -291,7 +267,7 @@ def test_friction_and_damping_of_a_ball_act_on_its_angular_velocity(method, solv
 @pytest.mark.parametrize("damping", [0.0, 3.0])
 def test_a_soft_row_is_implicit_euler_to_the_last_digits(method, damping):
     k, rest = 400.0, 0.2
-    record = run(hinge(spring=k, damping=damping, rest=rest, velocity=1.0), method, 0.5, dt=1e-2)
+    record = run(wheel(spring=k, damping=damping, rest=rest, velocity=1.0), method, 0.5, dt=1e-2)
     q, v, h = 0.0, 1.0, 1e-2
     found = [(q, v)]
     for _ in range(50):
@@ -326,7 +302,7 @@ def test_a_torsion_bar_is_stable_at_any_stiffness_and_becomes_rigid(method, solv
 @pytest.mark.parametrize("exponent", [3, 6, 9, 12])
 def test_a_spring_between_points_is_stable_at_any_stiffness(method, solver, exponent):
     stiffness = 10.0**exponent
-    model = slider(gravity=10.0)
+    model = block(gravity=10.0)
     model.add(
         Spring("spring", "ground", "block", at_a=(0.0, 0.0, 1.0), at_b=(0.0, 0.0, 0.0), stiffness=stiffness)
     )
@@ -396,7 +372,7 @@ def test_a_motor_without_load_is_implicit_euler_exactly(method):
 @pytest.mark.parametrize("gear", [GEAR, -GEAR, 1.0])
 def test_a_motor_with_gear_and_load_is_implicit_euler_exactly(method, gear):
     h, voltage = 5e-3, 0.4
-    record = run(hinge(motor(voltage, gear), velocity=-1.0), method, 0.25, dt=h)
+    record = run(wheel(motor(voltage, gear), velocity=-1.0), method, 0.25, dt=h)
     inertia = I + gear**2 * ROTOR
     rate, expected = -1.0, [-1.0]
     for _ in range(50):
@@ -420,7 +396,7 @@ def test_a_motor_runs_up_exponentially_to_its_idle_speed(method):
 @solvers
 def test_a_load_slows_the_run_up_by_its_share_of_the_inertia(method, solver):
     constant = TIME_CONSTANT * (1 + I / (GEAR**2 * ROTOR))
-    record = run(hinge(motor(1.0, GEAR)), method, 1.0, solver=solver)
+    record = run(wheel(motor(1.0, GEAR)), method, 1.0, solver=solver)
     exact = IDLE / GEAR * (1 - np.exp(-record.time / constant))
     np.testing.assert_allclose(record["pin.angle_rate"], exact, atol=0.5 * H / constant * IDLE / GEAR)
     assert record["pin.angle_rate"][-1] == pytest.approx(
@@ -433,7 +409,7 @@ def test_a_load_slows_the_run_up_by_its_share_of_the_inertia(method, solver):
 def test_a_constant_load_lowers_the_speed_along_the_characteristic(method, solver):
     load = 30.0
     record = run(
-        hinge(motor(0.8, GEAR), TorqueSource("load", "pin", command=-load)),
+        wheel(motor(0.8, GEAR), TorqueSource("load", "pin", command=-load)),
         method,
         3.0,
         dt=1e-2,
@@ -449,7 +425,7 @@ def test_a_stalled_motor_pushes_with_its_stall_torque(method, solver):
     # At rest, friction of just more than gear times stall torque holds it.
     torque = GEAR * STALL
     for friction, moves in ((1.001 * torque, False), (0.999 * torque, True)):
-        record = run(hinge(motor(1.0, GEAR), friction=friction), method, 0.1, solver=solver)
+        record = run(wheel(motor(1.0, GEAR), friction=friction), method, 0.1, solver=solver)
         assert (abs(record["pin.angle_rate"][-1]) > 1e-6) == moves
 
 
@@ -468,7 +444,7 @@ def test_a_motor_is_stable_at_any_step(method, solver):
 @both
 @solvers
 def test_the_voltage_of_a_motor_is_bounded(method, solver):
-    full, more = (run(hinge(motor(u, GEAR)), method, 0.2, solver=solver)["pin.angle"] for u in (1.0, 5.0))
+    full, more = (run(wheel(motor(u, GEAR)), method, 0.2, solver=solver)["pin.angle"] for u in (1.0, 5.0))
     np.testing.assert_array_equal(full, more)
 
 
@@ -479,7 +455,7 @@ def test_the_voltage_of_a_motor_is_bounded(method, solver):
 @solvers
 def test_a_velocity_servo_keeps_its_rate_from_the_first_step(method, solver):
     servo = VelocityServo("servo", "pin", command=3.0)
-    record = run(hinge(servo, TorqueSource("load", "pin", command=-50.0)), method, 0.1, solver=solver)
+    record = run(wheel(servo, TorqueSource("load", "pin", command=-50.0)), method, 0.1, solver=solver)
     np.testing.assert_allclose(record["pin.angle_rate"][1:], 3.0, atol=1e-9)
 
 
@@ -487,10 +463,10 @@ def test_a_velocity_servo_keeps_its_rate_from_the_first_step(method, solver):
 @solvers
 def test_a_velocity_servo_is_as_strong_as_it_is(method, solver):
     servo = VelocityServo("servo", "pin", command=3.0, strength=4.0)
-    record = run(hinge(servo), method, 0.6, solver=solver)
+    record = run(wheel(servo), method, 0.6, solver=solver)
     np.testing.assert_allclose(record["pin.angle_rate"], np.minimum(4.0 / I * record.time, 3.0), atol=1e-9)
     # A load beyond its strength drags it back.
-    record = run(hinge(servo, TorqueSource("load", "pin", command=-5.0)), method, 0.6, solver=solver)
+    record = run(wheel(servo, TorqueSource("load", "pin", command=-5.0)), method, 0.6, solver=solver)
     np.testing.assert_allclose(record["pin.angle_rate"], (4.0 - 5.0) / I * record.time, atol=1e-9)
 
 
@@ -498,8 +474,8 @@ def test_a_velocity_servo_is_as_strong_as_it_is(method, solver):
 @solvers
 def test_a_position_servo_is_a_spring_towards_its_command(method, solver):
     servo = PositionServo("servo", "pin", stiffness=200.0, damping=12.0, command=0.5)
-    driven = run(hinge(servo), method, 1.0, solver=solver)
-    sprung = run(hinge(spring=200.0, damping=12.0, rest=0.5), method, 1.0, solver=solver)
+    driven = run(wheel(servo), method, 1.0, solver=solver)
+    sprung = run(wheel(spring=200.0, damping=12.0, rest=0.5), method, 1.0, solver=solver)
     np.testing.assert_allclose(driven["pin.angle"], sprung["pin.angle"], atol=1e-9)
     assert driven["pin.angle"][-1] == pytest.approx(0.5, abs=1e-4)
 
@@ -508,7 +484,7 @@ def test_a_position_servo_is_a_spring_towards_its_command(method, solver):
 @solvers
 def test_a_position_servo_is_as_strong_as_it_is(method, solver):
     servo = PositionServo("servo", "pin", stiffness=1e4, damping=100.0, command=10.0, strength=2.0)
-    record = run(hinge(servo), method, 0.5, solver=solver)
+    record = run(wheel(servo), method, 0.5, solver=solver)
     np.testing.assert_allclose(record["pin.angle_rate"], 2.0 / I * record.time, atol=1e-9)
 
 
@@ -522,7 +498,7 @@ def constant_torque(t, x, v, parameters, out):
 @both
 @solvers
 def test_a_torque_source_accelerates_exactly(method, solver):
-    record = run(hinge(TorqueSource("push", "pin", command=1.5)), method, 0.5, solver=solver)
+    record = run(wheel(TorqueSource("push", "pin", command=1.5)), method, 0.5, solver=solver)
     np.testing.assert_allclose(record["pin.angle_rate"], 1.5 / I * record.time, atol=1e-9)
 
 
@@ -556,7 +532,7 @@ def test_a_torque_source_on_a_ball_equals_a_joint_function():
 @solvers
 def test_a_signal_scales_a_command_over_time(method, solver):
     servo = VelocityServo("servo", "pin", command=2.0, signal=Sine(1.5, phase=0.3, offset=0.5))
-    record = run(hinge(servo), method, 1.0, solver=solver)
+    record = run(wheel(servo), method, 1.0, solver=solver)
     expected = 2.0 * (0.5 + np.sin(2 * np.pi * 1.5 * record.time + 0.3))
     np.testing.assert_allclose(record["pin.angle_rate"][1:], expected[1:], atol=1e-9)
 
@@ -564,7 +540,7 @@ def test_a_signal_scales_a_command_over_time(method, solver):
 @both
 @solvers
 def test_commands_can_be_given_while_running(method, solver):
-    simulation = simulate(hinge(VelocityServo("servo", "pin", command=1.0)), method, solver=solver)
+    simulation = simulate(wheel(VelocityServo("servo", "pin", command=1.0)), method, solver=solver)
     rates = []
     for command in (1.0, -2.0, 0.0):
         simulation.command("servo", command)
@@ -578,7 +554,7 @@ def test_commands_can_be_given_while_running(method, solver):
 @solvers
 def test_a_callback_can_steer(method, solver):
     """A servo written by the user: a command each 10 ms from the angle that was reached."""
-    simulation = simulate(slider(TorqueSource("push", "rail"), gravity=10.0), method, solver=solver)
+    simulation = simulate(block(TorqueSource("push", "rail"), gravity=10.0), method, solver=solver)
 
     def steer(sim):
         sim.command("push", M * 10.0 if sim.time < 0.5 else 0.0)
@@ -589,7 +565,7 @@ def test_a_callback_can_steer(method, solver):
 
 
 def test_commands_to_nobody_are_refused():
-    simulation = Simulation(hinge(VelocityServo("servo", "pin")))
+    simulation = Simulation(wheel(VelocityServo("servo", "pin")))
     with pytest.raises(LinkworkError, match="did you mean 'servo'"):
         simulation.command("servoo", 1.0)
     with pytest.raises(LinkworkError, match="finite"):
@@ -618,7 +594,7 @@ def test_jaws_move_together_and_stop_together(method, solver, ratio):
 def test_a_repeater_shares_inertia_and_load(method, solver):
     # Two wheels, the second turning ratio times as fast: I + ratio² I behind the first.
     ratio = 3.0
-    model = hinge(TorqueSource("push", "pin", command=2.0))
+    model = wheel(TorqueSource("push", "pin", command=2.0))
     model.add(Body("other", at=(1.0, 0.0, 0.0), mass=1.0, inertia=(0.3, 0.4, I)))
     model.add(Hinge("pin2", "ground", "other", at=(1.0, 0.0, 0.0)))
     model.add(Repeater("gear", "pin2", "pin", ratio=ratio))
@@ -647,7 +623,7 @@ def test_a_repeater_couples_closing_joints(method, solver):
 @both
 @solvers
 def test_a_rotor_is_felt_wherever_its_joint_stands(method, solver):
-    model = hinge(armature=1.5)
+    model = wheel(armature=1.5)
     model.add(Torque("push", "wheel", torque=(0.0, 0.0, 2.0)))
     record = run(model, method, 0.5, solver=solver)
     np.testing.assert_allclose(record["pin.angle_rate"], 2.0 / (I + 1.5) * record.time, atol=1e-9)
@@ -678,7 +654,7 @@ def test_the_energy_balance_is_of_first_order(method, name, parameters, duration
 @both
 @solvers
 def test_work_of_drives_and_friction_is_accounted_exactly(method, solver):
-    record = run(hinge(TorqueSource("push", "pin", command=3.0), friction=2.0), method, 1.0, solver=solver)
+    record = run(wheel(TorqueSource("push", "pin", command=3.0), friction=2.0), method, 1.0, solver=solver)
     angle = record["pin.angle"][-1]
     # Torque times angle, the angle of the rule being half a step ahead: 1 + h/t.
     assert record["energy.supplied"][-1] == pytest.approx(3.0 * angle, rel=2e-3)
@@ -689,7 +665,7 @@ def test_work_of_drives_and_friction_is_accounted_exactly(method, solver):
 @both
 @solvers
 def test_a_motor_pays_for_what_it_moves(method, solver):
-    record = run(hinge(motor(1.0, GEAR), friction=5.0), method, 1.0, solver=solver)
+    record = run(wheel(motor(1.0, GEAR), friction=5.0), method, 1.0, solver=solver)
     supplied = record["energy.supplied"][-1]
     assert supplied > 10.0
     # Impulses act on mean velocities: no drift but rounding. Adams: (h/T)⁴ with the time constant under load.

@@ -27,7 +27,6 @@ from linkwork.coordinates.dynamics import body_pose, body_twist, energies, inver
 from linkwork.coordinates.tree import mass_matrix, place, retract
 from linkwork.drives import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
 from linkwork.kernels.rows import measure
-from linkwork.scenes import scene_names
 from linkwork.study.inverse import inverse
 from linkwork.study.motion import difference, smooth
 from linkwork.tables import HOLD
@@ -208,8 +207,6 @@ BIG = {
 
 @pytest.mark.parametrize("name", BIG)
 def test_forces_in_larger_loops_do_too(name):
-    if name not in scene_names():
-        pytest.skip("no such scene")
     model = coasting(name)
     result = inverse(model, BIG[name], TIMES[:3])
     check_forward(model, result, BIG[name])

@@ -15,9 +15,9 @@ from linkwork.joints import JOINTS
 from linkwork.methods.rows import floating
 from linkwork.scenes.peaucellier import LINE, SIDE
 from linkwork.simulate import DEFAULT_ERP as ERP
-from references import reference
+from references import at, reference
+from runs import both, end_of, orders
 
-both = pytest.mark.parametrize("method", ["simgc", "simmc"])
 solvers = pytest.mark.parametrize("solver", ["direct", "impulses"])
 
 
@@ -28,25 +28,6 @@ def impulses(model, method, **options):
 def solved(model, method, solver, **options):
     """A simulation by either solver; options are those of impulses."""
     return Simulation(model, method=method, solver=solver, **(options if solver == "impulses" else {}))
-
-
-def at(table, time):
-    """The row of a reference table at a time."""
-    row = np.searchsorted(table["t"], time - 1e-9)
-    assert table["t"][row] == pytest.approx(time)
-    return {name: column[row] for name, column in table.items()}
-
-
-def orders(errors):
-    """Orders of convergence between steps that were halved."""
-    return np.log2(np.divide(errors[:-1], errors[1:]))
-
-
-def end_of(record, rod, length):
-    """x and y of the far end of a rod that lies along its own x axis, in the plane z = 0."""
-    w, z = record[f"{rod}.rotation.w"], record[f"{rod}.rotation.z"]
-    x = record[f"{rod}.position.x"] + length * (w * w - z * z)
-    return x, record[f"{rod}.position.y"] + length * 2.0 * w * z
 
 
 # --- gaps ---

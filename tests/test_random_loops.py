@@ -1,16 +1,15 @@
 """Random mechanisms with loops, limits and friction by impulses: two formulations, one motion."""
 
 import dataclasses
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from linkwork import Simulation
 from linkwork.item import GROUND
-from trees import Link, Plan, build, random_joint, triple
+from loops import looped
+from runs import compiled_and_plain
+from trees import random_joint
 
 KINDS = ("hinge", "slider", "cylindrical", "universal", "spherical", "planar", "screw")
 
@@ -18,27 +17,7 @@ KINDS = ("hinge", "slider", "cylindrical", "universal", "spherical", "planar", "
 def mechanism(seed, *, links=5, loops=2, decades=2.0, extras=True):
     """A random tree of `links` bodies with `loops` more joints between random bodies, at rest."""
     rng = np.random.default_rng([seed, 21])
-    plan = Plan(
-        tuple(
-            Link(
-                KINDS[rng.integers(len(KINDS))],
-                int(rng.integers(-1, i)) if i else -1,
-                bool(rng.random() < 0.5),
-            )
-            for i in range(links)
-        ),
-        seed=seed,
-        passive=False,
-        decades=decades,
-    )
-    model = build(plan)
-    names = [GROUND, *model.bodies]
-    for k in range(loops):
-        a, b = rng.choice(len(names), 2, replace=False)
-        at = triple(rng.uniform(-0.5, 0.5, 3))
-        model.add(
-            random_joint(rng, KINDS[rng.integers(len(KINDS))], f"loop{k}", names[a], names[b], at, False)
-        )
+    model = looped(rng, seed, KINDS, links=links, loops=loops, decades=decades)
     if extras:
         _add_limits_and_friction(model, rng)
     return model
@@ -147,12 +126,6 @@ for method in ("simgc", "simmc"):
 
 
 def test_impulses_also_run_as_plain_python():
-    lines = []
-    for disabled in ("0", "1"):
-        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
-        run = subprocess.run(
-            [sys.executable, "-c", PLAIN], env=environment, capture_output=True, text=True, check=True
-        )
-        lines.append([[float(x) for x in line.split()] for line in run.stdout.splitlines()])
+    lines = compiled_and_plain(PLAIN)
     for compiled, plain in zip(*lines, strict=True):
         np.testing.assert_allclose(compiled, plain, atol=1e-12)
