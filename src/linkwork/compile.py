@@ -20,11 +20,12 @@ from .joints import Joint
 from .joints.base import Motion
 from .kernels.jit import COMPILED
 from .loads import KIND_CODES, JointFunction, Spring
+from .loads.base import Load
 from .model import Flat, Model
 from .rotation import Array, frame_from_axis, matrix
 from .shapes import MassProperties, combine
 from .spanning import Edge, floating, spanning_tree
-from .system import Column, PlacedJoint, System, coordinate_columns, rate_columns
+from .system import Column, Mark, PlacedJoint, System, coordinate_columns, rate_columns
 from .tables import BALL, BALL_NEXT, BODY, DOF, ISLAND, LOAD, SCREW, SIGNAL, Tables
 
 # Rotations that take z to the x, y, z axis of the joint frame: every dof moves along its own z.
@@ -127,6 +128,7 @@ class _Compiler:
             (joint.name, PlacedJoint(joint, False, False, (), slice(0, 0), slice(0, 0)))
             for joint in self.cuts
         )
+        markers = self._markers()
         return System(
             self.name,
             tables if COMPILED else Tables(*(part.view(np.recarray) for part in tables)),
@@ -136,7 +138,8 @@ class _Compiler:
             tuple(rates),
             self.q0,
             v0,
-            tuple(self.flat.loads),
+            tuple(load.name for load in self._pushing()),
+            markers,
             table,
             tuple(self.notes),
             self.owners,
@@ -277,13 +280,29 @@ class _Compiler:
         return table
 
     def _loads(self) -> np.ndarray:
-        loads = [load for load in self.flat.loads.values() if not (self.rows and isinstance(load, Spring))]
+        loads = self._pushing()
         table = np.zeros(len(loads), LOAD)
         for row, load in zip(table, loads, strict=True):
             row["kind"] = KIND_CODES[type(load)]
             row["signal"] = -1
             load.fill(row, self)
         return table
+
+    def _pushing(self) -> list[Load]:
+        """Loads of the table: with rows, springs are rows."""
+        return [load for load in self.flat.loads.values() if not (self.rows and isinstance(load, Spring))]
+
+    def _markers(self) -> tuple[Mark, ...]:
+        names = list(self.flat.bodies)
+        marks = []
+        for marker in self.flat.markers.values():
+            if marker.name in self.flat.bodies:
+                self.notes.append(f"marker '{marker.name}' is not recorded: a body has the same name")
+                continue
+            home = self._body_frame(marker.body)
+            body = names.index(marker.body) if marker.body != GROUND else -1
+            marks.append(Mark(marker.name, body, home.R.T @ (np.array(marker.at) - home.p)))
+        return tuple(marks)
 
     def _start(self, joints: dict[str, Joint], nq: int, nv: int) -> tuple[Array, Array]:
         q0, v0 = np.zeros(nq), np.zeros(nv)

@@ -38,10 +38,13 @@ class Observer(ABC):
     def __init__(self, system: System):
         self._system = system
         self._tables = system.fresh_tables()
-        self._poses = (
+        self._poses: tuple[Group, ...] = (
             _group("positions", "position", system.bodies, "xyz", "m"),
             _group("rotations", "rotation", system.bodies, "wxyz", "1"),
         )
+        self._markers = _group("markers", "position", [mark.name for mark in system.markers], "xyz", "m")
+        if system.markers:
+            self._poses = (*self._poses, self._markers)
         self._energy = Group("energy", tuple(f"energy.{name}" for name in _ENERGIES), ("J",) * len(_ENERGIES))
 
     def restart(self) -> None:
@@ -52,9 +55,12 @@ class Observer(ABC):
 
     def append(self, builder: RecordBuilder, block: Block) -> None:
         """Observe a block of samples and append it to a record."""
+        if len(block[0]):
+            builder.append(block[0], self.observe(block))
+
+    def observe(self, block: Block) -> dict[str, Array]:
+        """The columns of all groups for a block of one or more samples."""
         t, q, v, work = (np.ascontiguousarray(array) for array in block[:4])
-        if len(t) == 0:
-            return
         bodies = len(self._system.bodies)
         positions, rotations = np.empty((len(t), 3 * bodies)), np.empty((len(t), 4 * bodies))
         observe_poses(self._tables, q, v, positions, rotations)
@@ -63,7 +69,27 @@ class Observer(ABC):
         observe_energies(self._tables, t, q, v, work, energy)
         data = self._joints((t, q, v, work, *block[4:]), energy)
         self._balance(energy)
-        builder.append(t, {**data, "positions": positions, "rotations": rotations, "energy": energy})
+        data |= {"positions": positions, "rotations": rotations, "energy": energy}
+        if self._system.markers:
+            data["markers"] = self._marked(positions, rotations)
+        return data
+
+    def _marked(self, positions: Array, rotations: Array) -> Array:
+        """Positions of the markers."""
+        marks = self._system.markers
+        found = np.empty((len(positions), len(marks), 3))
+        for k, (_, body, at) in enumerate(marks):
+            if body < 0:
+                found[:, k] = at
+                continue
+            w, u = rotations[:, 4 * body, None], rotations[:, 4 * body + 1 : 4 * body + 4]
+            twice = 2.0 * np.cross(u, at)
+            found[:, k] = positions[:, 3 * body : 3 * body + 3] + at + w * twice + np.cross(u, twice)
+        return found.reshape(len(positions), -1)
+
+    def set_force(self, load: str, force: Array, body: str | None, at: Array) -> None:
+        """Follow a change of a load: see System.set_force."""
+        self._system.set_force(self._tables, load, force, body, at)
 
     def choose(self, *, reactions: bool) -> None:  # noqa: B027
         """Whether to record what joints transmit, where that is a matter of choice."""
@@ -197,6 +223,11 @@ class DirectObserver(RowObserver):
         if self._own:  # rates of the state are those of joints
             self.groups = (*self.groups, _accelerations(system))
         self._plain = self.groups
+
+    def set_force(self, load: str, force: Array, body: str | None, at: Array) -> None:
+        super().set_force(load, force, body, at)
+        if self._reactions is not None:
+            self._reactions.set_force(load, force, body, at)
 
     def choose(self, *, reactions: bool) -> None:
         self._with_reactions = reactions

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import time as wall
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import __version__, snapshot
-from .coordinates.dynamics import energies
+from .coordinates.dynamics import body_pose, body_twist, energies
+from .coordinates.tree import place
 from .errors import LinkworkError, SimulationError, UnsupportedError, nearest
 from .explain import likely_reason
 from .integrate import OK, State
+from .loads import Force
 from .methods import INTEGRATORS, TABLEAUS, DirectMethod, ImpulseMethod, Method, TreeMethod, row_features
 from .model import Model
+from .observe import Block
 from .record import Record, RecordBuilder
 from .rotation import Array
 from .schedule import Schedule, positive
+from .stage import Stage, stage_of
 from .system import System
 
 METHODS = ("tree", "simgc", "simmc")
@@ -108,6 +113,12 @@ class Simulation:
                 if tolerance is not None
                 else {"tree": "rk4"}.get(method, "adams" if exact else "euler")
             )
+        self._model = model if isinstance(model, Model) else None
+        self._chosen: dict[str, Any] = {
+            "method": method, "solver": solver if method != "tree" else None, "integrator": integrator,
+            "dt": float(dt), "tolerance": tolerance, "epsilon": epsilon, "iterations": iterations,
+            "budget": budget, "erp": erp,
+        }  # fmt: skip
         self.dt = float(dt)
         self.tolerance = float(DEFAULT_TOLERANCE if tolerance is None else tolerance)
         self.integrator = integrator
@@ -129,6 +140,21 @@ class Simulation:
                 DEFAULT_ERP if erp is None else erp,
             )
         self.tables = self.system.fresh_tables()
+        loads = model.flatten().loads.values() if isinstance(model, Model) else ()
+        self._forces = [load.name for load in loads if isinstance(load, Force) and not load.follows]
+        self._set_forces = np.zeros((len(self._forces), 8))  # set?, force (3), body or -1, point (3)
+
+    @cached_property
+    def stage(self) -> Stage | None:
+        """What there is to see of the model; None for a system without a model."""
+        return None if self._model is None else stage_of(self._model)
+
+    @property
+    def model(self) -> Model:
+        """The model that is simulated."""
+        if self._model is None:
+            raise LinkworkError("this simulation was made of a compiled system and has no model")
+        return self._model
 
     @property
     def system(self) -> System:
@@ -146,6 +172,39 @@ class Simulation:
     def command(self, drive: str, value: float) -> None:
         """Tell a drive what to do from now on, in units of its kind."""
         self.method.command(drive, float(value))
+
+    def set_force(self, load: str, force: Any, *, body: str | None = None, at: Any = (0.0, 0.0, 0.0)) -> None:
+        """Change the vector of a `Force` of the model [N, world axes] from now on, and where it acts.
+
+        `body` is the body that it acts on from now on, at a point of its frame `at` [m]; None leaves it where it is.
+        A force that follows its body keeps its direction to it and is refused.
+        """
+        vector, point = (np.array(value, float) for value in (force, at))
+        for what, value in (("force", vector), ("at", point)):
+            if value.shape != (3,) or not np.isfinite(value).all():
+                raise LinkworkError(
+                    f"{what} of load '{load}' must be three finite numbers, not {value.tolist()}"
+                )
+        if load not in self._forces:
+            raise LinkworkError(f"there is no force '{load}' that can be set{nearest(load, self._forces)}")
+        place = -1 if body is None else self.system.body(body)
+        self._set_forces[self._forces.index(load)] = (1.0, *vector, place, *point)
+        self._push(load, vector, body, point)
+
+    def _push(self, load: str, force: Array, body: str | None, at: Array) -> None:
+        self.system.set_force(self.tables, load, force, body, at)
+        self.method.set_force(load, force, body, at)
+
+    def alter(self, model: Model) -> None:
+        """Go on with a changed model: other gravity, masses, friction, springs, drives; the same coordinates.
+
+        Time, coordinates, rates and commands of drives stay; forces that were set are again as the model writes them.
+        """
+        other = Simulation(model, **self._chosen | {"dt": self.dt})
+        other.method.take_over(self.method)
+        self._model, self.method, self.tables = model, other.method, other.tables
+        self._forces, self._set_forces = other._forces, other._set_forces
+        self.__dict__.pop("stage", None)
 
     @property
     def time(self) -> float:
@@ -198,6 +257,14 @@ class Simulation:
         """Accelerations of the rates of the state now [rad/s², m/s²]."""
         return self.method.accelerations()
 
+    def point(self, body: str, at: Any = (0.0, 0.0, 0.0)) -> tuple[Array, Array]:
+        """Position [m] and velocity [m/s] of a point of a body's frame in the world now."""
+        index = self.system.body(body)
+        place(self.tables.dofs, self.tables.islands, self.q, self.v)
+        (p, R), (w, v) = body_pose(self.tables, index), body_twist(self.tables, index)
+        arm = np.array(R).reshape(3, 3) @ np.array(at, float)
+        return p + arm, v + np.cross(w, arm)
+
     def energies(self) -> tuple[float, float, float]:
         """Kinetic energy, potential of gravity and of springs now [J]."""
         kinetic, gravity, strain = energies(self.tables, self.q, self.v, self.time)
@@ -213,6 +280,13 @@ class Simulation:
             self.dt = float(dt)
             self.method.change_step(self.dt)
         self._advance([self._later(count)], None)
+
+    def advance(self, counts: Sequence[int]) -> Block:
+        """Take steps and return raw samples of the state after each of `counts` steps from now, for observers."""
+        block, status = self._reach([self._later(count) for count in counts])
+        if status != OK:
+            raise SimulationError(likely_reason(self, status), self.time)
+        return block
 
     def run(
         self,
@@ -281,6 +355,7 @@ class Simulation:
         return {
             "linkwork": __version__,
             "model": self.system.name,
+            "stage": None if self.stage is None else self.stage.to_dict(),
             "method": self.method.name,
             **self.method.info(),
             "dt": self.dt,
@@ -296,13 +371,17 @@ class Simulation:
 
     def _advance(self, targets: Sequence[float], into: tuple[RecordBuilder, int] | None) -> None:
         """Move on through `targets`; hand the first `samples` of them to the record."""
-        done, status, out = self.method.advance(targets)
+        block, status = self._reach(targets)
         if into is not None:
             builder, samples = into
-            rows = min(done, samples)
-            self.method.observer.append(builder, tuple(array[:rows] for array in out))
+            self.method.observer.append(builder, tuple(array[:samples] for array in block))
         if status != OK:
             raise SimulationError(likely_reason(self, status), self.time)
+
+    def _reach(self, targets: Sequence[float]) -> tuple[Block, int]:
+        """Samples at the targets that were reached, and the status in the end."""
+        done, status, out = self.method.advance(targets)
+        return tuple(array[:done] for array in out), status
 
     def save_state(self, path: str | Path) -> None:
         """Write everything a run needs to go on bit by bit as if never interrupted."""
@@ -311,11 +390,17 @@ class Simulation:
     def load_state(self, path: str | Path) -> None:
         """Go on from a state written by `save_state` of the same model, method and step."""
         snapshot.load(path, self._snapshot())
+        for name, (was_set, *numbers) in zip(self._forces, self._set_forces, strict=True):
+            if was_set:
+                body = int(numbers[3])
+                where = None if body < 0 else self.system.bodies[body]
+                self._push(name, np.array(numbers[:3]), where, np.array(numbers[4:]))
 
     def _snapshot(self) -> dict[str, Any]:
         s = self._state
         return {
             "q": s.q, "v": s.v, "work": s.work, "clock": s.clock, "counts": s.counts, **self.method.memory(),
+            "forces": self._set_forces,
             "model": np.array(snapshot.fingerprint(self.system)),
             "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),
         }  # fmt: skip

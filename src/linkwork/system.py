@@ -32,6 +32,16 @@ def rate_columns(joint: Joint) -> list[Column]:
     return [Column(f"{joint.name}.{c}", m.rate_unit) for m in joint.motions() for c in m.rates]
 
 
+class Mark(NamedTuple):
+    """A named point of a body."""
+
+    name: str
+    body: int
+    """Index; -1 for the ground."""
+    at: Array
+    """In the body's frame [m]."""
+
+
 @dataclass(frozen=True)
 class PlacedJoint:
     """A joint of the model and where the compiled tables hold it."""
@@ -68,6 +78,8 @@ class System:
     v0: Array
     loads: tuple[str, ...] = ()
     """Names in the order of tables.loads."""
+    markers: tuple[Mark, ...] = ()
+    """Named points of bodies."""
     rows: RowTable | None = None
     """Constraints and their names, if it was compiled with rows."""
     notes: tuple[str, ...] = ()
@@ -109,9 +121,28 @@ class System:
         """Name of the rate of a dof, for messages."""
         return self.rates[int(self.tables.dofs["v"][dof])].name
 
+    def set_force(self, tables: Tables, load: str, force: Array, body: str | None, at: Array) -> None:
+        """Change the vector of a force load [N] in tables of this system, and where it acts.
+
+        `body` is the body that it acts on from now on, None for the same as before, and `at` the point in the frame of
+        that body [m]. Forces of loads that follow their body are in the axes that the tables have them in.
+        """
+        row = tables.loads[self.loads.index(load)]
+        row["value"][:3] = force
+        if body is not None:
+            place = tables.bodies[self.body(body)]
+            row["a"] = place["link"]
+            row["X_A"][:9] = place["X_R"]
+            row["X_A"][9:] = place["X_p"] + place["X_R"].reshape(3, 3) @ at
+
     def fresh_tables(self) -> Tables:
         """A copy of the tables with scratch of its own, so that simulations do not share it."""
-        return Tables(*(np.copy(table).view(type(table)) for table in self.tables))
+        return fresh(self.tables)
+
+
+def fresh(tables: Tables) -> Tables:
+    """A copy of tables with scratch of its own."""
+    return Tables(*(np.copy(table).view(type(table)) for table in tables))
 
 
 def _find(names: Iterable[str], name: str, what: str) -> int:

@@ -16,8 +16,10 @@ from ..integrate import State
 from ..observe import Block, Observer
 from ..rotation import Array
 from ..system import System
+from ..tables import Tables
 
 NO_BUDGET = 1e18  # clock ticks
+_CARRIED = 5  # coordinates, rates, work, clock and counts of a State; the rest is scratch
 
 
 class Method(ABC):
@@ -29,6 +31,7 @@ class Method(ABC):
     observer: Observer
     state: State
     _dt: float
+    _tables: Tables
 
     @abstractmethod
     def reset(self) -> None:
@@ -57,6 +60,21 @@ class Method(ABC):
         self.state.clock[0] = self.state.clock[2]
         self.state.clock[1] = dt
         self.state.counts[0] = 0
+
+    def set_force(self, load: str, force: Array, body: str | None, at: Array) -> None:
+        """Change a force load from now on: see System.set_force."""
+        self.system.set_force(self._tables, load, force, body, at)
+        self.observer.set_force(load, force, body, at)
+
+    def take_over(self, other: Method) -> None:
+        """Go on from the state of another method with the same coordinates, of a model with other numbers."""
+        if self.system.rates != other.system.rates:
+            differ = {column.name for column in self.system.rates} ^ {c.name for c in other.system.rates}
+            which = ", ".join(sorted(differ)) or "their order"
+            raise LinkworkError(f"the changed model moves otherwise, it cannot go on from here: {which}")
+        mine, theirs = self.state, other.state
+        for part, old in zip(mine[:_CARRIED], theirs[:_CARRIED], strict=True):
+            part[...] = old
 
     def memory(self) -> dict[str, Array]:
         """Arrays beside the state that a resumed run needs, to be saved and written back in place."""

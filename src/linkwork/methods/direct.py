@@ -19,7 +19,7 @@ from ..rotation import Array
 from ..solvers import layout
 from ..tables import DC_MOTOR, FRICTION, LIMIT, SERVO_PLACE, SERVO_RATE, SPRING
 from .base import Method, samples
-from .rows import Start, ordered_rows, redundant_rows, settle
+from .rows import Start, carry, ordered_rows, redundant_rows, settle
 
 INTEGRATORS = {
     "adams": stepping.ADAMS,
@@ -132,6 +132,15 @@ class DirectMethod(Method):
     def change_step(self, dt: float) -> None:
         super().change_step(dt)
         self._choose()
+        self._motion.seen[:] = np.nan
+
+    def take_over(self, other: Method) -> None:
+        super().take_over(other)
+        if isinstance(other, DirectMethod):
+            assert self.system.rows is not None
+            assert other.system.rows is not None
+            carry(self._rows, self._constraints, other._rows, other._constraints)
+            carry(self.system.rows, self._every_row, other.system.rows, other._every_row)
         self._motion.seen[:] = np.nan
 
     def now(self) -> Block:

@@ -16,7 +16,7 @@ from ..model import Model
 from ..observe import Block, RowObserver
 from ..rotation import Array
 from .base import NO_BUDGET, Method, samples
-from .rows import Start, in_world_axes, settle, without_degenerate
+from .rows import Start, carry, in_world_axes, settle, without_degenerate
 
 
 class ImpulseMethod(Method):
@@ -73,6 +73,11 @@ class ImpulseMethod(Method):
     def change_step(self, dt: float) -> None:
         self._constraints.rows["p"] *= dt / self._dt  # the forces go on, so the impulses scale
         super().change_step(dt)
+
+    def take_over(self, other: Method) -> None:
+        super().take_over(other)
+        if isinstance(other, ImpulseMethod):
+            carry(self._rows, self._constraints, other._rows, other._constraints)
 
     def memory(self) -> dict[str, Array]:
         constraints = self._constraints

@@ -24,7 +24,7 @@ from ..order import elimination_order, touched
 from ..rotation import Array, matrix, quaternion
 from ..spanning import spanning_tree
 from ..system import System
-from ..tables import COORDINATE, DOT, HOLD
+from ..tables import COORDINATE, DOT, HOLD, Constraints
 
 _PROBES = 4  # random poses at which rows are tried
 _DEPENDENT = 1e-8  # sin² of the angle between a row and the others below which it follows from them
@@ -171,6 +171,24 @@ def settle(tables: Any, constraints: Any, q: Array) -> None:
     for row in constraints.rows:
         if row["kind"] == COORDINATE and row["role"] == HOLD:
             row["offset"] += row["phi"]
+
+
+_ROW_STATE = ("rate", "active", "p", "mode", "force")
+_COORD_STATE = ("value", "tracked", "turns", "sine")
+
+
+def carry(table: RowTable, now: Constraints, old_table: RowTable, old: Constraints) -> None:
+    """Go on with how rows, coordinates and commands of another table stood; rows and drives are found by name."""
+    for i, name in enumerate(table.names):
+        if name in old_table.names:
+            was = old.rows[old_table.names.index(name)]
+            for field in _ROW_STATE:
+                now.rows[i][field] = was[field]
+    for field in _COORD_STATE:
+        now.coords[field] = old.coords[field]
+    for i, name in enumerate(table.drives):
+        if name in old_table.drives:
+            now.inputs[i] = old.inputs[old_table.drives.index(name)]
 
 
 def floating(model: Model, system: System, tree: System, q0: Array, v0: Array) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from ..integrate import Tableau, dormand_prince, euler, new_state, rk4, run_adap
 from ..model import Model
 from ..observe import Block, TreeObserver
 from ..rotation import Array
-from ..system import System
+from ..system import System, fresh
 from .base import Method, samples
 from .rows import row_features
 
@@ -66,5 +66,11 @@ class TreeMethod(Method):
     def accelerations(self) -> Array:
         qdd = np.zeros(self.system.nv)
         state = self.state
-        derive(self.system.fresh_tables(), state.q, state.v, float(state.clock[2]), qdd)
+        derive(
+            fresh(self._tables),
+            state.q,
+            state.v,
+            float(state.clock[2]),
+            qdd,
+        )
         return qdd

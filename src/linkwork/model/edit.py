@@ -1,0 +1,54 @@
+"""Models with some numbers changed: an item by its dotted name, wherever it stands in the hierarchy."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from typing import Any, TypeVar
+
+from ..errors import LinkworkError, nearest
+from ..loads.base import Load
+from .component import Component, Model
+
+C = TypeVar("C", bound=Component)
+
+
+def with_gravity(model: Model, gravity: tuple[float, float, float]) -> Model:
+    """The model under another gravity [m/s²]."""
+    made = _copy(model)
+    made.gravity = gravity
+    return made
+
+
+def with_item(model: C, shelf: str, name: str, **fields: Any) -> C:
+    """The model in which fields of one joint, load, drive … have other values.
+
+    Only the instance of the component that holds it is changed, not others made of the same component.
+    """
+    made = _copy(model)
+    instance, dot, rest = name.partition(".")
+    if dot and instance in made.instances:
+        old = made.instances[instance]
+        inner = with_item(old.component, shelf, rest, **fields)
+        made.instances[instance] = dataclasses.replace(old, component=inner)
+        return made
+    items = getattr(made, shelf)
+    if name not in items:
+        raise LinkworkError(f"there is no '{name}' among the {shelf} of '{model.name}'{nearest(name, items)}")
+    items[name] = dataclasses.replace(items[name], **fields)
+    return made
+
+
+def _copy(component: C) -> C:
+    """The same component with shelves of its own."""
+    made = copy.copy(component)
+    for shelf in ("bodies", "joints", "loads", "markers", "drives", "couplings", "instances"):
+        setattr(made, shelf, dict(getattr(component, shelf)))
+    return made
+
+
+def with_load(model: Model, load: Load) -> Model:
+    """The model with one more load."""
+    made = _copy(model)
+    made.add(load)
+    return made
