@@ -2,7 +2,7 @@
 
 To add a scene, write a file here with a docstring (its first line is the description), a function
 `build(...) -> Model` whose keyword parameters have defaults, and, where they differ from the defaults below,
-SOURCE, DURATION, DT, METHOD and PLOT. Nothing else needs to know.
+SOURCE, DURATION, DT, METHOD, PLOT and BUTTONS (label: function of the live `Session`). Nothing else needs to know.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -35,6 +35,8 @@ class Scene:
     plot: tuple[str, ...]
     """Signals worth plotting (patterns allowed)."""
     build: Callable[..., Model]
+    buttons: dict[str, Callable[[Any], object]] = field(default_factory=dict)
+    """What an operator of the live page may press, by label: functions of the `Session`."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -62,6 +64,7 @@ def find_scene(name: str) -> Scene:
         getattr(module, "METHOD", None),
         getattr(module, "PLOT", ()),
         module.build,
+        getattr(module, "BUTTONS", {}),
     )
 
 

@@ -1,0 +1,424 @@
+"""A model in real time: what an operator can do to it, and what there is to see of it.
+
+The physics runs in a thread of its own (`realtime`). Whoever shows it calls `look` some tens of times a second: it
+takes what the physics has left there, names it, keeps traces and histories, and writes the recording.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import __version__
+from ..errors import LinkworkError
+from ..model import Model
+from ..model.edit import with_item
+from ..observe import Observer
+from ..parameters import Parameter, parameters, with_parameter
+from ..realtime import RealTime, Samples, Status
+from ..record import Record, RecordBuilder
+from ..rotation import Array, Vector, matrix
+from ..scenes import Scene
+from ..signals import Signal
+from ..simulate import METHODS, SOLVERS, Simulation
+from ..stage import Poses, Stage, stage_of
+from .drives import Lever, levers
+from .files import inside
+from .hand import NAME as HAND
+from .hand import Grip, Hand
+from .history import History
+
+TRACE = 1500  # points of a trace
+_TRACE_SPACING = 1e-3  # of the size of the model
+
+
+class View(NamedTuple):
+    """What there is to see now."""
+
+    time: float
+    """[s]"""
+    poses: Poses
+    values: dict[str, float]
+    """All signals by name."""
+    run: int
+    """Counts resets and changes of the model."""
+
+
+class Method(NamedTuple):
+    """A way to simulate, as a selector names it."""
+
+    name: str
+    method: str
+    solver: str | None
+
+
+class Session:
+    """One model, running.
+
+    `scene` tells duration, step and method that suit it; `folder` is where recordings go; `options` are those of
+    `Simulation`.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        scene: Scene | None = None,
+        folder: Path | str = ".",
+        speed: float = 1.0,
+        paused: bool = False,
+        **options: Any,
+    ):
+        if not model.flatten().bodies:
+            raise LinkworkError(f"the model '{model.name}' has no bodies: there is nothing to see")
+        self.written = model
+        """As it was opened."""
+        self.scene = scene
+        self.folder = Path(folder)
+        self.hand = Hand(model)
+        self._options = _defaults(model, scene, options)
+        self._values: dict[str, float] = {}
+        self._manual: dict[str, float] | None = None
+        self._gave: deque[Samples] = deque()
+        self._builder: RecordBuilder | None = None
+        self._seeing = threading.RLock()
+        self._recording_path: Path | None = None
+        simulation = Simulation(self._model(), **self._options)
+        self.stage: Stage = stage_of(model)
+        self.names = simulation.method.name, simulation.method.info().get("solver")
+        self.warnings = [*simulation.system.notes]
+        self.loop = RealTime(simulation, speed=speed, paused=paused)
+        self.loop.listeners.append(self._gave.append)
+        self.loop.before_steps.append(self.hand.act)
+        self.reactions = False
+        self._observer: Observer | None = None
+        self._with_reactions = False
+        self._view: View | None = None
+        self._run = -1
+        self.history = History((), 10.0)
+        self.traces: dict[str, deque[Array]] = {}
+        self._heads: list[str] = []
+        self.loop.announce()
+
+    # Life
+
+    def start(self) -> None:
+        """Let it run."""
+        self.loop.start()
+
+    def stop(self) -> None:
+        """End it; a recording is finished."""
+        self.loop.stop()
+        if self.recording is not None:
+            self.look()
+            self.stop_recording()
+
+    def __enter__(self) -> Session:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def status(self) -> Status:
+        """How it fares against the clock."""
+        return self.loop.status
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the method tells of its work so far: iterations, gaps, events, overruns."""
+        method = self.loop.simulation.method
+        return {**method.outcome(), **getattr(method, "report", dict)()}
+
+    # What an operator does
+
+    @property
+    def levers(self) -> list[Lever]:
+        """Drives and the ranges of their commands."""
+        return levers(self.written.flatten(), self._manual is None)
+
+    @property
+    def manual(self) -> bool:
+        """True if the drives obey the operator alone, not their signals."""
+        return self._manual is not None
+
+    def command(self, drive: str, value: float) -> Future[None]:
+        """Tell a drive what to do."""
+        if self._manual is not None:
+            self._manual[drive] = value
+        return self.loop.do(lambda simulation: simulation.command(drive, value))
+
+    def take_the_levers(self, manual: bool) -> Future[None]:
+        """Drives obey the operator alone, beginning where they are; or their signals again."""
+        flat = self.written.flatten()
+        if manual:
+            now = self.loop.simulation.time
+            self._manual = {
+                name: drive.command * (1.0 if drive.signal is None else _at(drive.signal, now))
+                for name, drive in flat.drives.items()
+            }
+        else:
+            self._manual = None
+        commands = self._manual or {name: drive.command for name, drive in flat.drives.items()}
+
+        def apply(simulation: Simulation) -> None:
+            simulation.alter(self._model())
+            for name, value in commands.items():
+                simulation.command(name, value)
+
+        return self.loop.change(apply)
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """Numbers that may change while it moves, as they are now."""
+        return [
+            parameter._replace(value=self._values.get(parameter.name, parameter.value))
+            for parameter in parameters(self.written)
+        ]
+
+    def set_parameter(self, name: str, value: float) -> Future[None]:
+        """Change a number of the model while it moves."""
+        with_parameter(self.written, name, value)  # raises if it cannot be
+        self._values[name] = value
+
+        def apply(simulation: Simulation) -> None:
+            if self._values.get(name) == value:  # else a later change is on its way
+                simulation.alter(self._model())
+
+        return self.loop.change(apply)
+
+    def grab(self, body: str, place: Vector) -> Future[None]:
+        """Take hold of a body at a place of the world [m]."""
+        view = self._view
+        if view is None:
+            raise LinkworkError("there is nothing to take hold of yet")
+        i = self.stage.index(body)
+        at = matrix(view.poses.rotations[i]).T @ (np.array(place) - view.poses.positions[i])
+        grip = Grip(body, (float(at[0]), float(at[1]), float(at[2])), place)
+
+        def take(_: Simulation) -> None:
+            self.hand.grip = grip
+
+        return self.loop.do(take)
+
+    def drag(self, place: Vector) -> Future[None]:
+        """Pull what is held to another place of the world [m]."""
+        return self.loop.do(lambda _: self.hand.moved(place))
+
+    def let_go(self) -> Future[None]:
+        """Hold nothing."""
+        return self.loop.do(lambda _: self.hand.let_go())
+
+    def push(self, body: str, direction: Vector) -> Future[None]:
+        """Push a body for a moment, along a direction of the world."""
+        return self.loop.do(lambda simulation: self.hand.push(body, direction, simulation.time))
+
+    def press(self, button: str) -> Future[object]:
+        """A button of the scene."""
+        action = self.buttons[button]
+        return self.loop.do(lambda _: action(self))
+
+    @property
+    def buttons(self) -> dict[str, Callable[[Session], object]]:
+        """Of the scene, by label."""
+        return {} if self.scene is None else self.scene.buttons
+
+    def methods(self) -> list[Method]:
+        """What a selector of methods offers."""
+        found = [Method("tree", "tree", None)]
+        for method in METHODS[1:]:
+            found += [Method(f"{method}, {solver}", method, solver) for solver in SOLVERS]
+        return found
+
+    # What there is to see
+
+    def look(self) -> View | None:
+        """What there is to see now; None if nothing came since the last look."""
+        with self._seeing:
+            fresh = bool(self._gave)
+            while self._gave:
+                self._take_in(self._gave.popleft())
+            return self._view if fresh else None
+
+    @property
+    def view(self) -> View | None:
+        """What was seen last."""
+        return self._view
+
+    @property
+    def signals(self) -> list[str]:
+        """Names of everything that can be read and plotted."""
+        return [] if self._view is None else list(self._view.values)
+
+    def unit(self, signal: str) -> str:
+        """Of a signal."""
+        for group in () if self._observer is None else self._observer.groups:
+            if signal in group.columns:
+                return group.units[group.columns.index(signal)]
+        return "1"
+
+    def watch(self, names: tuple[str, ...], seconds: float) -> None:
+        """Keep a history of some signals."""
+        with self._seeing:
+            self.history = History(names, seconds)
+
+    def trace(self, points: list[str]) -> None:
+        """Keep traces of some markers."""
+        with self._seeing:
+            self.traces = {name: self.traces.get(name, deque(maxlen=TRACE)) for name in points}
+
+    # Recording
+
+    @property
+    def recording(self) -> Path | None:
+        """The file that is being written, or None."""
+        return self._recording_path
+
+    def start_recording(self, name: str) -> Path:
+        """Record into a file of the folder from now on, with what the joints transmit."""
+        with self._seeing:
+            if self._recording_path is not None:
+                raise LinkworkError(f"'{self._recording_path.name}' is being recorded already")
+            path = inside(self.folder, name, ".h5")
+            if path.exists():
+                raise LinkworkError(
+                    f"there is already a file '{path.name}' in {self.folder}: choose another name"
+                )
+            self.look()
+            assert self._observer is not None
+            self._recording_path = path
+            self._observe_with(self._observer)
+            info = {
+                "linkwork": __version__, "model": self.written.name, "scene": self.scene and self.scene.name,
+                "method": self.names[0], **self.loop.simulation.method.info(), "dt": self.loop.simulation.dt,
+                "stage": self.stage.to_dict(),
+            }  # fmt: skip
+            try:
+                self._builder = RecordBuilder(self._observer.groups, info, path)
+            except BaseException:
+                self._recording_path = None
+                raise
+            return path
+
+    def stop_recording(self) -> Record:
+        """Finish the recording."""
+        with self._seeing:
+            builder = self._builder
+            if builder is None:
+                raise LinkworkError("nothing is being recorded")
+            self._builder = self._recording_path = None
+            return builder.finish(
+                {"warnings": self.loop.simulation.method.warnings(), **self.report_numbers()}
+            )
+
+    def report_numbers(self) -> dict[str, Any]:
+        """What a record should say about how it went."""
+        status = self.status
+        return {
+            "real_time_factor": status.factor,
+            "lost_s": status.lost,
+            **self.loop.simulation.method.outcome(),
+        }
+
+    # Within
+
+    def _model(self) -> Model:
+        """The model as it is now: with the hand, other parameters and free levers."""
+        model = self.written
+        for name, value in self._values.items():
+            model = with_parameter(model, name, value)
+        for name in self._manual or {}:
+            model = with_item(model, "drives", name, signal=None)
+        return Hand.held_by(model)
+
+    def _take_in(self, samples: Samples) -> None:
+        observer, times, kept = samples.observer, samples.block[0], samples.kept
+        if samples.run != self._run:
+            self._begin_run(samples.run, float(times[0]))
+            observer.restart()
+        if observer is not self._observer or self._with_reactions != (
+            self.reactions or self._builder is not None
+        ):
+            self._observe_with(observer)
+        data = observer.observe(samples.block)
+        if kept:
+            self._keep(times[:kept], {name: block[:kept] for name, block in data.items()})
+        last = np.concatenate([data[group.name][-1] for group in observer.groups])
+        count = len(self.stage.bodies)
+        poses = Poses(data["positions"][-1].reshape(count, 3), data["rotations"][-1].reshape(count, 4))
+        values = dict(zip(self._heads, last.tolist(), strict=True))
+        self._view = View(float(times[-1]), poses, values, samples.run)
+        self._extend_traces(values)
+
+    def _observe_with(self, observer: Observer) -> None:
+        self._observer = observer
+        self._with_reactions = self.reactions or self._recording_path is not None
+        observer.choose(reactions=self._with_reactions)
+        self._heads = [column for group in observer.groups for column in group.columns]
+
+    def _begin_run(self, run: int, time: float) -> None:
+        """Time went back, or the model changed and goes on from where it was."""
+        self._run = run
+        if self._view is None or time < self._view.time:
+            self.history.clear()
+            for points in self.traces.values():
+                points.clear()
+            if self._builder is not None:
+                self.stop_recording()
+
+    def _keep(self, times: Array, data: dict[str, Array]) -> None:
+        """Samples on the grid: for plots and recordings."""
+        if self._builder is not None:
+            self._builder.append(times, data)
+        if self.history.names:
+            columns = [self._column(name, data, len(times)) for name in self.history.names]
+            self.history.add(times, np.column_stack(columns))
+
+    def _column(self, name: str, data: dict[str, Array], count: int) -> Array:
+        assert self._observer is not None
+        for group in self._observer.groups:
+            if name in group.columns:
+                column: Array = data[group.name][:, group.columns.index(name)]
+                return column
+        return np.full(count, np.nan)
+
+    def _extend_traces(self, values: dict[str, float]) -> None:
+        for name, points in self.traces.items():
+            point = np.array([values[f"{name}.position.{axis}"] for axis in "xyz"])
+            if not points or np.abs(point - points[-1]).max() > _TRACE_SPACING * self._size:
+                points.append(point)
+
+    @property
+    def _size(self) -> float:
+        assert self._view is not None
+        positions = self._view.poses.positions
+        return float(np.ptp(positions, axis=0).max()) if len(positions) > 1 else 1.0
+
+
+def _defaults(model: Model, scene: Scene | None, options: dict[str, Any]) -> dict[str, Any]:
+    chosen = {name: value for name, value in options.items() if value is not None}
+    if scene is not None:
+        chosen.setdefault("dt", scene.dt)
+        if scene.method is not None:
+            chosen.setdefault("method", scene.method)
+    return chosen
+
+
+def _at(signal: Signal, t: float) -> float:
+    """The value of a signal at a time [s]."""
+    from ..signals import Sine
+
+    if isinstance(signal, Sine):
+        offset, amplitude, omega, phase = signal.numbers()
+        return offset + amplitude * float(np.sin(omega * t + phase))
+    return float(np.interp(t, signal.times, signal.values))
+
+
+__all__ = ["HAND", "Method", "Session", "View"]
