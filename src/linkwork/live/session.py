@@ -7,9 +7,11 @@ takes what the physics has left there, names it, keeps traces and histories, and
 from __future__ import annotations
 
 import threading
+import time as wall
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,14 +30,15 @@ from ..scenes import Scene
 from ..signals import Signal
 from ..simulate import METHODS, SOLVERS, Simulation
 from ..stage import Poses, Stage, stage_of
+from ..view.geometry import extent
 from .drives import Lever, levers
 from .files import inside
-from .hand import NAME as HAND
 from .hand import Grip, Hand
 from .history import History
 
 TRACE = 1500  # points of a trace
-_TRACE_SPACING = 1e-3  # of the size of the model
+_TRACE_SPACING = 2e-3  # of the size of the model
+_WRITE_EVERY = 0.5  # [s]
 
 
 class View(NamedTuple):
@@ -88,6 +91,8 @@ class Session:
         self._gave: deque[Samples] = deque()
         self._builder: RecordBuilder | None = None
         self._seeing = threading.RLock()
+        self._unwritten: list[tuple[Array, dict[str, Array]]] = []
+        self._written = wall.monotonic()
         self._recording_path: Path | None = None
         simulation = Simulation(self._model(), **self._options)
         self.stage: Stage = stage_of(model)
@@ -104,7 +109,14 @@ class Session:
         self.history = History((), 10.0)
         self.traces: dict[str, deque[Array]] = {}
         self._heads: list[str] = []
+        self.size = 1.0
+        """Largest extent at the start [m]."""
+        self._marks = [mark.name for mark in simulation.system.markers]
         self.loop.announce()
+        self.look()
+        assert self._view is not None
+        low, high = extent(self.stage, *self._view.poses)
+        self.size = float((high - low).max())
 
     # Life
 
@@ -196,9 +208,7 @@ class Session:
 
     def grab(self, body: str, place: Vector) -> Future[None]:
         """Take hold of a body at a place of the world [m]."""
-        view = self._view
-        if view is None:
-            raise LinkworkError("there is nothing to take hold of yet")
+        view = self.view
         i = self.stage.index(body)
         at = matrix(view.poses.rotations[i]).T @ (np.array(place) - view.poses.positions[i])
         grip = Grip(body, (float(at[0]), float(at[1]), float(at[2])), place)
@@ -242,20 +252,28 @@ class Session:
     def look(self) -> View | None:
         """What there is to see now; None if nothing came since the last look."""
         with self._seeing:
-            fresh = bool(self._gave)
+            fresh = []
             while self._gave:
-                self._take_in(self._gave.popleft())
+                fresh.append(self._gave.popleft())
+            for _, stretch in groupby(fresh, key=lambda samples: (samples.run, id(samples.observer))):
+                self._take_in(_joined(list(stretch)))
             return self._view if fresh else None
 
     @property
-    def view(self) -> View | None:
+    def view(self) -> View:
         """What was seen last."""
+        assert self._view is not None
         return self._view
+
+    @property
+    def markers(self) -> list[str]:
+        """Names of the points that can be traced."""
+        return list(self._marks)
 
     @property
     def signals(self) -> list[str]:
         """Names of everything that can be read and plotted."""
-        return [] if self._view is None else list(self._view.values)
+        return list(self.view.values)
 
     def unit(self, signal: str) -> str:
         """Of a signal."""
@@ -314,6 +332,7 @@ class Session:
             if builder is None:
                 raise LinkworkError("nothing is being recorded")
             self._builder = self._recording_path = None
+            self._write(builder)
             return builder.finish(
                 {"warnings": self.loop.simulation.method.warnings(), **self.report_numbers()}
             )
@@ -355,7 +374,7 @@ class Session:
         poses = Poses(data["positions"][-1].reshape(count, 3), data["rotations"][-1].reshape(count, 4))
         values = dict(zip(self._heads, last.tolist(), strict=True))
         self._view = View(float(times[-1]), poses, values, samples.run)
-        self._extend_traces(values)
+        self._extend_traces(data)
 
     def _observe_with(self, observer: Observer) -> None:
         self._observer = observer
@@ -376,10 +395,23 @@ class Session:
     def _keep(self, times: Array, data: dict[str, Array]) -> None:
         """Samples on the grid: for plots and recordings."""
         if self._builder is not None:
-            self._builder.append(times, data)
+            self._unwritten.append((times, data))
+            if wall.monotonic() - self._written > _WRITE_EVERY:
+                self._write(self._builder)
         if self.history.names:
             columns = [self._column(name, data, len(times)) for name in self.history.names]
             self.history.add(times, np.column_stack(columns))
+
+    def _write(self, builder: RecordBuilder) -> None:
+        """Append what was kept back: every append costs some milliseconds, however short."""
+        if self._unwritten:
+            times = np.concatenate([part for part, _ in self._unwritten])
+            blocks = [data for _, data in self._unwritten]
+            builder.append(
+                times, {name: np.concatenate([data[name] for data in blocks]) for name in blocks[0]}
+            )
+        self._unwritten.clear()
+        self._written = wall.monotonic()
 
     def _column(self, name: str, data: dict[str, Array], count: int) -> Array:
         assert self._observer is not None
@@ -389,17 +421,12 @@ class Session:
                 return column
         return np.full(count, np.nan)
 
-    def _extend_traces(self, values: dict[str, float]) -> None:
+    def _extend_traces(self, data: dict[str, Array]) -> None:
         for name, points in self.traces.items():
-            point = np.array([values[f"{name}.position.{axis}"] for axis in "xyz"])
-            if not points or np.abs(point - points[-1]).max() > _TRACE_SPACING * self._size:
-                points.append(point)
-
-    @property
-    def _size(self) -> float:
-        assert self._view is not None
-        positions = self._view.poses.positions
-        return float(np.ptp(positions, axis=0).max()) if len(positions) > 1 else 1.0
+            first = 3 * self._marks.index(name)
+            for point in data["markers"][:, first : first + 3]:
+                if not points or np.abs(point - points[-1]).max() > _TRACE_SPACING * self.size:
+                    points.append(point.copy())
 
 
 def _defaults(model: Model, scene: Scene | None, options: dict[str, Any]) -> dict[str, Any]:
@@ -409,6 +436,16 @@ def _defaults(model: Model, scene: Scene | None, options: dict[str, Any]) -> dic
         if scene.method is not None:
             chosen.setdefault("method", scene.method)
     return chosen
+
+
+def _joined(stretch: list[Samples]) -> Samples:
+    """One stretch of many: observing has a price by the call. Of samples off the grid only the last is kept."""
+    blocks = [tuple(array[: part.kept] for array in part.block) for part in stretch]
+    kept = sum(part.kept for part in stretch)
+    latest = stretch[-1]
+    blocks.append(tuple(array[latest.kept :] for array in latest.block))
+    block = tuple(np.concatenate(arrays) for arrays in zip(*blocks, strict=True))
+    return latest._replace(block=block, kept=kept)
 
 
 def _at(signal: Signal, t: float) -> float:
@@ -421,4 +458,4 @@ def _at(signal: Signal, t: float) -> float:
     return float(np.interp(t, signal.times, signal.values))
 
 
-__all__ = ["HAND", "Method", "Session", "View"]
+__all__ = ["Method", "Session", "View"]

@@ -1,0 +1,259 @@
+"""A stage in the browser: nodes of a viser scene, and how they follow the motion.
+
+Pieces of one mesh are one node with many instances: a node per body would cost a whole core for 200 bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..rotation import IDENTITY, Array, frame_from_axis, quaternion
+from ..stage import Poses, Stage
+from .geometry import (
+    Piece,
+    body_pieces,
+    com_pieces,
+    frame_pieces,
+    joint_pieces,
+    limit_pieces,
+    mesh,
+)
+
+LAYERS = (
+    "bodies",
+    "joints",
+    "limits",
+    "springs",
+    "ground",
+    "traces",
+    "reactions",
+    "centres of mass",
+    "frames",
+)
+SHOWN = ("bodies", "joints", "springs", "ground", "traces")
+"""Layers that are shown at first."""
+
+_TRACE_COLORS = ((213, 94, 0), (0, 114, 178), (0, 158, 115), (204, 121, 167))
+_FORCE_COLOR, _SPRING_COLOR, _WHOLE_COLOR = (200, 30, 120), (60, 130, 90), (230, 60, 40)
+_COILS = 8
+# Longest arrow of a reaction, as a share of the stage's size.
+_ARROW = 0.35
+
+
+class Instances:
+    """Pieces that share a mesh, as one node."""
+
+    def __init__(self, scene: Any, name: str, pieces: Sequence[Piece]):
+        self.bodies = np.array([piece.body for piece in pieces])
+        self._at = np.array([piece.at for piece in pieces])
+        self._turn = np.array([piece.rotation for piece in pieces])
+        triangles = mesh(pieces[0].mesh)
+        inside_out = any(piece.scale[0] < 0 for piece in pieces)
+        self.handle = scene.add_batched_meshes_simple(
+            name,
+            triangles.vertices,
+            triangles.faces,
+            batched_wxyzs=np.tile(IDENTITY, (len(pieces), 1)),
+            batched_positions=np.zeros((len(pieces), 3)),
+            batched_scales=np.array([piece.scale for piece in pieces]),
+            batched_colors=np.array([piece.color for piece in pieces], np.uint8),
+            lod="off",
+            flat_shading=pieces[0].mesh == "box",
+            side="double" if inside_out or pieces[0].mesh.startswith("mesh:") else "front",
+        )
+
+    def place(self, positions: Array, rotations: Array) -> None:
+        """Follow the bodies; the last pose is that of the ground."""
+        p, q = positions[self.bodies], rotations[self.bodies]
+        w, u = q[:, :1], q[:, 1:]
+        twice = 2.0 * np.cross(u, self._at)
+        self.handle.batched_positions = p + self._at + w * twice + np.cross(u, twice)
+        self.handle.batched_wxyzs = _product(q, self._turn)
+
+
+class Nodes:
+    """All nodes of a stage. `size` [m] is that of the stage, `floor` [m] how high along `up` the ground lies."""
+
+    def __init__(self, scene: Any, stage: Stage, size: float, floor: float, middle: Array):
+        self.stage, self._scene, self._size = stage, scene, size
+        self._shown = set(SHOWN)
+        self._layers: dict[str, list[Instances]] = {}
+        self._lines: dict[str, Any] = {}
+        self._strongest = 0.0
+        self._poses: Poses | None = None
+        scene.set_up_direction(stage.up)
+        self._add_ground(floor, middle)
+        self._by_component = False
+        self._add("bodies", body_pieces(stage))
+        self._add("joints", joint_pieces(stage, size))
+        self._springs = [
+            (stage.index(s.a), s.at_a, stage.index(s.b), s.at_b) for s in stage.springs
+        ]  # fmt: skip
+        if self._springs:
+            self._lines["springs"] = scene.add_line_segments(
+                "/springs", np.zeros((1, 2, 3)), _SPRING_COLOR, thickness=0.004 * size
+            )
+
+    def _add(self, layer: str, pieces: Iterable[Piece]) -> None:
+        kinds: dict[str, list[Piece]] = {}
+        for piece in pieces:
+            kinds.setdefault(piece.mesh, []).append(piece)
+        self._layers[layer] = [
+            Instances(self._scene, f"/{layer}/{k}", group) for k, group in enumerate(kinds.values())
+        ]
+
+    def _add_ground(self, floor: float, middle: Array) -> None:
+        up = np.array(self.stage.up)
+        cell = 10.0 ** np.floor(np.log10(max(self._size, 1e-6) / 2))
+        centre = middle - (middle @ up) * up + floor * up
+        self._lines["ground"] = self._scene.add_grid(
+            "/ground",
+            width=float(round(5 * self._size / cell) * cell),
+            height=float(round(5 * self._size / cell) * cell),
+            cell_size=float(cell),
+            section_size=float(5 * cell),
+            cell_color=(210, 214, 220),
+            section_color=(180, 186, 196),
+            fade_distance=float(8 * self._size),
+            shadow_opacity=0.25,
+            plane_color=(243, 244, 246),
+            plane_opacity=0.6,
+            wxyz=np.array(quaternion(frame_from_axis(self.stage.up))),
+            position=centre,
+        )
+
+    # What is shown
+
+    def show(self, layer: str, visible: bool) -> None:
+        """Show or hide a layer."""
+        makers: dict[str, Callable[[Stage, float], list[Piece]]] = {
+            "limits": limit_pieces, "centres of mass": com_pieces, "frames": frame_pieces,
+        }  # fmt: skip
+        if visible and layer in makers and layer not in self._layers:
+            self._add(layer, makers[layer](self.stage, self._size))
+        (self._shown.add if visible else self._shown.discard)(layer)
+        for instances in self._layers.get(layer, ()):
+            instances.handle.visible = visible
+        for name, handle in self._lines.items():
+            if name.partition(":")[0] == layer:
+                handle.visible = visible
+        if self._poses is not None:
+            self.place(self._poses)
+
+    def color(self, by_component: bool) -> None:
+        """Colours per body or by component."""
+        pieces = body_pieces(self.stage, by_component)
+        for instances in self._layers["bodies"]:
+            instances.handle.remove()
+        self._add("bodies", pieces)
+        self.show("bodies", "bodies" in self._shown)
+
+    def shows(self, layer: str) -> bool:
+        """Whether a layer is shown."""
+        return layer in self._shown
+
+    def body_at(self, instances: Instances, index: int | None) -> str | None:
+        """The body that an instance of the layer of bodies belongs to."""
+        if index is None or instances.bodies[index] < 0:
+            return None
+        return self.stage.bodies[int(instances.bodies[index])].name
+
+    @property
+    def bodies(self) -> list[Instances]:
+        """Nodes of the bodies, to be clicked and dragged."""
+        return self._layers["bodies"]
+
+    # How it moves
+
+    def place(self, poses: Poses) -> None:
+        """Move everything that rides on bodies and is shown."""
+        self._poses = poses
+        positions = np.vstack([poses.positions, np.zeros(3)])
+        rotations = np.vstack([poses.rotations, IDENTITY])
+        for layer, nodes in self._layers.items():
+            if layer in self._shown:
+                for instances in nodes:
+                    instances.place(positions, rotations)
+        if self._springs and "springs" in self._shown:
+            self._lines["springs"].points = np.concatenate(
+                [
+                    _coil(poses.place(a, at_a), poses.place(b, at_b), 0.02 * self._size)
+                    for a, at_a, b, at_b in self._springs
+                ]
+            )
+
+    def trace(self, traces: Mapping[str, Sequence[Array]]) -> None:
+        """Draw where points went."""
+        for k, (name, points) in enumerate(traces.items()):
+            key = f"traces:{name}"
+            if len(points) < 2:
+                if key in self._lines:
+                    self._lines.pop(key).remove()
+                continue
+            way = np.array(points)
+            segments = np.stack([way[:-1], way[1:]], axis=1)
+            if key not in self._lines:
+                self._lines[key] = self._scene.add_line_segments(
+                    f"/traces/{k}", segments, _TRACE_COLORS[k % len(_TRACE_COLORS)], thickness=0.006 * self._size,
+                    visible="traces" in self._shown,
+                )  # fmt: skip
+            else:
+                self._lines[key].points = segments
+        for key in [key for key in self._lines if key.startswith("traces:") and key[7:] not in traces]:
+            self._lines.pop(key).remove()
+
+    def react(self, poses: Poses, values: Mapping[str, float]) -> None:
+        """Arrows for the forces that joints pass from a to b; the longest is the strongest so far."""
+        stands, forces = [], []
+        for joint in self.stage.joints:
+            force = [values.get(f"{joint.name}.force.{axis}") for axis in "xyz"]
+            if None not in force:
+                stands.append(poses.place(self.stage.index(joint.b), joint.at_b))
+                forces.append(force)
+        if not stands:
+            return
+        tails, arrows = np.array(stands), np.array(forces, float)
+        self._strongest = max(self._strongest, float(np.linalg.norm(arrows, axis=1).max()), 1e-12)
+        ends = tails + arrows * (_ARROW * self._size / self._strongest)
+        points = np.stack([tails, ends], axis=1)
+        if "reactions" not in self._lines:
+            self._lines["reactions"] = self._scene.add_arrows(
+                "/reactions", points, _FORCE_COLOR, shaft_radius=0.004 * self._size,
+                head_radius=0.011 * self._size, head_length=0.03 * self._size, visible="reactions" in self._shown,
+            )  # fmt: skip
+        else:
+            self._lines["reactions"].points = points
+
+    def restart(self) -> None:
+        """Forget the strongest reaction."""
+        self._strongest = 0.0
+
+    def remove(self) -> None:
+        """Take everything off the scene."""
+        for nodes in self._layers.values():
+            for instances in nodes:
+                instances.handle.remove()
+        for handle in self._lines.values():
+            handle.remove()
+
+
+def _product(a: Array, b: Array) -> Array:
+    """Products of quaternions, row by row."""
+    w, u, x, v = a[:, :1], a[:, 1:], b[:, :1], b[:, 1:]
+    return np.hstack([w * x - np.sum(u * v, axis=1, keepdims=True), w * v + x * u + np.cross(u, v)])
+
+
+def _coil(a: Array, b: Array, radius: float) -> Array:
+    """Segments of a zigzag between two points."""
+    along = b - a
+    length = float(np.linalg.norm(along))
+    if length == 0.0:
+        return np.array([[a, b]])
+    side = frame_from_axis((along[0], along[1], along[2]))[:, 0] * radius
+    steps = np.linspace(0.0, 1.0, 2 * _COILS + 1)
+    swing = np.r_[0.0, np.resize([1.0, -1.0], 2 * _COILS - 1), 0.0]
+    way = a + steps[:, None] * along + swing[:, None] * side
+    return np.stack([way[:-1], way[1:]], axis=1)

@@ -1,0 +1,214 @@
+"""The server of the page: on loopback unless told otherwise, at the port that was asked for or not at all.
+
+Viser has no access control: whoever reaches it, a page of another site in the operator's own browser included, may
+drive the simulation. All requests therefore pass a guard that wants the right host, origin and token. Viser has no
+place for such a guard either: it is put around the one function by which its server begins to listen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hmac
+import http
+import io
+import os
+import secrets
+import socket
+from collections.abc import Callable, Iterator
+from http.cookies import SimpleCookie
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+from ..errors import LinkworkError, MissingExtraError
+
+LOOPBACK = "127.0.0.1"
+DEFAULT_PORT = 8080
+_COOKIE = "linkwork"
+_LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
+
+
+class Reply(NamedTuple):
+    """An answer to a request that is not viser's own."""
+
+    status: int
+    kind: str
+    """Content type."""
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+Handler = Callable[[str, dict[str, str]], Reply | None]
+"""Takes the path and the query of a request; None leaves it to viser."""
+
+
+class Server:
+    """A viser server behind a guard.
+
+    `token` is what a visitor must know; None for no token. `handler` answers requests for pages of our own.
+    """
+
+    def __init__(self, *, host: str = LOOPBACK, port: int = DEFAULT_PORT, token: str | None = None):
+        try:
+            import viser
+        except ImportError:
+            raise MissingExtraError("viser", "view", "the live page") from None
+        self.host, self.token = host, token
+        self._handlers: list[Handler] = []
+        _refuse_busy(host, port)
+        listening = False
+        import websockets.asyncio.server as websockets
+
+        serve = websockets.serve
+
+        def guarded(handler: Any, host: str, port: int, *, process_request: Any, **options: Any) -> Any:
+            nonlocal listening
+            listening = True
+
+            def check(connection: Any, request: Any) -> Any:
+                return self._answer(request) or process_request(connection, request)
+
+            return serve(handler, host, port, process_request=check, **options)
+
+        # Viser greets on standard output, which belongs to --json and to pipes.
+        # It also obeys a variable that moves its port.
+        os.environ.pop("_VISER_PORT_OVERRIDE", None)
+        with _listening_by(guarded), contextlib.redirect_stdout(io.StringIO()):
+            self.viser = viser.ViserServer(host=host, port=port, verbose=False)
+        self.port = int(self.viser.get_port())
+        if not listening or (port and self.port != port):
+            self.stop()
+            if listening:
+                raise LinkworkError(_busy(host, port))
+            raise LinkworkError(
+                f"viser {viser.__version__} does not let its requests be checked; use viser 1.1"
+            )
+        # Its button opens a tunnel to a public server.
+        self.viser.request_share_url = _no_tunnel  # type: ignore[method-assign]
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds it, with the token if there is one."""
+        name = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host
+        return f"http://{name}:{self.port}/" + (f"?token={self.token}" if self.token else "")
+
+    def serve(self, handler: Handler) -> None:
+        """Let a handler answer requests before viser does."""
+        self._handlers.append(handler)
+
+    def stop(self) -> None:
+        """End it."""
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.viser.stop()
+
+    # The guard; runs in the thread of the server
+
+    def _answer(self, request: Any) -> Any:
+        """A response, or None to let the request pass to viser."""
+        try:
+            reply = self._reply(request)
+        except Exception as error:  # a bug of ours must not open the door
+            reply = Reply(500, "text/plain", f"error: {error}".encode())
+        if reply is None:
+            return None
+        from websockets.datastructures import Headers
+        from websockets.http11 import Response
+
+        headers = Headers(
+            [
+                ("Content-Type", reply.kind),
+                ("Content-Length", str(len(reply.body))),
+                ("Connection", "close"),
+                ("X-Content-Type-Options", "nosniff"),
+                ("Referrer-Policy", "no-referrer"),
+                *reply.headers,
+            ]
+        )
+        return Response(reply.status, http.HTTPStatus(reply.status).phrase, headers, reply.body)
+
+    def _reply(self, request: Any) -> Reply | None:
+        headers, parts = request.headers, urlsplit(request.path)
+        query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        host = headers.get("Host", "")
+        if self.host in (LOOPBACK, "localhost", "::1") and host not in self._own_names():
+            # A site whose name was made to lead here, so that its pages count as ours.
+            return _refused(f"this server does not go by the name '{host}'")
+        origin = headers.get("Origin")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return _refused(f"pages of {origin} may not use this server")
+        if self.token is not None:
+            given = query.get("token")
+            if given is not None and hmac.compare_digest(given.encode(), self.token.encode()):
+                rest = "&".join(f"{key}={value}" for key, value in query.items() if key != "token")
+                cookie = f"{_COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+                where = parts.path + (f"?{rest}" if rest else "")
+                return Reply(302, "text/plain", b"", (("Set-Cookie", cookie), ("Location", where)))
+            known = SimpleCookie(headers.get("Cookie", "")).get(_COOKIE)
+            if known is None or not hmac.compare_digest(known.value.encode(), self.token.encode()):
+                return _refused(
+                    "open the address that was printed when the server was started: it holds the token"
+                )
+        if headers.get("Upgrade", "").lower() == "websocket":
+            return None
+        for handler in self._handlers:
+            reply = handler(parts.path, query)
+            if reply is not None:
+                return reply
+        return None
+
+    def _own_names(self) -> Iterator[str]:
+        for name in _LOCAL_NAMES:
+            yield f"{name}:{self.port}"
+            if self.port == 80:
+                yield name
+
+
+def new_token() -> str:
+    """A token that nobody guesses."""
+    return secrets.token_urlsafe(16)
+
+
+@contextlib.contextmanager
+def _listening_by(serve: Any) -> Iterator[None]:
+    """Servers of websockets that are made meanwhile begin to listen by `serve`."""
+    import websockets.asyncio.server as websockets
+
+    own = websockets.serve
+    websockets.serve = serve  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        websockets.serve = own  # type: ignore[misc]
+
+
+def _refused(why: str) -> Reply:
+    return Reply(403, "text/plain; charset=utf-8", f"refused: {why}\n".encode())
+
+
+def _no_tunnel(verbose: bool = True) -> None:
+    """Stands in for viser's tunnel to a public server: the simulator is nobody else's business."""
+
+
+def _refuse_busy(host: str, port: int) -> None:
+    """Viser would silently take the next port that is free."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise LinkworkError(f"'{host}' is not an address of this machine: {error.strerror}") from None
+    family, kind, protocol, _, address = found[0]
+    with socket.socket(family, kind, protocol) as probe:
+        if os.name == "posix":  # as the server itself: a port in TIME_WAIT is free
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise LinkworkError(_busy(host, port)) from None
+            raise LinkworkError(f"cannot listen on {host}:{port}: {error.strerror}") from None
+
+
+def _busy(host: str, port: int) -> str:
+    return (
+        f"port {port} of {host} is taken, perhaps by another Linkwork: end that one, or choose another port with "
+        f"--port {port + 1} (0 for any that is free)"
+    )
