@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["Group", "Record", "RecordBuilder"]
+__all__ = ["Group", "Record", "RecordBuilder", "matching"]
 
 # Times are sums of steps: they may miss a round number by rounding, relative to the largest of them.
 _ROUNDING = 1e-12
@@ -158,9 +158,7 @@ class Record:
 
     def find(self, pattern: str) -> list[str]:
         """Names that match a pattern, where `*` stands for any text and `?` for any character."""
-        # Not fnmatch: brackets occur in names and mean themselves.
-        expression = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
-        return [name for name in self._columns if re.fullmatch(expression, name, re.DOTALL)]
+        return matching(pattern, self._columns)
 
     def unit(self, name: str) -> str:
         """Unit of a signal; `1` if it has none."""
@@ -298,6 +296,13 @@ class Record:
         steps = int(np.floor((end - start + self._slack()) * rate))
         wanted: Array = np.minimum(start + np.arange(steps + 1) / rate, end)
         return wanted
+
+
+def matching(pattern: str, names: Iterable[str]) -> list[str]:
+    """Names that match a pattern, where `*` stands for any text and `?` for any character."""
+    # Not fnmatch: brackets occur in names and mean themselves.
+    expression = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
+    return [name for name in names if re.fullmatch(expression, name, re.DOTALL)]
 
 
 def _frozen(values: Array) -> Array:

@@ -39,7 +39,7 @@ Settings = Annotated[
 
 def find_subject(subject: str, settings: list[str] | None) -> tuple[Model, Scene | None]:
     """The model that a scene's name or a file's path stands for."""
-    parameters = dict(_setting(text) for text in settings or [])
+    parameters = find_settings(settings)
     path = Path(subject)
     if path.suffix in (".yaml", ".yml") or path.exists():
         from ..io import load_model
@@ -48,6 +48,11 @@ def find_subject(subject: str, settings: list[str] | None) -> tuple[Model, Scene
     from ..scenes import find_scene, scene
 
     return scene(subject, **parameters), find_scene(subject)
+
+
+def find_settings(settings: list[str] | None) -> dict[str, Any]:
+    """What --set options say."""
+    return dict(_setting(text) for text in settings or [])
 
 
 def _setting(text: str) -> tuple[str, Any]:

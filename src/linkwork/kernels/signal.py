@@ -16,7 +16,8 @@ def signal_value(tables, index, t):
     numbers, first = tables.numbers, signal.first
     if signal.kind == _SINE:
         return numbers[first] + numbers[first + 1] * math.sin(numbers[first + 2] * t + numbers[first + 3])
-    count = signal.count // 2
+    t = _within(numbers, first, signal.count, t)
+    first, count = first + 1, signal.count // 2
     values = first + count
     if t <= numbers[first]:
         return numbers[values]
@@ -26,6 +27,16 @@ def signal_value(tables, index, t):
     t0, t1 = numbers[first + i - 1], numbers[first + i]
     y0, y1 = numbers[values + i - 1], numbers[values + i]
     return y0 + (y1 - y0) * (t - t0) / (t1 - t0)
+
+
+@kernel
+def _within(numbers, first, count, t):
+    """The time to look up in a table whose numbers are [repeats, times, values]: of one that repeats, within it."""
+    start, end = numbers[first + 1], numbers[first + count // 2]
+    if numbers[first] == 0.0 or t < end or end == start:
+        return t
+    period = end - start
+    return t - period * math.floor((t - start) / period)
 
 
 @kernel
@@ -51,7 +62,8 @@ def signal_slope(tables, index, t):
     if signal.kind == _SINE:
         w = numbers[first + 2]
         return numbers[first + 1] * w * math.cos(w * t + numbers[first + 3])
-    count = signal.count // 2
+    t = _within(numbers, first, signal.count, t)
+    first, count = first + 1, signal.count // 2
     values = first + count
     if t < numbers[first]:
         return 0.0

@@ -24,10 +24,9 @@ from ..model.edit import with_item
 from ..observe import Observer
 from ..parameters import Parameter, parameters, with_parameter
 from ..realtime import RealTime, Samples, Status
-from ..record import Record, RecordBuilder
+from ..record import Record, RecordBuilder, matching
 from ..rotation import Array, Vector, matrix
 from ..scenes import Scene
-from ..signals import Signal
 from ..simulate import METHODS, SOLVERS, Simulation
 from ..stage import Poses, Stage, stage_of
 from ..view.geometry import extent
@@ -87,7 +86,10 @@ class Session:
         self.hand = Hand(model)
         self._options = _defaults(model, scene, options)
         self._values: dict[str, float] = {}
-        self._manual: dict[str, float] | None = None
+        self.commands: dict[str, float] = {}
+        """What drives were told by the operator."""
+        self.manual = False
+        """True if the drives obey the operator alone, not their signals."""
         self._gave: deque[Samples] = deque()
         self._builder: RecordBuilder | None = None
         self._seeing = threading.RLock()
@@ -154,35 +156,26 @@ class Session:
     @property
     def levers(self) -> list[Lever]:
         """Drives and the ranges of their commands."""
-        return levers(self.written.flatten(), self._manual is None)
-
-    @property
-    def manual(self) -> bool:
-        """True if the drives obey the operator alone, not their signals."""
-        return self._manual is not None
+        return levers(self.written.flatten(), not self.manual)
 
     def command(self, drive: str, value: float) -> Future[None]:
         """Tell a drive what to do."""
-        if self._manual is not None:
-            self._manual[drive] = value
+        self.commands[drive] = value
         return self.loop.do(lambda simulation: simulation.command(drive, value))
 
     def take_the_levers(self, manual: bool) -> Future[None]:
         """Drives obey the operator alone, beginning where they are; or their signals again."""
         flat = self.written.flatten()
-        if manual:
-            now = self.loop.simulation.time
-            self._manual = {
-                name: drive.command * (1.0 if drive.signal is None else _at(drive.signal, now))
-                for name, drive in flat.drives.items()
-            }
-        else:
-            self._manual = None
-        commands = self._manual or {name: drive.command for name, drive in flat.drives.items()}
+        now = self.loop.simulation.time
+        for name, drive in flat.drives.items():
+            if drive.signal is not None:
+                factor = self.commands.get(name, drive.command) * drive.signal.value(now)
+                self.commands[name] = factor if manual else drive.command
+        self.manual = manual
 
         def apply(simulation: Simulation) -> None:
             simulation.alter(self._model())
-            for name, value in commands.items():
+            for name, value in self.commands.items():
                 simulation.command(name, value)
 
         return self.loop.change(apply)
@@ -275,6 +268,10 @@ class Session:
         """Names of everything that can be read and plotted."""
         return list(self.view.values)
 
+    def find(self, pattern: str) -> list[str]:
+        """Names of signals that match a pattern, where `*` stands for any text and `?` for any character."""
+        return matching(pattern, self.signals)
+
     def unit(self, signal: str) -> str:
         """Of a signal."""
         for group in () if self._observer is None else self._observer.groups:
@@ -353,8 +350,9 @@ class Session:
         model = self.written
         for name, value in self._values.items():
             model = with_parameter(model, name, value)
-        for name in self._manual or {}:
-            model = with_item(model, "drives", name, signal=None)
+        if self.manual:
+            for name in model.flatten().drives:
+                model = with_item(model, "drives", name, signal=None)
         return Hand.held_by(model)
 
     def _take_in(self, samples: Samples) -> None:
@@ -446,16 +444,6 @@ def _joined(stretch: list[Samples]) -> Samples:
     blocks.append(tuple(array[latest.kept :] for array in latest.block))
     block = tuple(np.concatenate(arrays) for arrays in zip(*blocks, strict=True))
     return latest._replace(block=block, kept=kept)
-
-
-def _at(signal: Signal, t: float) -> float:
-    """The value of a signal at a time [s]."""
-    from ..signals import Sine
-
-    if isinstance(signal, Sine):
-        offset, amplitude, omega, phase = signal.numbers()
-        return offset + amplitude * float(np.sin(omega * t + phase))
-    return float(np.interp(t, signal.times, signal.values))
 
 
 __all__ = ["Method", "Session", "View"]

@@ -193,7 +193,7 @@ def _drive(model: Model, arm: dict[str, Body], start: Angles, hold: bool) -> Non
                 damping=LAG * stiffness,
                 strength=PRESSURE * area,
                 command=1.0,
-                signal=Table(tuple(times), values),
+                signal=Table(tuple(times), values, repeats=True),
             )
         )
     model.add(
@@ -204,7 +204,7 @@ def _drive(model: Model, arm: dict[str, Body], start: Angles, hold: bool) -> Non
             damping=SLEW_DAMPING,
             strength=SLEW_STRENGTH,
             command=1.0,
-            signal=Table(tuple(times), tuple(slew for _, slew in wanted)),
+            signal=Table(tuple(times), tuple(slew for _, slew in wanted), repeats=True),
         )
     )
 

@@ -25,7 +25,7 @@ def build(ratio: float = -1.0, strength: float = 50.0, stop: float = 0.03) -> Mo
     model.add(Slider("left", GROUND, "left_jaw", axis=(1.0, 0.0, 0.0), friction=1.0))
     model.add(Slider("right", GROUND, "right_jaw", axis=(1.0, 0.0, 0.0), friction=1.0, limits=(-stop, stop)))
     model.add(Repeater("gear", "right", "left", ratio=ratio))
-    close = Table((0.0, 1.0, 2.0, 3.0), (0.0, 1.0, 1.0, 0.0))
+    close = Table((0.0, 1.0, 2.0, 3.0), (0.0, 1.0, 1.0, 0.0), repeats=True)
     model.add(
         PositionServo(
             "motor",

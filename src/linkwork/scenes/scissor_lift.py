@@ -84,7 +84,7 @@ def build(stages: int = 10, angle: float = 25.0, rise: float = 20.0, load: float
             damping=DAMPING,
             strength=2.0 * abs(holding(start, stages, load)),
             command=1.0,
-            signal=Table(tuple(times), tuple(commands)),
+            signal=Table(tuple(times), tuple(commands), repeats=True),
         )
     )
     return model

@@ -108,7 +108,7 @@ def build(heave: float = 0.12, tilt: float = 7.0) -> Model:
                 damping=DAMPING,
                 strength=STRENGTH,
                 command=1.0,
-                signal=Table(tuple(times), tuple(travels[:, k])),
+                signal=Table(tuple(times), tuple(travels[:, k]), repeats=True),
             )
         )
     return model

@@ -28,7 +28,7 @@ def prescribed(name: str, given: Any, times: Array) -> Motion:
     if isinstance(given, Sine):
         return _sine(given)
     if isinstance(given, Table):
-        return _lines(given)
+        return _lines(given.unrolled(float(times[-1])))
     if callable(given):
         return _function(name, given, times, span)
     if _is_triple(given) and all(callable(part) for part in given):
@@ -41,6 +41,7 @@ def corners(given: Any, times: Array) -> list[float]:
     """Times at which the rate of a table jumps, within those asked for [s]."""
     if not isinstance(given, Table):
         return []
+    given = given.unrolled(float(times[-1]))
     t, x = np.array(given.times), np.array(given.values)
     inside = [time for time in np.unique(t) if times[0] <= time <= times[-1]]
     return [float(time) for time in inside if not math.isclose(_slope(t, x, time, -1), _slope(t, x, time, 1))]

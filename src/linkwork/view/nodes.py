@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rotation import IDENTITY, Array, frame_from_axis, quaternion
+from ..rotation import IDENTITY, Array, Vector, frame_from_axis, quaternion
 from ..stage import Poses, Stage
 from .geometry import (
     Piece,
@@ -20,6 +20,7 @@ from .geometry import (
     joint_pieces,
     limit_pieces,
     mesh,
+    typical_size,
 )
 
 LAYERS = (
@@ -41,6 +42,20 @@ _FORCE_COLOR, _SPRING_COLOR, _WHOLE_COLOR = (200, 30, 120), (60, 130, 90), (230,
 _COILS = 8
 # Longest arrow of a reaction, as a share of the stage's size.
 _ARROW = 0.35
+
+
+def light(scene: Any, up: Vector) -> None:
+    """A sun with shadows, a weaker light from the other side, and some from everywhere."""
+    R = frame_from_axis(up)
+    scene.configure_environment_map(None)
+    scene.configure_default_lights(enabled=False)
+    scene.add_light_ambient("/light/ambient", color=(255, 255, 255), intensity=0.9)
+    scene.add_light_directional(
+        "/light/sun", color=(255, 250, 240), intensity=2.4, cast_shadow=True, position=R @ (0.6, -0.9, 1.6)
+    )
+    scene.add_light_directional(
+        "/light/fill", color=(225, 235, 255), intensity=0.8, cast_shadow=False, position=R @ (-0.8, 0.9, 0.6)
+    )
 
 
 class Instances:
@@ -79,22 +94,25 @@ class Nodes:
 
     def __init__(self, scene: Any, stage: Stage, size: float, floor: float, middle: Array):
         self.stage, self._scene, self._size = stage, scene, size
+        # What joints and the like are drawn in proportion to: not larger than bodies, where there are many.
+        self._mark = min(size, 4.0 * typical_size(stage) or size)
         self._shown = set(SHOWN)
         self._layers: dict[str, list[Instances]] = {}
         self._lines: dict[str, Any] = {}
         self._strongest = 0.0
         self._poses: Poses | None = None
         scene.set_up_direction(stage.up)
+        light(scene, stage.up)
         self._add_ground(floor, middle)
         self._by_component = False
         self._add("bodies", body_pieces(stage))
-        self._add("joints", joint_pieces(stage, size))
+        self._add("joints", joint_pieces(stage, self._mark))
         self._springs = [
             (stage.index(s.a), s.at_a, stage.index(s.b), s.at_b) for s in stage.springs
         ]  # fmt: skip
         if self._springs:
             self._lines["springs"] = scene.add_line_segments(
-                "/springs", np.zeros((1, 2, 3)), _SPRING_COLOR, thickness=0.004 * size
+                "/springs", np.zeros((1, 2, 3)), _SPRING_COLOR, thickness=0.004 * self._mark
             )
 
     def _add(self, layer: str, pieces: Iterable[Piece]) -> None:
@@ -133,7 +151,7 @@ class Nodes:
             "limits": limit_pieces, "centres of mass": com_pieces, "frames": frame_pieces,
         }  # fmt: skip
         if visible and layer in makers and layer not in self._layers:
-            self._add(layer, makers[layer](self.stage, self._size))
+            self._add(layer, makers[layer](self.stage, self._mark))
         (self._shown.add if visible else self._shown.discard)(layer)
         for instances in self._layers.get(layer, ()):
             instances.handle.visible = visible
@@ -180,12 +198,12 @@ class Nodes:
         if self._springs and "springs" in self._shown:
             self._lines["springs"].points = np.concatenate(
                 [
-                    _coil(poses.place(a, at_a), poses.place(b, at_b), 0.02 * self._size)
+                    _coil(poses.place(a, at_a), poses.place(b, at_b), 0.02 * self._mark)
                     for a, at_a, b, at_b in self._springs
                 ]
             )
 
-    def trace(self, traces: Mapping[str, Sequence[Array]]) -> None:
+    def trace(self, traces: Mapping[str, Sequence[Array] | Array]) -> None:
         """Draw where points went."""
         for k, (name, points) in enumerate(traces.items()):
             key = f"traces:{name}"

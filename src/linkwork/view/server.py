@@ -74,7 +74,7 @@ class Server:
         # It also obeys a variable that moves its port.
         os.environ.pop("_VISER_PORT_OVERRIDE", None)
         with _listening_by(guarded), contextlib.redirect_stdout(io.StringIO()):
-            self.viser = viser.ViserServer(host=host, port=port, verbose=False)
+            self.viser: Any = viser.ViserServer(host=host, port=port, verbose=False)
         self.port = int(self.viser.get_port())
         if not listening or (port and self.port != port):
             self.stop()
@@ -84,7 +84,7 @@ class Server:
                 f"viser {viser.__version__} does not let its requests be checked; use viser 1.1"
             )
         # Its button opens a tunnel to a public server.
-        self.viser.request_share_url = _no_tunnel  # type: ignore[method-assign]
+        setattr(self.viser, "request_share_url", _no_tunnel)  # noqa: B010
 
     @property
     def url(self) -> str:

@@ -1,0 +1,63 @@
+"""`view(model)`: the live page, from Python as from the command line."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+from ..errors import LinkworkError
+from ..model import Model
+from .page import Page
+from .server import DEFAULT_PORT, LOOPBACK, Server, new_token
+
+
+def view(
+    subject: Model | str,
+    *,
+    host: str = LOOPBACK,
+    port: int = DEFAULT_PORT,
+    token: str | None = None,
+    folder: Path | str = ".",
+    speed: float = 1.0,
+    paused: bool = False,
+    settings: dict[str, Any] | None = None,
+    block: bool = True,
+    **options: Any,
+) -> Page:
+    """Run a model, a scene or a model file in real time and show it in the browser.
+
+    Listens on loopback unless `host` is given, and then wants `token` of visitors (one is made if there is none).
+    Recordings go to `folder`; `settings` are parameters of the scene or file; `options` are those of `Simulation`.
+    Returns when interrupted; without `block`, at once, and the page is to be closed by `close`.
+    """
+    where = Path(folder)
+    if not where.is_dir():
+        raise LinkworkError(f"there is no folder '{where}' for recordings")
+    if token is None and host not in (LOOPBACK, "localhost", "::1"):
+        token = new_token()
+    page = Page(
+        Server(host=host, port=port, token=token), folder=where, speed=speed, paused=paused, **options
+    )
+    try:
+        page.open(str(subject) if isinstance(subject, Path) else subject, settings)
+        page.start()
+        if block:
+            wait()
+    except BaseException:
+        page.close()
+        raise
+    if block:
+        page.close()
+    return page
+
+
+def wait() -> None:
+    """Until interrupted or terminated."""
+    end = threading.Event()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, lambda *_: end.set())
+    with contextlib.suppress(KeyboardInterrupt):
+        end.wait()

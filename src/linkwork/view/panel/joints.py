@@ -1,0 +1,83 @@
+"""Joints: what they do now, and levers for the drives."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ...live.drives import Lever
+from ...live.session import View
+from .tab import Tab, number, table
+
+_STEPS = 200  # of a lever from end to end
+_MOST = 60  # joints in the table
+
+
+class JointsTab(Tab):
+    """Levers of the drives and readings of the joints."""
+
+    title, icon = "Joints", "adjustments"
+
+    def build(self) -> None:
+        session, gui = self.session, self.gui
+        self._sliders: dict[str, Any] = {}
+        if any(lever.automatic for lever in session.levers) or session.manual:
+            manual = gui.add_checkbox(
+                "Drive by hand", session.manual, hint="Drives obey the levers instead of the scene's program"
+            )
+            self.on(manual, self._by_hand)
+        self._folder = gui.add_folder("Drives") if session.levers else None
+        self._add_levers()
+        joints = [joint for joint in session.stage.joints if joint.freedoms]
+        rows = [
+            (joint.name, freedom.name)
+            for joint in joints
+            for freedom in joint.freedoms
+            if f"{joint.name}.{freedom.name}" in session.view.values
+        ]
+        self._rows = rows[:_MOST]
+        self._left_out = len(rows) - len(self._rows)
+        self._readings = gui.add_html("")
+        self.refresh(session.view)
+
+    def _add_levers(self) -> None:
+        for lever in self.session.levers:
+            assert self._folder is not None
+            with self._folder:
+                slider = self.gui.add_slider(
+                    f"{lever.drive}", float(lever.low), float(lever.high), _step(lever),
+                    _near(lever, self.session.commands.get(lever.drive, lever.command)),
+                    hint=f"{lever.coordinate} [{lever.unit}]",
+                )  # fmt: skip
+            self._sliders[lever.drive] = slider
+            self.on(slider, partial(self.session.command, lever.drive))
+
+    def _by_hand(self, manual: bool) -> None:
+        self.session.take_the_levers(manual).result()
+        for slider in self._sliders.values():
+            slider.remove()
+        self._sliders.clear()
+        self._add_levers()
+
+    def refresh(self, view: View) -> None:
+        values, rows = view.values, []
+        for joint, freedom in self._rows:
+            name = f"{joint}.{freedom}"
+            rate = values.get(f"{name}_rate")
+            unit = self.session.unit(name)
+            rows.append((name, number(values[name]), unit, "" if rate is None else number(rate)))
+        content = table([("joint", "now", "", "per s"), *rows], numbers=1)
+        if self._left_out:
+            content += (
+                f"<div style='font-size:11px;padding:2px 6px'>and {self._left_out} more (see Plots)</div>"
+            )
+        self._readings.content = content
+
+
+def _step(lever: Lever) -> float:
+    return (lever.high - lever.low) / _STEPS
+
+
+def _near(lever: Lever, value: float) -> float:
+    """A value within the range of a lever."""
+    return float(min(max(value, lever.low), lever.high))

@@ -1,0 +1,50 @@
+"""Numbers of the model: those that may change while it moves, and those of the scene that need a new start."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from .tab import Tab
+
+_STEPS = 200
+_MOST = 24  # sliders at once
+
+
+class ModelTab(Tab):
+    """Sliders for gravity, friction, springs; parameters of the scene."""
+
+    title, icon = "Model", "settings"
+
+    def build(self) -> None:
+        session, gui = self.session, self.gui
+        with gui.add_folder("While it moves"):
+            for parameter in session.parameters[:_MOST]:
+                top = max(parameter.high, parameter.value)
+                slider = gui.add_slider(
+                    f"{parameter.name}", 0.0, float(top), float(top / _STEPS), float(parameter.value),
+                    hint=f"[{parameter.unit}]",
+                )  # fmt: skip
+                self.on(slider, partial(session.set_parameter, parameter.name))
+        scene = session.scene
+        self._inputs: dict[str, Any] = {}
+        numbers = {} if scene is None else {k: v for k, v in scene.parameters.items() if _simple(v)}
+        if numbers:
+            with gui.add_folder("For a new start"):
+                for name, default in numbers.items():
+                    value = self.page.settings.get(name, default)
+                    if isinstance(default, bool):
+                        self._inputs[name] = gui.add_checkbox(name, bool(value))
+                    else:
+                        self._inputs[name] = gui.add_number(name, value)
+                again = gui.add_button("Start with these", icon="refresh")
+                self.click(again, self._again)
+
+    def _again(self) -> None:
+        assert self.session.scene is not None
+        values = {name: control.value for name, control in self._inputs.items()}
+        self.page.open(self.session.scene.name, settings=values)
+
+
+def _simple(value: Any) -> bool:
+    return isinstance(value, bool | int | float)
