@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 UV_VERSION := 0.13.7
+PORT ?= 8080
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -20,9 +21,9 @@ help:  ## Show this list
 
 install: $(STAMP)  ## Install the project and its tools into .venv
 
-run: $(STAMP)  ## Simulate a chain of five links and plot it: out/chain5.png
+run: $(STAMP)  ## The live simulator: a gallery of scenes in the browser (PORT=8080)
 	@mkdir -p out
-	$(BIN)/linkwork run chain5 --plot out/chain5.png
+	$(BIN)/linkwork view --folder out --port $(PORT)
 
 test: lint  ## All checks and all tests
 	$(BIN)/pytest -n 2

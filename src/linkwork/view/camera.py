@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +10,13 @@ import numpy as np
 from ..errors import LinkworkError, nearest
 from ..rotation import Array, Vector, matrix
 from ..stage import Poses, Stage
+from .geometry import extent, reach
 
 FOV = 0.6  # vertical, [rad]
 PRESETS = ("best", "front", "side", "top")
-_MARGIN = 1.08
+_MARGIN = 1.1
+_SIDES = 32  # of the polygon that measures a spread
+_NEAREST = 0.7  # distance from the middle, in diagonals of what is seen: closer, perspective is too strong
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,48 @@ def camera(
     "best" looks at planar mechanisms almost along their axes, at others from a corner; "front", "side" and "top" look
     along axes that stand upright in the picture.
     """
+    corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
+    return _fitted(
+        *_direction(stage, poses, low, high, preset), lambda d: (corners @ d.T).max(axis=0), aspect
+    )
+
+
+def close_camera(
+    stage: Stage, poses: Poses, preset: str = "best", aspect: float = 1.6, points: Array | None = None
+) -> Camera:
+    """A camera as close as it can be with all bodies in the picture, over one or many poses (n × bodies × 3 and × 4),
+    and all points (n × 3 [m]); the presets are those of `camera`."""
+    low, high = extent(stage, poses.positions, poses.rotations)
+    first = Poses(*poses) if poses.positions.ndim == 2 else Poses(poses.positions[0], poses.rotations[0])
+
+    def far(directions: Array) -> Array:
+        bodies = reach(stage, poses.positions, poses.rotations, directions)
+        if points is not None and len(points):
+            bodies = np.maximum(bodies, (points @ directions.T).max(axis=0))
+        # A stage without bodies is as large as `extent` says.
+        return bodies if np.isfinite(bodies).all() else np.abs(directions).sum(axis=1) / 2
+
+    return _fitted(*_direction(stage, first, low, high, preset), far, aspect)
+
+
+def spread(stage: Stage, poses: Poses, preset: str = "best") -> float:
+    """How much there is to see of one pose, to compare it with others of the stage: the area that it takes up in the
+    picture of a camera far away, with all that lies between its parts; somewhat less of a picture that is too high."""
+    back, up = _direction(stage, poses, *extent(stage, poses.positions, poses.rotations), preset)
+    right, over = _across(back, up)
+    step = 2 * np.pi / _SIDES
+    angles = step * np.arange(_SIDES)
+    far = reach(stage, *poses, np.cos(angles)[:, None] * right + np.sin(angles)[:, None] * over)
+    # The polygon that touches it from every side.
+    edges = (np.roll(far, 1) + np.roll(far, -1) - 2 * far * np.cos(step)) / np.sin(step)
+    half = _SIDES // 2
+    wide, tall = far[0] + far[half], far[half // 2] + far[half // 2 + half]
+    # Between the area and the share of the picture that it fills: the first likes towers, the second what is end-on.
+    return float(far @ edges / np.sqrt(max(tall, wide / 1.6, 1e-9)))
+
+
+def _direction(stage: Stage, poses: Poses, low: Array, high: Array, preset: str) -> tuple[Array, Array]:
+    """Unit vectors towards the camera and upwards."""
     if preset not in PRESETS:
         raise LinkworkError(f"there is no camera '{preset}'{nearest(preset, PRESETS)}")
     up, axis = np.array(stage.up), planar_axis(stage, poses)
@@ -46,15 +92,16 @@ def camera(
         back = sideways
     elif preset == "top":
         back, up = up, -towards
-    elif axis is not None:
-        back = towards + 0.28 * sideways + 0.22 * up
-    else:
+    elif axis is None:
         back = towards + 0.75 * sideways + 0.55 * up
-    back = back / np.linalg.norm(back)
-    middle = (low + high) / 2
-    return Camera(
-        _triple(middle + _distance(low, high, back, up, aspect) * back), _triple(middle), _triple(up)
-    )
+    elif abs(float(axis @ up)) > 0.9:  # it lies flat: from above, or it would be a line
+        back = towards + 0.4 * sideways + 1.3 * up
+    else:
+        # A long row is looked at along its length, from which it does not look smaller than it must.
+        wide, tall = np.abs(high - low) @ np.abs(sideways), np.abs(high - low) @ np.abs(up)
+        along = min(max(0.28, 0.2 * (float(wide / max(tall, 1e-9)) - 8.0)), 2.0)
+        back = towards + along * sideways + 0.22 * (1.0 + 0.5 * along) * up
+    return back / np.linalg.norm(back), up
 
 
 def planar_axis(stage: Stage, poses: Poses) -> Array | None:
@@ -88,19 +135,31 @@ def _horizontal(axis: Array | None, up: Array) -> tuple[Array, Array]:
     return towards, np.cross(up, towards)
 
 
-def _distance(low: Array, high: Array, back: Array, up: Array, aspect: float) -> float:
-    """How far from the middle every corner is within the picture."""
+def _fitted(back: Array, up: Array, far: Callable[[Array], Array], aspect: float) -> Camera:
+    """The closest camera that looks against `back` and sees everything; `far` tells how far it reaches.
+
+    A point (x, y, z), in axes to the right, over and back, is seen from (0, 0, d) if |x| <= T (d - z), T the tangent of
+    half the angle of view. So the largest of x + T z and -x + T z are all there is to know, and give d and the middle.
+    """
+    right, over = _across(back, up)
+    tangent = np.tan(FOV / 2) / _MARGIN
+    middle, needed = np.zeros(3), []
+    for axis, t in ((right, tangent * aspect), (over, tangent)):
+        plus, minus = far(np.array([axis + t * back, -axis + t * back]))
+        middle += (plus - minus) / 2 * axis
+        needed.append((plus + minus) / (2 * t))
+    ends = far(np.array([right, -right, over, -over, back, -back]))
+    spans = ends[0::2] + ends[1::2]
+    depth = float(ends[4] - ends[5]) / 2
+    distance = max(*needed, depth + _NEAREST * float(np.linalg.norm(spans)) + 1e-9)
+    return Camera(_triple(middle + distance * back), _triple(middle + depth * back), _triple(up))
+
+
+def _across(back: Array, up: Array) -> tuple[Array, Array]:
+    """Unit vectors to the right and upwards in the picture."""
     right = np.cross(up, back)
     right /= np.linalg.norm(right)
-    over = np.cross(back, right)
-    half = np.maximum((high - low) / 2, 1e-3)
-    tangent = np.tan(FOV / 2)
-    needed = 0.0
-    for signs in np.ndindex(2, 2, 2):
-        corner = half * (2 * np.array(signs) - 1)
-        wide = max(abs(float(corner @ over)), abs(float(corner @ right)) / aspect)
-        needed = max(needed, float(corner @ back) + _MARGIN * wide / tangent)
-    return needed
+    return right, np.cross(back, right)
 
 
 def _triple(a: Array) -> Vector:

@@ -6,12 +6,12 @@ import html
 import json
 import secrets
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import LinkworkError
 from ..scenes import Scene, find_scene, scene_names
 from .server import Reply
+from .thumbnails import Thumbnails
 
 if TYPE_CHECKING:
     from .page import Page
@@ -28,6 +28,7 @@ class Gallery:
     def __init__(self, page: Page):
         self._page = page
         self._key = secrets.token_urlsafe(12)
+        self._thumbnails = Thumbnails()
 
     def answer(self, path: str, query: dict[str, str]) -> Reply | None:
         """A reply, or None if the request is not ours."""
@@ -59,28 +60,26 @@ class Gallery:
         return _json(200, {"scene": name})
 
     def _picture(self, name: str) -> Reply:
-        found = picture_file(name) if name in scene_names() else None
-        if found is None:
+        if name not in scene_names():
             return Reply(404, "text/plain", b"no such picture")
-        return Reply(200, _PNG, found.read_bytes(), (("Cache-Control", "max-age=3600"),))
+        found = self._thumbnails.get(name)
+        if found is None:  # not yet
+            return Reply(204, "text/plain", b"", (("Cache-Control", "no-store"),))
+        return Reply(200, _PNG, found, (("Cache-Control", "max-age=60"),))
+
+    def stop(self) -> None:
+        """End what goes on behind the page."""
+        self._thumbnails.stop()
 
     def _html(self) -> str:
         cards = "\n".join(_card(find_scene(name)) for name in scene_names())
         return _PAGE.replace("@CARDS@", cards).replace("@KEY@", self._key)
 
 
-def picture_file(name: str) -> Path | None:
-    """The thumbnail of a scene, if it was made (`linkwork thumbnails`)."""
-    path = Path(__file__).with_name("thumbnails") / f"{name}.png"
-    return path if path.is_file() else None
-
-
 def _card(scene: Scene) -> str:
     name = html.escape(scene.name)
     picture = (
-        f'<img src="/gallery/picture/{name}" alt="{name}" width="320" height="200">'
-        if picture_file(scene.name)
-        else '<div class="none">no picture</div>'
+        f'<img src="/gallery/picture/{name}" alt="{name}" width="320" height="200" onerror="later(this)">'
     )
     return (
         f'<a class="card" href="/" data-scene="{name}">{picture}<div class="text"><h2>{name}</h2>'
@@ -110,12 +109,14 @@ _PAGE = """<!doctype html>
   .card { display: block; background: #fff; border-radius: 10px; overflow: hidden; color: inherit;
           text-decoration: none; box-shadow: 0 1px 4px #0002; border: 2px solid transparent; }
   .card:hover { box-shadow: 0 3px 12px #0003; } .card.now { border-color: #266ed2; }
-  .card img, .card .none { display: block; width: 100%; height: auto; aspect-ratio: 8/5; background: #e8ecf1; }
-  .card .none { color: #99a; text-align: center; padding-top: 40px; box-sizing: border-box; }
+  .card img { display: block; width: 100%; height: auto; aspect-ratio: 8/5; background: #e8ecf1; }
   .text { padding: 8px 14px 12px; } h2 { font-size: 16px; margin: 2px 0; }
   .text p { margin: 2px 0; font-size: 13.5px; } .text .source { color: #6b7685; font-size: 12px; }
   a { color: #266ed2; } #trouble { color: #c62828; }
 </style></head><body>
+<script>  // a picture that is still being drawn
+function later(picture) { setTimeout(() => picture.src = picture.src.split("?")[0] + "?" + Date.now(), 1500); }
+</script>
 <header><h1>Linkwork</h1>
 <p>Choose a scene: it starts above. Drag bodies, move levers, change what you like.</p></header>
 <section class="live"><div class="bar"><span>running: <b id="now"></b> <span id="trouble"></span></span>

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import LinkworkError, MissingExtraError
+from ..item import GROUND
 from ..rotation import IDENTITY, Array, Quaternion, Vector, about, frame_from_axis, matrix, quaternion
 from ..shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
-from ..stage import SeenJoint, Stage
+from ..stage import SeenFreedom, SeenJoint, Stage
 
 Color = tuple[int, int, int]
 
@@ -26,9 +27,10 @@ TURN_COLOR, SLIDE_COLOR, LIMIT_COLOR, COM_COLOR = (
     (250, 150, 30),
     (250, 220, 40),
 )
+BEARING_COLOR: Color = (70, 76, 86)
 AXIS_COLORS: tuple[Color, ...] = ((220, 50, 47), (60, 160, 60), (38, 110, 210))
 
-_ROUND = 24  # corners of circles
+_ROUND = 32  # corners of circles
 _ARC = 16  # pieces of the arc that shows the limits of a turn
 _MESH = "mesh:"
 
@@ -80,21 +82,30 @@ def body_pieces(stage: Stage, by_component: bool = False) -> list[Piece]:
     return pieces
 
 
-def joint_pieces(stage: Stage, size: float) -> list[Piece]:
-    """An axle for every turn, a rail for every slide, a ball for a ball; `size` [m] is that of the whole stage."""
+def joint_pieces(stage: Stage, size: float, bounds: tuple[Array, Array] | None = None) -> list[Piece]:
+    """An axle for every turn, a rail for every slide, a ball for a ball, a bearing where it stands on the ground.
+
+    `size` [m] is that of the whole stage or of what is typical on it; rails on the ground reach through `bounds`, two
+    corners [m].
+    """
     pieces: list[Piece] = []
     for joint in stage.joints:
         body, at, turn = _stand(stage, joint)
-        if sum(freedom.turns for freedom in joint.freedoms) == 3:
-            r = 0.012 * size
+        if len(joint.freedoms) == 3 and all(freedom.turns for freedom in joint.freedoms):
+            r = (0.025 if body < 0 else 0.012) * size
             pieces.append(Piece("sphere", body, at, IDENTITY, (r, r, r), TURN_COLOR))
         for freedom in joint.freedoms:
             if len(joint.freedoms) >= 3:
                 break
-            r, length = (0.006 * size, 0.09 * size) if freedom.turns else (0.004 * size, 0.25 * size)
             rotation = _along(turn, freedom.axis)
-            color = TURN_COLOR if freedom.turns else SLIDE_COLOR
-            pieces.append(Piece("cylinder", body, at, rotation, (r, r, length), color))
+            if freedom.turns:
+                r, length = 0.006 * size, (0.075 if len(joint.freedoms) == 1 else 0.05) * size
+                pieces.append(Piece("cylinder", body, at, rotation, (r, r, length), TURN_COLOR))
+                if body < 0:
+                    r, length = 2.5 * r, 0.45 * length
+                    pieces.append(Piece("cylinder", body, at, rotation, (r, r, length), BEARING_COLOR))
+            else:
+                pieces.append(_rail(body, at, rotation, freedom, size, bounds))
     return pieces
 
 
@@ -153,22 +164,75 @@ def frame_pieces(stage: Stage, size: float) -> list[Piece]:
 
 def extent(stage: Stage, positions: Array, rotations: Array) -> tuple[Array, Array]:
     """Lowest and highest corner [m] of the bodies, over any number of poses (… × bodies × 3 and × 4)."""
-    positions = positions.reshape(-1, len(stage.bodies), 3)
-    rotations = rotations.reshape(-1, len(stage.bodies), 4)
-    low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    for piece in body_pieces(stage):
-        v = mesh(piece.mesh).vertices
-        corners = np.array(np.meshgrid(*zip(v.min(axis=0), v.max(axis=0), strict=True))).reshape(3, -1).T
-        local = np.array(piece.at) + (corners * piece.scale) @ matrix(piece.rotation).T
-        for p, q in zip(positions[:, piece.body], rotations[:, piece.body], strict=True):
-            world = p + local @ matrix(q).T
-            low, high = np.minimum(low, world.min(axis=0)), np.maximum(high, world.max(axis=0))
-    for joint in stage.joints:  # where it hangs
-        if joint.a == "ground":
-            low, high = np.minimum(low, joint.at_a), np.maximum(high, joint.at_a)
-    if not np.isfinite(low).all():
+    far = reach(stage, positions, rotations, np.vstack([-np.eye(3), np.eye(3)]))
+    if not np.isfinite(far).all():
         return np.full(3, -0.5), np.full(3, 0.5)
-    return low, high
+    return -far[:3], far[3:]
+
+
+def reach(stage: Stage, positions: Array, rotations: Array, directions: Array) -> Array:
+    """How far bodies, and where they hang, reach along each direction (k × 3, of any length), over any number of poses:
+    the largest dot product with it, minus infinity if there is nothing."""
+    positions, rotations = (
+        positions.reshape(-1, *positions.shape[-2:]),
+        rotations.reshape(-1, *rotations.shape[-2:]),
+    )
+    R = turns(rotations)
+    far = np.full(len(directions), -np.inf)
+    for piece in body_pieces(stage):
+        centres = positions[:, piece.body] + R[:, piece.body] @ np.array(piece.at)
+        stretch = R[:, piece.body] @ (matrix(piece.rotation) * piece.scale)
+        along = centres @ directions.T + _support(piece.mesh, directions @ stretch)
+        far = np.maximum(far, along.max(axis=0))
+    # What slides or flies may have left its joint's place far behind.
+    hung = [j.at_a for j in stage.joints if j.a == GROUND and all(freedom.turns for freedom in j.freedoms)]
+    hung += [at for s in stage.springs for end, at in ((s.a, s.at_a), (s.b, s.at_b)) if end == GROUND]
+    for at in hung:
+        far = np.maximum(far, directions @ np.array(at))
+    return far
+
+
+def typical_size(stage: Stage) -> float:
+    """Length of a body of the middle size [m]; 0 if there are none."""
+    spans: dict[int, Array] = {}
+    axes = np.vstack([-np.eye(3), np.eye(3)])
+    for piece in body_pieces(stage):
+        stretch = matrix(piece.rotation) * piece.scale
+        far = axes @ np.array(piece.at) + _support(piece.mesh, axes @ stretch)
+        spans[piece.body] = np.maximum(far, spans.get(piece.body, far))
+    lengths = [float(np.linalg.norm(far[:3] + far[3:])) for far in spans.values()]
+    return float(np.median(lengths or [0.0]))
+
+
+def _support(name: str, d: Array) -> Array:
+    """The largest dot product of a point of a mesh with each of some vectors (… × 3)."""
+    round_, level = np.hypot(d[..., 0], d[..., 1]), np.abs(d[..., 2]) / 2
+    if name == "sphere":
+        return np.hypot(round_, d[..., 2])
+    if name == "cylinder":
+        return round_ + level
+    if name == "cone":
+        return np.maximum(round_ - d[..., 2] / 2, d[..., 2] / 2)
+    v = mesh(name).vertices
+    if name == "box" or not len(v):
+        far: Array = np.abs(d).sum(axis=-1) / 2
+        return far
+    # The box around a mesh of a file, which may have any number of corners.
+    low, high = v.min(axis=0), v.max(axis=0)
+    boxed: Array = d @ ((low + high) / 2) + np.abs(d) @ ((high - low) / 2)
+    return boxed
+
+
+def turns(rotations: Array) -> Array:
+    """Rotation matrices of quaternions of any length but zero: … × 4 to … × 3 × 3."""
+    w, x, y, z = np.moveaxis(rotations / np.linalg.norm(rotations, axis=-1, keepdims=True), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    result: Array = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return result
 
 
 def rgb(color: str) -> Color:
@@ -205,6 +269,28 @@ def _stand(stage: Stage, joint: SeenJoint) -> tuple[int, Vector, Quaternion]:
 def _along(turn: Quaternion, axis: int) -> Quaternion:
     """The orientation whose z axis lies along an axis of a frame."""
     return quaternion(frame_from_axis(_vector(matrix(turn)[:, axis])))
+
+
+def _rail(
+    body: int,
+    at: Vector,
+    rotation: Quaternion,
+    freedom: SeenFreedom,
+    size: float,
+    bounds: tuple[Array, Array] | None,
+) -> Piece:
+    """What slides along it: as long as its limits allow, or else as long as is handy."""
+    axis, r = matrix(rotation)[:, 2], 0.004 * size
+    low, high = freedom.limits
+    if low is None or high is None:
+        low, high = -0.03 * size, 0.03 * size
+        if body < 0 and bounds is not None:
+            middle, half = (bounds[0] + bounds[1]) / 2 - np.array(at), (bounds[1] - bounds[0]) / 2
+            far = float(np.abs(axis) @ half)
+            low, high = min(low, float(axis @ middle) - far), max(high, float(axis @ middle) + far)
+            low, high = low - 0.05 * size, high + 0.05 * size
+    centre = _vector(np.array(at) + (low + high) / 2 * axis)
+    return Piece("cylinder", body, centre, rotation, (r, r, max(high - low, 2 * r)), SLIDE_COLOR)
 
 
 def _arc(

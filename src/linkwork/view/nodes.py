@@ -13,6 +13,7 @@ import numpy as np
 from ..rotation import IDENTITY, Array, Vector, frame_from_axis, quaternion
 from ..stage import Poses, Stage
 from .geometry import (
+    Color,
     Piece,
     body_pieces,
     com_pieces,
@@ -74,7 +75,7 @@ class Instances:
             batched_wxyzs=np.tile(IDENTITY, (len(pieces), 1)),
             batched_positions=np.zeros((len(pieces), 3)),
             batched_scales=np.array([piece.scale for piece in pieces]),
-            batched_colors=np.array([piece.color for piece in pieces], np.uint8),
+            batched_colors=_linear([piece.color for piece in pieces]),
             lod="off",
             flat_shading=pieces[0].mesh == "box",
             side="double" if inside_out or pieces[0].mesh.startswith("mesh:") else "front",
@@ -256,6 +257,11 @@ class Nodes:
                 instances.handle.remove()
         for handle in self._lines.values():
             handle.remove()
+
+
+def _linear(colors: Sequence[Color]) -> Any:
+    """Colours of instances, which viser takes for linear ones: written as on the screen, they would be pale."""
+    return np.rint(255.0 * (np.array(colors) / 255.0) ** 2.2).astype(np.uint8)
 
 
 def _product(a: Array, b: Array) -> Array:

@@ -71,7 +71,7 @@ class Page:
         stage.world_axes.visible = False
         self.gallery = Gallery(self)
         server.serve(self.gallery.answer)
-        server.viser.on_client_connect(lambda client: self.aim("best", client))
+        server.viser.on_client_connect(self._welcome)
         self._thread = threading.Thread(target=self._show, name="linkwork-pictures", daemon=True)
 
     # Life
@@ -91,6 +91,7 @@ class Page:
         with self._stage_lock:
             if self.session is not None:
                 self.session.stop()
+        self.gallery.stop()
         self.server.stop()
 
     def __enter__(self) -> Page:
@@ -199,6 +200,16 @@ class Page:
         except Exception as error:
             traceback.print_exc()
             _tell(client, f"{type(error).__name__}: {error}")
+
+    def _welcome(self, client: Any) -> None:
+        """Turn a new visitor's camera, and again when the panel has taken its place."""
+        self.aim("best", client)
+        width = client.camera.image_width
+        for _ in range(10):
+            time.sleep(0.2)
+            if client.camera.image_width != width:
+                self.aim("best", client)
+                return
 
     def aim(self, preset: str, client: Any) -> None:
         """Turn a visitor's camera."""

@@ -41,7 +41,7 @@ class RunTab(Tab):
         self._pause = gui.add_button("Pause", icon="player-pause", color="blue")
         self.click(self._pause, self._toggle)
         more = gui.add_button_group(
-            "Or", ("Step", "Reset"), hint="Step: one step of the simulation, then pause"
+            "By hand", ("Step", "Reset"), hint="Step: one step of the simulation, then pause"
         )
         more.on_click(lambda event: self.page.attempt(event.client, lambda: self._more(more.value)))
         speed = f"{session.status.speed:g}"

@@ -55,7 +55,7 @@ def table(rows: Iterable[tuple[str, ...]], numbers: int = 1) -> str:
         for k, cell in enumerate(row):
             number = 0 < k <= numbers
             style = "text-align:right;font-variant-numeric:tabular-nums;" if number else ""
-            cells.append(f'<td style="padding:1px 6px;{style}">{html.escape(cell)}</td>')
+            cells.append(f'<td style="padding:1px 4px;white-space:nowrap;{style}">{html.escape(cell)}</td>')
         lines.append(f"<tr>{''.join(cells)}</tr>")
     return f'<table style="width:100%;font-size:12px;border-collapse:collapse">{"".join(lines)}</table>'
 

@@ -1,0 +1,145 @@
+"""The command that draws: pictures and films of scenes, model files and records."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import LinkworkError, nearest
+from .common import Settings, app, compiling, console, escape, find_subject, need_folder, progress_bar, warm
+
+if TYPE_CHECKING:
+    from ..record import Record
+    from ..stage import Stage
+
+_RECORDS = (".h5", ".hdf5", ".part")
+_PICTURES = (".png",)
+_FILMS = (".mp4", ".gif")
+_CAMERAS = ("best", "front", "side", "top")
+_USUAL_DURATION, _USUAL_DT = 10.0, 1e-3  # of a model file [s]
+_EVERY = 0.01  # between samples of a run that is only watched [s]
+
+
+@app.command()
+def picture(
+    subject: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENE_OR_FILE_OR_RECORD",
+            help="A scene's name, a model file (.yaml) or a record (.h5).",
+        ),
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="What to write: .png, .mp4 or .gif.")],
+    duration: Annotated[float | None, typer.Option("--time", help="Time to simulate [s].")] = None,
+    at: Annotated[
+        float | None, typer.Option(help="Time of a picture [s]; default: the middle of the motion.")
+    ] = None,
+    fps: Annotated[float, typer.Option(help="Frames a second of a film.")] = 30.0,
+    speed: Annotated[float, typer.Option(help="Seconds of motion in a second of a film.")] = 1.0,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Width and height in pixels.")] = "800x512",
+    camera: Annotated[str, typer.Option(help="best, front, side or top.")] = "best",
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Layers: ground, bodies, joints, springs (these by default), limits, coms, frames; "
+            "repeatable, or with commas."
+        ),
+    ] = None,
+    trace: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MARKER", help="Marker to trace; repeatable; default: all; 'none' for none."),
+    ] = None,
+    settings: Settings = None,
+) -> None:
+    """Draw a picture (.png) or a film (.mp4, .gif) of a scene, a model file or a record."""
+    kind = out.suffix.lower()
+    if kind not in (*_PICTURES, *_FILMS):
+        raise LinkworkError(
+            f"{out}: not written as '{kind}', but as one of {', '.join((*_PICTURES, *_FILMS))}"
+        )
+    need_folder(out)
+    if camera not in _CAMERAS:
+        raise LinkworkError(f"there is no camera '{camera}'{nearest(camera, _CAMERAS)}")
+    if at is not None and kind in _FILMS:
+        raise LinkworkError("--at is the time of a picture; a film shows all times")
+    width, height = _size(size)
+    layers = [layer.strip() for text in show or [] for layer in text.split(",") if layer.strip()]
+    traces = None if trace is None else [name for name in trace if name != "none"]
+    if Path(subject).suffix in _RECORDS:
+        record, stage = _recorded(subject, settings, duration)
+    else:
+        record, stage = _simulated(subject, settings, duration, at, kind in _FILMS)
+        if kind in _PICTURES:
+            at = float(record.time[-1]) if at is None else min(at, float(record.time[-1]))
+    from ..view.painter import USUAL
+
+    if kind in _PICTURES:
+        with compiling(quiet=False):
+            from ..view.picture import save_png, snapshot
+
+            image = snapshot(
+                record, stage, at, camera, width=width, height=height, show=layers or USUAL, traces=traces
+            )
+        save_png(out, image)
+        console.print(f"{escape(str(out))}: {width} × {height} pixels", highlight=False)
+        return
+    from ..view.film import film
+
+    with progress_bar(f"drawing {out.name}", quiet=False) as advance:
+        frames = film(
+            record, out, stage=stage, fps=fps, speed=speed, width=width, height=height, preset=camera, traces=traces,
+            show=layers or USUAL, progress=advance,
+        )  # fmt: skip
+    console.print(
+        f"{escape(str(out))}: {frames} frames of {width} × {height} pixels, {frames / fps:.3g} s",
+        highlight=False,
+    )
+
+
+def _recorded(subject: str, settings: list[str] | None, duration: float | None) -> tuple[Record, Stage]:
+    """A record that was saved, and what is to be seen in it."""
+    if settings or duration is not None:
+        raise LinkworkError(f"{subject} is a record: --set and --time are for what is simulated anew")
+    from ..record import Record
+    from ..view.motion import stage_in
+
+    record = Record.load(subject)
+    return record, stage_in(record)
+
+
+def _simulated(
+    subject: str, settings: list[str] | None, duration: float | None, at: float | None, whole: bool
+) -> tuple[Record, Stage]:
+    """The motion of a scene or a model file: all of it, or until the time of a picture."""
+    model, found = find_subject(subject, settings)
+    length = duration if duration is not None else (found.duration if found else _USUAL_DURATION)
+    if not 0.0 < length < math.inf:
+        raise LinkworkError(f"--time must be a positive number of seconds, not {length:g}")
+    if not whole:
+        moment = length / 2 if at is None else at
+        if not 0.0 <= moment <= length:
+            raise LinkworkError(f"--at {moment:g} s is outside of the motion, which lasts {length:g} s")
+        length = moment
+    with compiling(quiet=False):
+        from ..simulate import Simulation
+        from ..stage import stage_of
+
+        dt = found.dt if found else _USUAL_DT
+        simulation = Simulation(model, method=found.method if found else None, dt=dt)
+        warm(simulation)
+    # Whole steps, and at least one: the start itself makes a picture too.
+    steps = max(1, math.ceil(length / dt - 1e-9))
+    every = min(max(1, round(_EVERY / dt)), steps) * dt
+    with progress_bar(f"simulating {model.name}", quiet=False) as advance:
+        record = simulation.run(steps * dt, every=every, progress=advance, reactions=False)
+    return record, stage_of(model)
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, cross, height = text.lower().partition("x")
+    if not (cross and width.isdecimal() and height.isdecimal()):
+        raise LinkworkError(f"--size {text}: write width and height in pixels as 800x512")
+    return int(width), int(height)

@@ -1,0 +1,182 @@
+"""Films of records: MP4 for players, GIF for pages. Nothing is shown on a display."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import LinkworkError
+from ..record import Record
+from ..results.files import atomic, need, target_of
+from ..rotation import Array
+from ..stage import Poses, Stage
+from .camera import close_camera
+from .motion import Motion, motion, stage_in
+from .motion import traces as ways
+from .painter import TRACE_COLORS, USUAL, Image, Painter, bounds_of, check_size
+
+ENDINGS = (".mp4", ".gif")
+_GIF_FASTEST = (
+    50.0  # frames a second: durations are whole hundredths of a second, and players slow down a single one
+)
+_GIF_COLORS, _GIF_SAMPLES = 255, 8  # one colour is left for what does not change
+_GIF_STRIP = 12  # pixels of every column that are given to the colour of a trace
+_FINEST = 8  # points of a trace from frame to frame, where the record has so many rows
+_LEFT_OUT = 1e-9  # share of a frame by which a record may end too early for its last frame
+
+
+def film(
+    record: Record,
+    path: Path | str,
+    *,
+    stage: Stage | None = None,
+    fps: float = 30.0,
+    speed: float = 1.0,
+    width: int = 800,
+    height: int = 512,
+    preset: str = "best",
+    traces: Iterable[str] | None = None,
+    show: Sequence[str] = USUAL,
+    start: float | None = None,
+    end: float | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> int:
+    """Write a film of a record, as MP4 or GIF by the ending of the path, and return its number of frames.
+
+    `fps` is frames a second of the film, `speed` how many seconds of the record pass in one second of it. The camera
+    sees the whole motion from `start` to `end` [s] (default: all of the record). `traces` names markers whose ways are
+    drawn while they move (default: all). `progress(share)` is told how far it is. Without a `stage` the record's own
+    is taken. MP4 needs the extra `video`, GIF the extra `plot`. An old file is replaced in the end, if all went well.
+    """
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind not in ENDINGS:
+        raise LinkworkError(f"{path}: films are not written as '{kind}', but as one of {', '.join(ENDINGS)}")
+    _positive("fps", fps)
+    _positive("speed", speed)
+    if kind == ".gif" and fps > _GIF_FASTEST:
+        raise LinkworkError(f"GIF shows at most {_GIF_FASTEST:g} frames a second, not {fps:g}")
+    if kind == ".mp4" and (width % 2 or height % 2):
+        raise LinkworkError(f"the size of an MP4 must be even, not {width} × {height} pixels")
+    check_size(width, height)
+    target_of(path)
+    stage = stage or stage_in(record)
+    times = _times(record, fps, speed, start, end)
+    moving = motion(record, stage, times)
+    fine = int(np.clip(len(record) // len(times), 1, _FINEST))
+    between = np.interp(np.arange(fine * (len(times) - 1) + 1) / fine, np.arange(len(times)), times)
+    lines = ways(stage, motion(record, stage, between), traces)
+    every = Poses(moving.positions, moving.rotations)
+    points = np.concatenate([np.empty((0, 3)), *lines.values()])
+    camera = close_camera(stage, every, preset, width / height, points)
+    painter = Painter(stage, camera, bounds_of(stage, every, lines), width=width, height=height, show=show)
+    pictures = _Pictures(painter, moving, lines, fine, progress)
+    with atomic(path) as temporary:
+        if kind == ".mp4":
+            _write_mp4(temporary, pictures, fps, width, height)
+        else:
+            _write_gif(temporary, pictures, fps)
+    return len(pictures)
+
+
+class _Pictures:
+    """The frames of a film, drawn when they are asked for."""
+
+    def __init__(self, painter: Painter, moving: Motion, traces: dict[str, Array], fine: int, progress: Any):
+        self._painter, self._moving, self._traces, self._progress = painter, moving, traces, progress
+        self._fine = fine
+
+    def __len__(self) -> int:
+        return len(self._moving.time)
+
+    @property
+    def lines(self) -> int:
+        """Number of traces."""
+        return len(self._traces)
+
+    def frame(self, row: int) -> Image:
+        """One of them, with traces until then."""
+        traces = {name: way[: row * self._fine + 1] for name, way in self._traces.items()}
+        return self._painter.draw(self._moving.poses(row), traces)
+
+    def __iter__(self) -> Iterator[Image]:
+        for row in range(len(self)):
+            yield self.frame(row)
+            if self._progress is not None:
+                self._progress((row + 1) / len(self))
+
+
+def _times(record: Record, fps: float, speed: float, start: float | None, end: float | None) -> Array:
+    """Times of the frames [s]; `motion` refuses those outside of the record."""
+    if not len(record):
+        raise LinkworkError("the record has no rows: there is nothing to see")
+    first = float(record.time[0]) if start is None else start
+    last = float(record.time[-1]) if end is None else end
+    if not first <= last:
+        raise LinkworkError(f"a film cannot start at {first:g} s and end at {last:g} s")
+    step = speed / fps
+    count = int(np.floor((last - first) / step + _LEFT_OUT)) + 1
+    times: Array = np.minimum(first + step * np.arange(count), last)
+    return times
+
+
+def _write_mp4(path: Path, pictures: _Pictures, fps: float, width: int, height: int) -> None:
+    ffmpeg = need("imageio_ffmpeg", "video", "an MP4")
+    try:
+        writer = ffmpeg.write_frames(
+            str(path),
+            (width, height),
+            fps=fps,
+            codec="libx264",
+            macro_block_size=1,  # any even size is fine
+            quality=None,
+            # Drawings have large even areas: they need few bits, and show where these are missing.
+            output_params=[
+                "-crf",
+                "20",
+                "-preset",
+                "veryfast",
+                "-tune",
+                "animation",
+                "-movflags",
+                "+faststart",
+            ],
+            ffmpeg_log_level="error",
+        )
+        # Closed whatever happens, so that no process is left that writes on.
+        with contextlib.closing(writer):
+            writer.send(None)
+            for picture in pictures:
+                writer.send(np.ascontiguousarray(picture))
+    except RuntimeError as error:  # it finds no program to run
+        raise LinkworkError(f"an MP4 cannot be written: {error}") from error
+
+
+def _write_gif(path: Path, pictures: _Pictures, fps: float) -> None:
+    """One palette for all frames, chosen from some of them: frames then differ where something moves only."""
+    images = need("PIL.Image", "plot", "a GIF")
+    rows = np.unique(np.linspace(0, len(pictures) - 1, _GIF_SAMPLES).astype(int))
+    frames = [pictures.frame(int(row)) for row in rows]
+    # Thin lines have few pixels: without more of them, their colours would not be among the palette's.
+    strips = [np.full((_GIF_STRIP, *frames[0].shape[1:]), color, np.uint8) for color in TRACE_COLORS]
+    some = np.concatenate(frames + strips[: pictures.lines])
+    palette = images.fromarray(some).quantize(_GIF_COLORS, method=images.Quantize.MEDIANCUT)
+    reduced = (
+        images.fromarray(picture).quantize(palette=palette, dither=images.Dither.NONE) for picture in pictures
+    )
+    # Whole hundredths of a second whose sums keep the pace.
+    ends = np.round(100 * np.arange(len(pictures) + 1) / fps).astype(int)
+    durations = [int(10 * length) for length in np.diff(ends)]
+    first = next(reduced)
+    first.save(
+        path, format="GIF", save_all=True, append_images=reduced, duration=durations, loop=0, optimize=False
+    )
+
+
+def _positive(name: str, value: float) -> None:
+    if not 0.0 < value < np.inf:
+        raise LinkworkError(f"{name} of a film must be positive, not {value:g}")

@@ -1,0 +1,367 @@
+"""Draws a stage over and over: what does not change from one picture to the next is prepared once."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import LinkworkError, nearest
+from ..kernels import raster
+from ..rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, quaternion
+from ..stage import Poses, Stage
+from .camera import Camera
+from .geometry import (
+    Color,
+    Piece,
+    body_pieces,
+    com_pieces,
+    extent,
+    frame_pieces,
+    joint_pieces,
+    limit_pieces,
+    turns,
+    typical_size,
+)
+from .motion import check
+from .surface import surface
+
+Image = npt.NDArray[np.uint8]
+Bounds = tuple[Array, Array]
+
+LAYERS = ("ground", "bodies", "joints", "springs", "limits", "coms", "frames")
+USUAL = ("ground", "bodies", "joints", "springs")
+LARGEST = 8192  # pixels of an edge
+
+TOP, BOTTOM, FLOOR, GRID = (203, 216, 232), (246, 248, 250), (240, 243, 246), (196, 204, 214)
+SPRING_COLOR, ARROW_COLOR = (90, 98, 110), (200, 30, 60)
+TRACE_COLORS: tuple[Color, ...] = ((214, 30, 90), (20, 90, 200), (20, 140, 60), (150, 60, 190), (220, 110, 0))
+_SHADOW = 0.42
+_NEARER = 4e-4  # from body to body that may share a place, see kernels.raster
+_THROUGH = 2500  # rank of what is seen through bodies, as it lies within them
+_LOOSE_TAGS, _LINE_TAGS = 1_000_000, 2_000_000  # beyond the numbers of bodies and joints
+_FOCAL = 1616.0  # samples per unit of tangent of a picture 500 pixels high
+_GLOSS = 1.0
+_TURNS, _COIL = 9, 16  # turns of a coil spring, and points of a turn
+
+
+class Arrow(NamedTuple):
+    """A straight arrow in the world."""
+
+    at: Vector
+    """Where it starts [m]."""
+    along: Vector
+    """To its tip [m]."""
+    color: Color = ARROW_COLOR
+
+
+class Painter:
+    """Pictures of one stage from one camera."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        camera: Camera,
+        bounds: Bounds,
+        *,
+        width: int = 800,
+        height: int = 500,
+        show: Sequence[str] = USUAL,
+    ):
+        check_size(width, height)
+        for layer in show:
+            if layer not in LAYERS:
+                raise LinkworkError(f"pictures have no layer '{layer}'{nearest(layer, LAYERS)}")
+        self.stage = stage
+        self.show = frozenset(show)
+        self.size = float(np.linalg.norm(bounds[1] - bounds[0])) or 1.0
+        """Diagonal of what there is to see [m]."""
+        self.mark = min(self.size, 4.0 * typical_size(stage) or self.size)
+        """What joints and the like are drawn in proportion to [m]: not larger than bodies, where there are many."""
+        self.view = _view(stage, camera, 2.0 * height)
+        self.pixel = 2.0 * math.dist(camera.position, camera.look_at) / self.view.focal
+        """Width of a pixel where the camera looks at [m]."""
+        self.floor = _floor(stage, bounds, self.size, "ground" in self.show)
+        self.lamps = _lamps(self.view.lamp)
+        self._pieces = _Pieces(self._solids(bounds))
+        self._ends = [(stage.index(s.a), stage.index(s.b), s) for s in stage.springs]
+        rows, columns = 2 * height, 2 * width
+        self.light = np.zeros((rows, columns, 3), np.float32)
+        self.depth = np.zeros((rows, columns), np.float32)
+        self.tag = np.zeros((rows, columns), np.int32)
+        self.shade = np.zeros((height, width), np.uint8)
+
+    def draw(
+        self, poses: Poses, traces: Mapping[str, Array] | None = None, arrows: Iterable[Arrow] = ()
+    ) -> Image:
+        """A picture, height × width × 3: red, green and blue."""
+        check(self.stage, poses)
+        ways = {name: _way(name, way) for name, way in (traces or {}).items()}
+        self.depth[:] = 0.0
+        self.tag[:] = -1
+        self.shade[:] = 0
+        buffers = self.light, self.depth, self.tag, self.view
+        for group in (self._pieces, _Pieces(self._loose(ways, arrows))):
+            numbers = group.placed(poses)
+            raster.draw_pieces(*buffers, group.corners, group.normals, numbers, group.parts)
+            if "ground" in self.show:
+                raster.cast_shadows(
+                    self.shade, self.view, self.floor, self.lamps, group.corners, numbers, group.parts
+                )
+        raster.draw_lines(*buffers, *self._lines(poses, ways))
+        image = np.empty((*self.shade.shape, 3), np.uint8)
+        raster.develop(image, *buffers[:3], self.shade, self.view, self.floor, _linear(TOP), _linear(BOTTOM))
+        return image
+
+    @property
+    def coverage(self) -> float:
+        """Share of the last picture in which something stands, the floor and the background apart."""
+        return float(np.count_nonzero(self.depth)) / self.depth.size
+
+    def _solids(self, bounds: Bounds) -> list[_Solid]:
+        """All pieces that move with bodies, layer by layer."""
+        solids: list[_Solid] = []
+        if "bodies" in self.show:
+            ranks = _ranks(self.stage)
+            solids += [
+                _Solid(piece, piece.body, ranks[piece.body], True) for piece in body_pieces(self.stage)
+            ]
+        # Markings have tags of their own, one for each place, so that they get an outline.
+        tags = itertools.count(len(self.stage.bodies))
+        if "joints" in self.show:
+            made = joint_pieces(self.stage, self.mark, bounds)
+            solids += [_Solid(piece, next(tags), 1, True) for piece in made]
+        for layer, maker in (("limits", limit_pieces), ("coms", com_pieces), ("frames", frame_pieces)):
+            if layer in self.show:
+                rank = 1 if layer == "limits" else _THROUGH
+                solids += [_Solid(piece, next(tags), rank, False) for piece in maker(self.stage, self.mark)]
+        return solids
+
+    def _loose(self, traces: Mapping[str, Array], arrows: Iterable[Arrow]) -> list[_Solid]:
+        """Pieces that are in this picture only: arrows, and balls at the heads of traces."""
+        tags = itertools.count(_LOOSE_TAGS)
+        r = max(0.012 * self.mark, 2.0 * self.pixel)
+        solids = []
+        for way, color in zip(traces.values(), itertools.cycle(TRACE_COLORS), strict=False):
+            if len(way):
+                at = _triple(way[-1])
+                solids.append(
+                    _Solid(Piece("sphere", -1, at, IDENTITY, (r, r, r), color), next(tags), 2, False)
+                )
+        for arrow in arrows:
+            tag = next(tags)
+            solids += [
+                _Solid(piece, tag, 2, False) for piece in _arrow(arrow, max(0.005 * self.size, self.pixel))
+            ]
+        return solids
+
+    def _lines(self, poses: Poses, traces: Mapping[str, Array]) -> tuple[Array, Any, Array]:
+        """Points, ends and strokes of springs and traces, as the kernel takes them."""
+        lines: list[tuple[Array, Color, float]] = []
+        scale = self.view.focal / _FOCAL
+        if "springs" in self.show:
+            for a, b, spring in self._ends:
+                coil = _coil(poses.place(a, spring.at_a), poses.place(b, spring.at_b), 0.018 * self.mark)
+                lines.append((coil, SPRING_COLOR, max(3.2 * scale, 1.3)))
+        for way, color in zip(traces.values(), itertools.cycle(TRACE_COLORS), strict=False):
+            lines.append((way, color, max(2.4 * scale, 1.3)))
+        ends = np.cumsum([0, *(len(points) for points, _, _ in lines)])
+        table = [(ends[i], ends[i + 1] - 1, _LINE_TAGS + i) for i in range(len(lines))]
+        return (
+            np.concatenate([np.empty((0, 3)), *(points for points, _, _ in lines)]),
+            np.array(table, np.int64).reshape(-1, 3),
+            np.array([(*_linear(color), radius, 0.0) for _, color, radius in lines]).reshape(-1, 5),
+        )
+
+
+class _Solid(NamedTuple):
+    piece: Piece
+    tag: int
+    rank: int
+    """The higher of two that share a place is seen."""
+    casts: bool
+
+
+class _Pieces:
+    """Pieces as the kernels take them."""
+
+    def __init__(self, solids: Sequence[_Solid]):
+        names = list(dict.fromkeys(solid.piece.mesh for solid in solids))
+        surfaces = [surface(name) for name in names]
+        ends = itertools.accumulate(len(s.corners) for s in surfaces)
+        firsts = {name: end - len(s.corners) for name, s, end in zip(names, surfaces, ends, strict=True)}
+        empty = np.empty((0, 3, 3))
+        self.corners = np.concatenate([empty, *(s.corners for s in surfaces)])
+        self.normals = np.concatenate([empty, *(s.normals for s in surfaces)])
+        known = dict(zip(names, surfaces, strict=True))
+        self.parts = np.array(
+            [
+                (firsts[p.mesh], len(known[p.mesh].corners), tag, known[p.mesh].closed, casts)
+                for p, tag, _, casts in solids
+            ],
+            np.int64,
+        ).reshape(-1, 5)
+        turn = np.array([matrix(p.rotation) for p, _, _, _ in solids]).reshape(-1, 3, 3)
+        scale = np.array([p.scale for p, _, _, _ in solids]).reshape(-1, 1, 3)
+        self._body = np.array([p.body for p, _, _, _ in solids], np.intp)
+        self._stretch = turn * scale
+        self._normals = turn / scale
+        self._at = np.array([p.at for p, _, _, _ in solids]).reshape(-1, 3)
+        self._looks = np.array(
+            [(*_linear(p.color), _GLOSS, _NEARER * rank) for p, _, rank, _ in solids]
+        ).reshape(-1, 5)
+
+    def placed(self, poses: Poses) -> Array:
+        """Rows of `raster.PIECE_SIZE` numbers."""
+        # The ground stands last, where index -1 finds it.
+        R = turns(np.vstack([poses.rotations, IDENTITY]))[self._body]
+        p = np.vstack([poses.positions, np.zeros(3)])[self._body]
+        rows = np.empty((len(self._body), raster.PIECE_SIZE))
+        place = np.concatenate([R @ self._stretch, (p[:, :, None] + R @ self._at[:, :, None])], axis=2)
+        rows[:, raster.TRANSFORM : raster.NORMALS] = place.reshape(-1, 12)
+        rows[:, raster.NORMALS : raster.COLOR] = (R @ self._normals).reshape(-1, 9)
+        rows[:, raster.COLOR :] = self._looks
+        return rows
+
+
+def _ranks(stage: Stage) -> list[int]:
+    """A small number for every body, another than those of bodies with which it may share a pin: those it is joined to,
+    and those they are joined to."""
+    joined: list[set[int]] = [set() for _ in stage.bodies]
+    for joint in stage.joints:
+        a, b = stage.index(joint.a), stage.index(joint.b)
+        if a >= 0 and b >= 0:
+            joined[a].add(b)
+            joined[b].add(a)
+    ranks: list[int] = []
+    for i, near in enumerate(joined):
+        around = near.union(*(joined[k] for k in near))
+        taken = {ranks[k] for k in around if k < i}
+        ranks.append(next(k for k in itertools.count() if k not in taken))
+    return ranks
+
+
+def _view(stage: Stage, camera: Camera, rows: float) -> raster.View:
+    eye, target = np.array(camera.position, float), np.array(camera.look_at, float)
+    forward = target - eye
+    distance = float(np.linalg.norm(forward))
+    if not (np.isfinite(eye).all() and np.isfinite(target).all() and distance > 0.0):
+        raise LinkworkError(f"a camera at {camera.position} cannot look at {camera.look_at}")
+    forward /= distance
+    right = np.cross(forward, camera.up)
+    if not np.linalg.norm(right) > 1e-9 * float(np.linalg.norm(camera.up)):
+        raise LinkworkError("a camera cannot look along its own upward direction")
+    right /= np.linalg.norm(right)
+    over = np.cross(right, forward)
+    up = np.array(stage.up)
+    # From above, from the left and a little from behind the camera: every picture is lit the same way.
+    back = -forward + (forward @ up) * up
+    back = back / np.linalg.norm(back) if np.linalg.norm(back) > 1e-3 else -over
+    lamp = 1.0 * up + 0.62 * back - 0.55 * (right - (right @ up) * up)
+    return raster.View(
+        _triple(eye), _triple(right), _triple(over), _triple(forward),
+        0.5 * rows / math.tan(camera.fov / 2), 1e-3 * distance, _triple(lamp / np.linalg.norm(lamp)), _triple(up),
+    )  # fmt: skip
+
+
+def _floor(stage: Stage, bounds: Bounds, size: float, shown: bool) -> raster.Floor:
+    up = np.array(stage.up)
+    low, high = bounds
+    corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
+    height = float((corners @ up).min()) - 0.015 * size
+    centre = (low + high) / 2
+    R = frame_from_axis(_triple(up))
+    wide = max(float(np.linalg.norm(high - low - ((high - low) @ up) * up)), 0.5 * size)
+    return raster.Floor(
+        1.0 if shown else 0.0, height, _triple(centre + (height - centre @ up) * up), _triple(R[:, 0]),
+        _triple(R[:, 1]), 2.2 * wide, _round_number(wide / 8), _linear(FLOOR), _linear(GRID), _SHADOW,
+    )  # fmt: skip
+
+
+def _lamps(lamp: Vector) -> Array:
+    """Points of a round lamp, so that shadows are soft where they are far from what casts them."""
+    R = frame_from_axis(lamp)
+    angles = 2 * np.pi * np.arange(raster.LAMPS) / raster.LAMPS
+    radii = np.where(np.arange(raster.LAMPS) % 2, 0.035, 0.015)
+    rays = R[:, 2] + radii[:, None] * (np.outer(np.cos(angles), R[:, 0]) + np.outer(np.sin(angles), R[:, 1]))
+    result: Array = rays / np.linalg.norm(rays, axis=1, keepdims=True)
+    return result
+
+
+def _round_number(x: float) -> float:
+    """The next of 1, 2, 5, 10 ... that is not less."""
+    decade = 10.0 ** math.floor(math.log10(x))
+    return next(k * decade for k in (1.0, 2.0, 5.0, 10.0) if k * decade >= x * (1 - 1e-9))
+
+
+def _arrow(arrow: Arrow, r: float) -> list[Piece]:
+    along = np.array(arrow.along, float)
+    length = float(np.linalg.norm(along))
+    if not (np.isfinite(along).all() and np.isfinite(arrow.at).all()):
+        raise LinkworkError(f"an arrow at {arrow.at} along {arrow.along} cannot be drawn")
+    if length == 0.0:
+        return []
+    turn = quaternion(frame_from_axis(_triple(along / length)))
+    head = min(8.0 * r, 0.5 * length)
+    start, axis = np.array(arrow.at), along / length
+    return [
+        Piece("cylinder", -1, _triple(start + axis * (length - head) / 2), turn, (r, r, length - head), arrow.color),
+        Piece("cone", -1, _triple(start + axis * (length - head / 2)), turn, (2.6 * r, 2.6 * r, head), arrow.color),
+    ]  # fmt: skip
+
+
+def _way(name: str, way: Array) -> Array:
+    way = np.asarray(way, float)
+    if way.ndim != 2 or way.shape[1] != 3 or not np.isfinite(way).all():
+        raise LinkworkError(f"the trace '{name}' must be n × 3 finite numbers [m]")
+    return way
+
+
+def _coil(start: Array, end: Array, radius: float) -> Array:
+    """A helix between two points, with straight ends."""
+    axis = end - start
+    length = float(np.linalg.norm(axis))
+    if length == 0.0:
+        return np.array([start, end])
+    R = frame_from_axis(_triple(axis / length))
+    share = np.linspace(0.0, 1.0, _TURNS * _COIL + 1)
+    angle = 2 * np.pi * _TURNS * share
+    # It opens and closes over half a turn at each end.
+    wide = radius * np.minimum(1.0, 2 * _TURNS * np.minimum(share, 1.0 - share))
+    along = length * (0.12 + 0.76 * share)
+    coil = (
+        start
+        + np.outer(along, R[:, 2])
+        + np.outer(wide * np.cos(angle), R[:, 0])
+        + np.outer(wide * np.sin(angle), R[:, 1])
+    )
+    return np.vstack([start, coil, end])
+
+
+def check_size(width: int, height: int) -> None:
+    """Refuse sizes that no picture can have [pixels]."""
+    for name, pixels in (("width", width), ("height", height)):
+        if not (isinstance(pixels, int | np.integer) and 1 <= pixels <= LARGEST):
+            raise LinkworkError(f"the {name} of a picture must be 1 to {LARGEST} pixels, not {pixels!r}")
+
+
+def _linear(color: Color) -> Vector:
+    """Shares of light of a colour of the screen, see kernels.raster."""
+    return (color[0] / 255) ** 2, (color[1] / 255) ** 2, (color[2] / 255) ** 2
+
+
+def _triple(a: Array) -> Vector:
+    return float(a[0]), float(a[1]), float(a[2])
+
+
+def bounds_of(stage: Stage, poses: Poses, traces: Mapping[str, Array] | None = None) -> Bounds:
+    """Lowest and highest corner [m] of bodies and traces, over any number of poses."""
+    low, high = extent(stage, poses.positions, poses.rotations)
+    for way in (traces or {}).values():
+        if len(way):
+            low, high = np.minimum(low, way.min(axis=0)), np.maximum(high, way.max(axis=0))
+    return low, high
