@@ -26,6 +26,8 @@ _HOMES = {
     "linkwork.study.check": ("check",),
     "linkwork.study.inverse": ("inverse",),
     "linkwork.study.statics": ("equilibrium",),
+    "linkwork.view.live": ("show",),
+    "linkwork.view.render": ("render",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -60,3 +62,5 @@ if TYPE_CHECKING:
     from .study.check import check
     from .study.inverse import inverse
     from .study.statics import equilibrium
+    from .view.live import show
+    from .view.render import render

@@ -26,7 +26,7 @@ DEFAULT_EVERY = 1e-2
 # Wall time [s]: that a compiled call may take before others are heard again; over which rates are averaged.
 _CALL, _WINDOW = 4e-3, 0.5
 _LATENESSES = 4096
-_FIRST_GUESS = 1e-4  # time of a step before the first was measured [s]
+_FIRST_GUESS, _SHORTEST = 1e-4, 1e-9  # time of a step before the first was measured, and at least [s]
 
 
 class Samples(NamedTuple):
@@ -90,7 +90,8 @@ class RealTime:
         self.listeners: list[Callable[[Samples], object]] = []
         self.before_steps: list[Callable[[Simulation], object]] = []
         """Called before each stretch of steps: a hand that pulls, a controller of one's own."""
-        self._every, self._backlog, self._clock = every, backlog, clock
+        self._every, self._backlog = _positive("every", every), _positive("backlog", backlog)
+        self._clock = clock
         self._speed = _positive("speed", speed)
         self._paused = paused
         self._run = 0
@@ -111,6 +112,8 @@ class RealTime:
         """Begin to follow the clock."""
         if self._thread is not None:
             raise LinkworkError("this simulation is running already")
+        if self._ending:
+            raise LinkworkError("the simulation has ended")
         self._anchor()
         self._thread = threading.Thread(target=self._follow, name="linkwork-physics", daemon=True)
         self._thread.start()
@@ -146,6 +149,8 @@ class RealTime:
 
     def step(self, count: int = 1) -> Future[None]:
         """Take steps by hand, paused afterwards."""
+        if count < 1:
+            raise LinkworkError(f"the number of steps must be at least 1, not {count}")
 
         def take(_: Simulation) -> None:
             self._pause(True)
@@ -200,6 +205,10 @@ class RealTime:
             self.simulation.steps, self._failure,
         )  # fmt: skip
 
+    def forget(self) -> Future[None]:
+        """Measure lateness anew from now on."""
+        return self.do(lambda _: self._latenesses.clear())
+
     @property
     def run(self) -> int:
         """Counts resets and changes."""
@@ -220,7 +229,10 @@ class RealTime:
             if task is not None:
                 self._serve(*task)
             elif self._delay() <= 0.0:
-                self._catch_up()
+                try:
+                    self._catch_up()
+                except Exception as error:  # of a listener or a hand; the thread must live to tell
+                    self._failure = str(error) or type(error).__name__
 
     def _serve(self, task: Callable[[Simulation], Any], future: Future[Any]) -> None:
         if not future.set_running_or_notify_cancel():
@@ -253,7 +265,7 @@ class RealTime:
         self._latenesses.append((behind - dt) / self._speed)
         # Rounding: a step that is due must not wait for the next look at the clock.
         due = max(1, math.floor(behind / dt + 1e-9))
-        self._take(min(due, max(1, int(_CALL / self._step_time))))
+        self._take(min(due, max(1, int(_CALL / max(self._step_time, _SHORTEST)))))
 
     def _take(self, count: int) -> None:
         if self._failure is not None:

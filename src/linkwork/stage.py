@@ -53,7 +53,7 @@ class SeenFreedom:
     axis: int
     turns: bool
     limits: Bound = (None, None)
-    """[rad or m]"""
+    """About or along the axis [rad or m]; of a mirrored slide, whose coordinate runs against the axis, turned over."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,10 @@ def _joint(flat: Flat, joint: Joint) -> SeenJoint:
         axes = (0, 1, 2) if motion.ball else (motion.axis,)
         names = motion.rates if motion.ball else (motion.name,)
         for name, axis in zip(names, axes, strict=True):
-            freedoms.append(SeenFreedom(name, axis, motion.ball or motion.rot != 0.0, bounds.pop(0)))
+            turns, (low, high) = motion.ball or motion.rot != 0.0, bounds.pop(0)
+            if joint.mirrored and not turns:
+                low, high = (None if bound is None else -bound for bound in (high, low))
+            freedoms.append(SeenFreedom(name, axis, turns, (low, high)))
     return SeenJoint(
         joint.name, joint.kind, joint.a, joint.b,
         *_local(flat, joint.a, p, R), *_local(flat, joint.b, p, R), tuple(freedoms),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .loops import LoopResult
     from .report import Result
+    from .view import ViewResult
 
 
 def _tree(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> Result:
@@ -28,5 +29,16 @@ def _loops(*, quick: bool = False, progress: Callable[[float], object] | None = 
     return run(quick=quick, progress=progress)
 
 
-SUITES: dict[str, Callable[..., Result | LoopResult]] = {"tree": _tree, "loops": _loops}
+def _view(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> ViewResult:
+    """The live page: cost of serving, pictures delivered, lateness of the physics."""
+    from .view import run
+
+    return run(quick=quick, progress=progress)
+
+
+SUITES: dict[str, Callable[..., Result | LoopResult | ViewResult]] = {
+    "tree": _tree,
+    "loops": _loops,
+    "view": _view,
+}
 """Every suite by the name that the command line calls it."""

@@ -54,6 +54,22 @@ RANDOM_STEP = 60.0
 """Longest step of the random mechanism [µs]."""
 
 
+def judge_view(data: dict[str, Any]) -> list[Target]:
+    """Targets against the figures of the suite `view`."""
+    rows = data["rows"]
+    watched = [row for row in rows if row["visitors"] == max(r["visitors"] for r in rows)]
+    alone = {row["bodies"]: row["late_p99_ms"] for row in rows if row["visitors"] == 0}
+    more = [row["late_p99_ms"] - alone[row["bodies"]] for row in watched]
+    return [
+        _least(
+            "pictures per second at each of two visitors", 50.0, [row["pictures_per_s"] for row in watched]
+        ),
+        _most("serving two visitors, share of a core", 0.25, [row["serving"] for row in watched]),
+        _most("steps of 1 ms begin later because of two visitors, 99th percentile [ms]", 1.0, more),
+        _most("time given up by the physics [ms]", 0.0, [row["lost_ms"] for row in rows]),
+    ]
+
+
 def judge_loops(data: dict[str, Any]) -> list[Target]:
     """The same for the suite `loops` (see `LoopResult.to_dict`)."""
     random, growth = data["random"], data["growth"]

@@ -50,8 +50,7 @@ def view(
 ) -> None:
     """Simulate in real time and show it in the browser: 3-D picture, panel, plots, recording."""
     with compiling(quiet=as_json):
-        from ..view.live import view as show
-        from ..view.live import wait
+        from ..view.live import show, wait
 
         page = show(
             subject or _FIRST_SCENE, host=host, port=port, token=token, folder=folder, speed=speed, paused=paused,

@@ -1,4 +1,4 @@
-"""`view(model)`: the live page, from Python as from the command line."""
+"""`show(model)`: the live page, from Python as from the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .page import Page
 from .server import DEFAULT_PORT, LOOPBACK, Server, new_token
 
 
-def view(
+def show(
     subject: Model | str,
     *,
     host: str = LOOPBACK,

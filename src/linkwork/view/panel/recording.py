@@ -9,7 +9,7 @@ from typing import Any
 from ...errors import LinkworkError
 from ...live.files import inside
 from ...live.session import View
-from ..save import ENDINGS, save
+from ..render import ENDINGS, render
 from .tab import Tab
 
 _NONE = "none yet"
@@ -65,7 +65,7 @@ class RecordingTab(Tab):
             "Exporting", f"{target.name} ...", loading=True, with_close_button=False
         )
         try:
-            save(source, target)
+            render(source, target)
         finally:
             note.remove()
         client.send_file_download(target.name, target.read_bytes())

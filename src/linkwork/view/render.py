@@ -11,7 +11,7 @@ from ..record import Record
 ENDINGS = (".html", ".mp4", ".gif", ".png")
 
 
-def save(source: Record | Path | str, target: Path | str, **options: Any) -> None:
+def render(source: Record | Path | str, target: Path | str, **options: Any) -> None:
     """Write a record, or the file of one, as `target`; options are those of the function that does it."""
     record = source if isinstance(source, Record) else Record.load(source)
     ending = Path(target).suffix.lower()
