@@ -14,7 +14,7 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --fork-st
 	--no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-fast lint format bench peers lock clean
+.PHONY: help install run test test-fast lint format bench pictures peers lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,9 @@ format: $(STAMP)  ## Rewrite the sources in the project's style
 
 bench: $(STAMP)  ## Measure the speed on trees of bodies
 	$(BIN)/linkwork bench tree
+
+pictures: $(STAMP)  ## Make the pictures of the README and the docs anew (needs Chromium)
+	$(BIN)/python docs/make_pictures.py
 
 peers: $(PEERS_STAMP)  ## Install the other engines that the cross-checks compare with
 

@@ -6,6 +6,10 @@ from .chain import build as build_chain
 
 DURATION = 10.0
 PLOT = ("joint*.angle", "energy.kinetic", "energy.gravity", "energy.balance")
+BUTTONS = {
+    "Push the tip": lambda session: session.push("link5", (1.0, 0.0, 0.0)),
+    "Lift the tip": lambda session: session.push("link5", (0.0, 1.0, 0.0)),
+}
 
 
 def build(damping: float = 0.0, friction: float = 0.0) -> Model:

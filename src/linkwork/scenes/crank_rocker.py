@@ -11,6 +11,11 @@ from .n_four_bar import rod
 SOURCE = "motor: maxon RE 40, 48 V, 150 W (148877), catalogue values; four-bar and gear proposed here"
 DURATION = 5.0
 PLOT = ("crank.angle_rate", "rocker.angle", "energy.supplied")
+BUTTONS = {
+    "Full voltage": lambda session: session.command("motor", 1.0),
+    "Reverse": lambda session: session.command("motor", -1.0),
+    "Short-circuit": lambda session: session.command("motor", 0.0),
+}
 BASE, CRANK, COUPLER, ROCKER = 0.4, 0.1, 0.35, 0.3
 STALL, IDLE, TIME_CONSTANT, GEAR = 2.56, 794.8229413, 0.00428, 43.0
 

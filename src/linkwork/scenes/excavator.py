@@ -14,6 +14,7 @@ from ..signals import Table
 SOURCE = "made for Linkwork: round figures of machines of the 8 t class"
 DURATION = 16.0
 PLOT = ("*_cylinder.travel", "slew.angle", "bucket.position.z")
+BUTTONS = {"Knock at the bucket": lambda session: session.push("bucket", (0.0, 1.0, 0.0))}
 GRAVITY = 9.81
 PIN_AXIS = (0.0, -1.0, 0.0)
 """Of all pins of the arm: a positive angle lifts what points along x."""

@@ -14,7 +14,8 @@ from ..signals import Table
 
 SOURCE = "made for Linkwork: a motion base for a cabin of one tonne"
 DURATION = 10.0
-PLOT = ("leg?.travel", "platform.position.z", "platform.rotation.[xy]")
+PLOT = ("leg?.travel", "platform.position.z", "platform.rotation.x", "platform.rotation.y")
+BUTTONS = {"Knock at the platform": lambda session: session.push("platform", (1.0, 0.0, 0.0))}
 BASE, TOP, SPREAD = 1.5, 1.1, radians(10.0)
 """Radii of the circles of joints on ground and platform [m]; half the angle between neighbours of a pair [rad]."""
 HEIGHT = 1.4

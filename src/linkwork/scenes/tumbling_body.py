@@ -6,6 +6,7 @@ from ..shapes import Box
 
 DURATION = 20.0
 PLOT = ("float.w?", "box.rotation.*", "energy.balance")
+BUTTONS = {"Push": lambda session: session.push("box", (1.0, 0.0, 0.0))}
 
 
 def build(spin: float = 6.0, disturbance: float = 0.01) -> Model:

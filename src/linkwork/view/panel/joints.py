@@ -60,6 +60,10 @@ class JointsTab(Tab):
         self._add_levers()
 
     def refresh(self, view: View) -> None:
+        for drive, value in list(self.session.commands.items()):  # a button may have moved it
+            slider = self._sliders.get(drive)
+            if slider is not None and slider.value != value and slider.min <= value <= slider.max:
+                slider.value = value
         values, rows = view.values, []
         for joint, freedom in self._rows:
             name = f"{joint}.{freedom}"

@@ -1,0 +1,243 @@
+"""Replays in one file: a page that opens from disk and plays, without a server and without a network."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import LinkworkError, nearest
+from ..item import GROUND
+from ..record import Record
+from ..results.files import atomic, need, target_of
+from ..rotation import Array
+from ..stage import Poses, Stage
+from .camera import close_camera
+from .geometry import body_pieces, extent, joint_pieces
+from .motion import Motion, motion, stage_in
+from .motion import traces as ways
+from .nodes import LAYERS, SHOWN, Nodes
+from .server import Server, new_token
+
+# Poses are seven numbers a piece: what a page may hold of them.
+_MOST_NUMBERS = 25_000_000
+# A trace is drawn anew whenever it grows: points that it keeps, and numbers of all drawings.
+_TRACE_POINTS, _TRACE_NUMBERS = 1500, 4_000_000
+# Samples of a trace for every pose, and the least distance between its points, as a share of the stage's size.
+_TRACE_SAMPLES, _TRACE_SPACING = 4, 0.002
+# Width to height of a window, less the bar with the buttons.
+_ASPECT = 1.7
+
+
+class _Trace(NamedTuple):
+    """Where a marker went."""
+
+    points: Array
+    counts: list[int]
+    """How many of them are reached at every pose."""
+
+    def until(self, pose: int) -> Array:
+        """The last of the points that are reached."""
+        end = self.counts[pose]
+        return self.points[max(0, end - _TRACE_POINTS) : end]
+
+
+class _Play(NamedTuple):
+    """What is shown."""
+
+    stage: Stage
+    moving: Motion
+    fps: float
+    layers: set[str]
+    low: Array
+    """Lowest corner of it all [m]."""
+    high: Array
+    traces: dict[str, _Trace]
+    forces: dict[str, Array]
+    """n × 3 by joint [N]"""
+
+    @property
+    def size(self) -> float:
+        """Of the stage [m]."""
+        return float((self.high - self.low).max())
+
+
+def save_html(
+    record: Record,
+    path: Path | str,
+    *,
+    stage: Stage | None = None,
+    fps: float = 30.0,
+    traces: Iterable[str] | None = None,
+    layers: Iterable[str] = SHOWN,
+    reactions: bool = False,
+    progress: Callable[[float], object] | None = None,
+) -> None:
+    """Write a replay of a record as one HTML file that plays by itself, with buttons to pause, seek and speed up.
+
+    `fps` is the number of poses per second; `traces` names the markers that leave a trace, by default all of them;
+    `layers` are those of `nodes.LAYERS` to be seen; with `reactions`, arrows show the forces in the joints;
+    `progress(share)` is told how far it is. Without a `stage` the record's own is taken. Needs the extra `view`.
+    """
+    target_of(path)
+    need("viser", "view", "a replay")
+    shown = {*layers, "reactions"} if reactions else set(layers)
+    play = _play(record, stage or stage_in(record), fps, traces, shown)
+    title = html.escape(record.title or play.stage.name)
+    page = re.sub("<title>.*?</title>", lambda _: f"<title>{title}</title>", _page(play, progress), count=1)
+    with atomic(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+
+
+def _play(record: Record, stage: Stage, fps: float, traces: Iterable[str] | None, layers: set[str]) -> _Play:
+    for layer in layers:
+        if layer not in LAYERS:
+            raise LinkworkError(f"there is no layer '{layer}'{nearest(layer, LAYERS)}")
+    if len(record):
+        _refuse_long(stage, float(np.ptp(record.time)) * fps, fps)
+    frames = record.resample(rate=fps) if len(record) else record
+    moving = motion(frames, stage)
+    low, high = extent(stage, moving.positions, moving.rotations)
+    forces = _forces(frames, stage) if "reactions" in layers else {}
+    play = _Play(stage, moving, fps, layers, low, high, {}, forces)
+    if "traces" not in layers:
+        return play
+    found = _traces(record, play, traces)
+    ends = np.vstack([low, high, *(trace.points for trace in found.values())])
+    return play._replace(traces=found, low=ends.min(axis=0), high=ends.max(axis=0))
+
+
+def _refuse_long(stage: Stage, poses: float, fps: float) -> None:
+    pieces = len(body_pieces(stage)) + len(joint_pieces(stage, 1.0))
+    if 7 * pieces * poses > _MOST_NUMBERS:
+        raise LinkworkError(
+            f"{poses:.0f} poses of {pieces} pieces are too much for a page: take fewer than {fps:g} a second, or a "
+            "part of the record, as record.between(start, end) gives it"
+        )
+
+
+def _page(play: _Play, progress: Callable[[float], object] | None) -> str:
+    """What viser records while a scene of its own moves from pose to pose."""
+    count, redrawn = len(play.moving.time), _redrawn(play)
+    server = Server(port=0, token=new_token())  # nobody else is to look in
+    try:
+        nodes = _nodes(server, play)
+        if play.forces:  # the strongest first, so that arrows keep one scale
+            _react(nodes, play, _strongest(play))
+        recorder = None
+        for k in range(count):
+            nodes.place(play.moving.poses(k))
+            if play.forces:
+                _react(nodes, play, k)
+            if k % redrawn == 0 or k == count - 1:
+                nodes.trace({name: trace.until(k) for name, trace in play.traces.items()})
+            if recorder is None:  # it begins with all that is there
+                recorder = server.viser.get_scene_serializer()
+            if count > 1:
+                recorder.insert_sleep(1.0 / play.fps)
+            if progress is not None:
+                progress((k + 1) / count)
+        assert recorder is not None
+        return str(recorder.as_html())
+    finally:
+        server.stop()
+
+
+def _nodes(server: Server, play: _Play) -> Nodes:
+    """The scene, and where it is looked at from.
+
+    Lights stay viser's own: others would flash, since it puts its own back whenever a replay begins anew.
+    """
+    nodes = Nodes(server.viser.scene, play.stage, play.size, _floor(play), (play.low + play.high) / 2)
+    for layer in LAYERS:
+        if (layer in play.layers) != nodes.shows(layer):
+            nodes.show(layer, layer in play.layers)
+    points = np.vstack([np.empty((0, 3)), *(trace.points for trace in play.traces.values())])
+    poses = Poses(play.moving.positions, play.moving.rotations)
+    view, start = close_camera(play.stage, poses, "best", _ASPECT, points), server.viser.initial_camera
+    start.position, start.look_at, start.up, start.fov = view.position, view.look_at, view.up, view.fov
+    away = float(np.linalg.norm(np.subtract(view.position, view.look_at)))
+    start.near, start.far = 0.005 * away, 50.0 * away
+    return nodes
+
+
+def _floor(play: _Play) -> float:
+    """How high the ground is drawn [m]: under what is fixed to it, else under the whole motion."""
+    stage, low, high = play.stage, play.low, play.high
+    held = {
+        joint.b if joint.a == GROUND else joint.a
+        for joint in stage.joints
+        if not joint.freedoms and GROUND in (joint.a, joint.b)
+    }
+    fixed = [i for i, body in enumerate(stage.bodies) if body.name in held]
+    if fixed:
+        part = replace(stage, bodies=tuple(stage.bodies[i] for i in fixed), joints=(), springs=())
+        low, high = extent(part, play.moving.positions[:1, fixed], play.moving.rotations[:1, fixed])
+    up = np.array(stage.up)
+    return float(np.minimum(low * up, high * up).sum()) - 1e-3 * play.size
+
+
+# Traces
+
+
+def _traces(record: Record, play: _Play, names: Iterable[str] | None) -> dict[str, _Trace]:
+    """Traces of markers, by name."""
+    times, spacing = play.moving.time, _TRACE_SPACING * play.size
+    # Between poses too: fast points leave round traces.
+    fine = min(_TRACE_SAMPLES, max(1, _TRACE_POINTS // len(times)))
+    between = np.interp(np.arange((len(times) - 1) * fine + 1) / fine, np.arange(len(times)), times)
+    found = ways(play.stage, motion(record, play.stage, between), names)
+    return {name: _trace(way, fine, spacing) for name, way in found.items()}
+
+
+def _trace(way: Array, fine: int, spacing: float) -> _Trace:
+    """A way without points that are close to the one before; `fine` of it belong to a pose."""
+    points, counts = [way[0]], []
+    for k, place in enumerate(way):
+        if float(np.linalg.norm(place - points[-1])) > spacing:
+            points.append(place)
+        if k % fine == 0:
+            counts.append(len(points))
+    return _Trace(np.array(points), counts)
+
+
+def _redrawn(play: _Play) -> int:
+    """Poses from one drawing of the traces to the next."""
+    numbers = sum(6 * min(n, _TRACE_POINTS) for trace in play.traces.values() for n in trace.counts)
+    return max(1, -(-numbers // _TRACE_NUMBERS))
+
+
+# Reactions
+
+
+def _forces(frames: Record, stage: Stage) -> dict[str, Array]:
+    forces: dict[str, Array] = {}
+    for joint in stage.joints:
+        names = [f"{joint.name}.force.{axis}" for axis in "xyz"]
+        if all(name in frames for name in names):
+            forces[joint.name] = np.nan_to_num(np.column_stack([frames[name] for name in names]))
+    if not forces:
+        raise LinkworkError(
+            "the record has no forces in joints to show: impulses have none, and run(reactions=False) leaves them out"
+        )
+    return forces
+
+
+def _strongest(play: _Play) -> int:
+    """The pose with the largest force."""
+    sizes = [np.linalg.norm(force, axis=1) for force in play.forces.values()]
+    return int(np.argmax(np.max(sizes, axis=0)))
+
+
+def _react(nodes: Nodes, play: _Play, pose: int) -> None:
+    values = {
+        f"{joint}.force.{axis}": float(force[pose, i])
+        for joint, force in play.forces.items()
+        for i, axis in enumerate("xyz")
+    }
+    nodes.react(play.moving.poses(pose), values)
