@@ -17,7 +17,7 @@ from linkwork.record import Group, Record
 from linkwork.rotation import matrix
 from linkwork.scenes import scene
 from linkwork.view import export
-from linkwork.view.replayed import replayed
+from linkwork.view.motion import stage_in
 
 viser = pytest.importorskip("viser", reason="needs the extra `view`")
 
@@ -229,7 +229,7 @@ def test_a_record_without_a_model_is_refused(tmp_path):
     with pytest.raises(LinkworkError, match="older version"):
         export.save_html(plain, tmp_path / "no.html")
     with pytest.raises(LinkworkError, match="older version"):
-        replayed(plain)
+        stage_in(plain)
 
 
 def test_places_that_cannot_be_written_are_refused_at_once(record, tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _RECORDS = (".h5", ".hdf5", ".part")
 _PICTURES = (".png",)
 _FILMS = (".mp4", ".gif")
+_PAGES = (".html",)
 _CAMERAS = ("best", "front", "side", "top")
 _USUAL_DURATION, _USUAL_DT = 10.0, 1e-3  # of a model file [s]
 _EVERY = 0.01  # between samples of a run that is only watched [s]
@@ -32,7 +33,7 @@ def picture(
             help="A scene's name, a model file (.yaml) or a record (.h5).",
         ),
     ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="What to write: .png, .mp4 or .gif.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="What to write: .png, .mp4, .gif or .html.")],
     duration: Annotated[float | None, typer.Option("--time", help="Time to simulate [s].")] = None,
     at: Annotated[
         float | None, typer.Option(help="Time of a picture [s]; default: the middle of the motion.")
@@ -54,16 +55,15 @@ def picture(
     ] = None,
     settings: Settings = None,
 ) -> None:
-    """Draw a picture (.png) or a film (.mp4, .gif) of a scene, a model file or a record."""
+    """Draw a scene, a model file or a record: a picture (.png), a film (.mp4, .gif) or a page that plays it (.html)."""
     kind = out.suffix.lower()
-    if kind not in (*_PICTURES, *_FILMS):
-        raise LinkworkError(
-            f"{out}: not written as '{kind}', but as one of {', '.join((*_PICTURES, *_FILMS))}"
-        )
+    known = (*_PICTURES, *_FILMS, *_PAGES)
+    if kind not in known:
+        raise LinkworkError(f"{out}: not written as '{kind}', but as one of {', '.join(known)}")
     need_folder(out)
     if camera not in _CAMERAS:
         raise LinkworkError(f"there is no camera '{camera}'{nearest(camera, _CAMERAS)}")
-    if at is not None and kind in _FILMS:
+    if at is not None and kind not in _PICTURES:
         raise LinkworkError("--at is the time of a picture; a film shows all times")
     width, height = _size(size)
     layers = [layer.strip() for text in show or [] for layer in text.split(",") if layer.strip()]
@@ -71,7 +71,7 @@ def picture(
     if Path(subject).suffix in _RECORDS:
         record, stage = _recorded(subject, settings, duration)
     else:
-        record, stage = _simulated(subject, settings, duration, at, kind in _FILMS)
+        record, stage = _simulated(subject, settings, duration, at, kind not in _PICTURES)
         if kind in _PICTURES:
             at = float(record.time[-1]) if at is None else min(at, float(record.time[-1]))
     from ..view.painter import USUAL
@@ -85,6 +85,16 @@ def picture(
             )
         save_png(out, image)
         console.print(f"{escape(str(out))}: {width} × {height} pixels", highlight=False)
+        return
+    if kind in _PAGES:
+        from ..view.export import save_html
+        from ..view.nodes import SHOWN
+
+        with progress_bar(f"writing {out.name}", quiet=False) as advance:
+            save_html(
+                record, out, stage=stage, fps=fps, traces=traces, layers=layers or SHOWN, progress=advance
+            )
+        console.print(f"{escape(str(out))}: open it in a browser; it needs no server", highlight=False)
         return
     from ..view.film import film
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import LinkworkError, nearest
-from ..item import GROUND
 from ..record import Record
 from ..results.files import atomic, need, target_of
 from ..rotation import Array
 from ..stage import Poses, Stage
 from .camera import close_camera
-from .geometry import body_pieces, extent, joint_pieces
+from .geometry import body_pieces, extent, floor, joint_pieces
 from .motion import Motion, motion, stage_in
 from .motion import traces as ways
 from .nodes import LAYERS, SHOWN, Nodes
@@ -153,7 +151,8 @@ def _nodes(server: Server, play: _Play) -> Nodes:
 
     Lights stay viser's own: others would flash, since it puts its own back whenever a replay begins anew.
     """
-    nodes = Nodes(server.viser.scene, play.stage, play.size, _floor(play), (play.low + play.high) / 2)
+    height = floor(play.stage, play.moving.poses(0), play.low, play.high)
+    nodes = Nodes(server.viser.scene, play.stage, (play.low, play.high), height)
     for layer in LAYERS:
         if (layer in play.layers) != nodes.shows(layer):
             nodes.show(layer, layer in play.layers)
@@ -164,22 +163,6 @@ def _nodes(server: Server, play: _Play) -> Nodes:
     away = float(np.linalg.norm(np.subtract(view.position, view.look_at)))
     start.near, start.far = 0.005 * away, 50.0 * away
     return nodes
-
-
-def _floor(play: _Play) -> float:
-    """How high the ground is drawn [m]: under what is fixed to it, else under the whole motion."""
-    stage, low, high = play.stage, play.low, play.high
-    held = {
-        joint.b if joint.a == GROUND else joint.a
-        for joint in stage.joints
-        if not joint.freedoms and GROUND in (joint.a, joint.b)
-    }
-    fixed = [i for i, body in enumerate(stage.bodies) if body.name in held]
-    if fixed:
-        part = replace(stage, bodies=tuple(stage.bodies[i] for i in fixed), joints=(), springs=())
-        low, high = extent(part, play.moving.positions[:1, fixed], play.moving.rotations[:1, fixed])
-    up = np.array(stage.up)
-    return float(np.minimum(low * up, high * up).sum()) - 1e-3 * play.size
 
 
 # Traces

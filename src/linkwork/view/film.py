@@ -15,6 +15,7 @@ from ..results.files import atomic, need, target_of
 from ..rotation import Array
 from ..stage import Poses, Stage
 from .camera import close_camera
+from .geometry import floor
 from .motion import Motion, motion, stage_in
 from .motion import traces as ways
 from .painter import TRACE_COLORS, USUAL, Image, Painter, bounds_of, check_size
@@ -73,7 +74,9 @@ def film(
     every = Poses(moving.positions, moving.rotations)
     points = np.concatenate([np.empty((0, 3)), *lines.values()])
     camera = close_camera(stage, every, preset, width / height, points)
-    painter = Painter(stage, camera, bounds_of(stage, every, lines), width=width, height=height, show=show)
+    low, high = bounds_of(stage, every, lines)
+    ground = floor(stage, moving.poses(0), low, high)
+    painter = Painter(stage, camera, (low, high), width=width, height=height, show=show, floor=ground)
     pictures = _Pictures(painter, moving, lines, fine, progress)
     with atomic(path) as temporary:
         if kind == ".mp4":
@@ -158,7 +161,7 @@ def _write_mp4(path: Path, pictures: _Pictures, fps: float, width: int, height: 
 
 def _write_gif(path: Path, pictures: _Pictures, fps: float) -> None:
     """One palette for all frames, chosen from some of them: frames then differ where something moves only."""
-    images = need("PIL.Image", "plot", "a GIF")
+    images = need("PIL.Image", "video", "a GIF")
     rows = np.unique(np.linspace(0, len(pictures) - 1, _GIF_SAMPLES).astype(int))
     frames = [pictures.frame(int(row)) for row in rows]
     # Thin lines have few pixels: without more of them, their colours would not be among the palette's.

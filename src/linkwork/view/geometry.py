@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from ..errors import LinkworkError, MissingExtraError
 from ..item import GROUND
 from ..rotation import IDENTITY, Array, Quaternion, Vector, about, frame_from_axis, matrix, quaternion
 from ..shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
-from ..stage import SeenFreedom, SeenJoint, Stage
+from ..stage import Poses, SeenFreedom, SeenJoint, Stage
 
 Color = tuple[int, int, int]
 
@@ -233,6 +234,25 @@ def turns(rotations: Array) -> Array:
     ]
     result: Array = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
     return result
+
+
+def floor(stage: Stage, poses: Poses, low: Array, high: Array) -> float:
+    """How high along `up` the ground is drawn [m]: under what is welded to it, else under the whole motion.
+
+    `low` and `high` are the corners of the motion, `poses` one of it.
+    """
+    held = {
+        joint.b if joint.a == GROUND else joint.a
+        for joint in stage.joints
+        if not joint.freedoms and GROUND in (joint.a, joint.b)
+    }
+    fixed = [i for i, body in enumerate(stage.bodies) if body.name in held]
+    size = float((high - low).max())
+    if fixed:
+        part = replace(stage, bodies=tuple(stage.bodies[i] for i in fixed), joints=(), springs=())
+        low, high = extent(part, poses.positions[fixed], poses.rotations[fixed])
+    up = np.array(stage.up)
+    return float(np.minimum(low * up, high * up).sum()) - 1e-3 * size
 
 
 def rgb(color: str) -> Color:

@@ -36,7 +36,8 @@ def stage_in(record: Record) -> Stage:
     told = record.info.get("stage")
     if told is None:
         raise LinkworkError(
-            "the record does not tell what its bodies look like: it was written by an older version"
+            "the record does not tell what its bodies look like: it was written by an older version, or "
+            "without a model"
         )
     return Stage.from_dict(told)
 

@@ -32,7 +32,7 @@ LAYERS = (
     "ground",
     "traces",
     "reactions",
-    "centres of mass",
+    "coms",
     "frames",
 )
 SHOWN = ("bodies", "joints", "springs", "ground", "traces")
@@ -91,9 +91,10 @@ class Instances:
 
 
 class Nodes:
-    """All nodes of a stage. `size` [m] is that of the stage, `floor` [m] how high along `up` the ground lies."""
+    """All nodes of a stage. `bounds` [m] are the corners of its motion; the ground lies at `floor` [m] along `up`."""
 
-    def __init__(self, scene: Any, stage: Stage, size: float, floor: float, middle: Array):
+    def __init__(self, scene: Any, stage: Stage, bounds: tuple[Array, Array], floor: float):
+        size = float((bounds[1] - bounds[0]).max())
         self.stage, self._scene, self._size = stage, scene, size
         # What joints and the like are drawn in proportion to: not larger than bodies, where there are many.
         self._mark = min(size, 4.0 * typical_size(stage) or size)
@@ -104,10 +105,9 @@ class Nodes:
         self._poses: Poses | None = None
         scene.set_up_direction(stage.up)
         light(scene, stage.up)
-        self._add_ground(floor, middle)
-        self._by_component = False
+        self._add_ground(floor, (bounds[0] + bounds[1]) / 2)
         self._add("bodies", body_pieces(stage))
-        self._add("joints", joint_pieces(stage, self._mark))
+        self._add("joints", joint_pieces(stage, self._mark, bounds))
         self._springs = [
             (stage.index(s.a), s.at_a, stage.index(s.b), s.at_b) for s in stage.springs
         ]  # fmt: skip
@@ -149,7 +149,7 @@ class Nodes:
     def show(self, layer: str, visible: bool) -> None:
         """Show or hide a layer."""
         makers: dict[str, Callable[[Stage, float], list[Piece]]] = {
-            "limits": limit_pieces, "centres of mass": com_pieces, "frames": frame_pieces,
+            "limits": limit_pieces, "coms": com_pieces, "frames": frame_pieces,
         }  # fmt: skip
         if visible and layer in makers and layer not in self._layers:
             self._add(layer, makers[layer](self.stage, self._mark))

@@ -12,8 +12,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +20,14 @@ import numpy as np
 
 from ..errors import LinkworkError
 from ..io import load_model
-from ..item import GROUND
 from ..live.session import Session, View
 from ..model import Model
 from ..record import Record
 from ..scenes import find_scene, scene
-from ..stage import Poses, Stage
+from ..stage import Poses
 from .camera import Camera, camera
 from .gallery import Gallery
-from .geometry import extent
+from .geometry import extent, floor
 from .nodes import Nodes
 from .panel import TABS, Tab
 from .player import Player
@@ -40,6 +38,7 @@ RATE = 60.0
 _PANEL_RATE, _TRACE_RATE = 5.0, 12.0
 _SLOWEST = 25.0  # pictures per second below which it is said
 _SWITCH = 5e-4  # how long a thread may keep the interpreter from the physics [s]
+_GOODBYE = 0.1  # for last words to reach the browsers [s]
 _GLANCE, _PATIENCE = 5.0, 0.5  # simulated time to look ahead to place the camera, and time to spend on it [s]
 
 
@@ -92,7 +91,19 @@ class Page:
             if self.session is not None:
                 self.session.stop()
         self.gallery.stop()
+        self._say_goodbye()
         self.server.stop()
+
+    def _say_goodbye(self) -> None:
+        """Tell visitors that nothing will move any more: a browser only shows that it tries to reconnect."""
+        clients = self.server.viser.get_clients().values()
+        for client in clients:
+            client.add_notification(
+                "The simulation has ended", "You see its last moment.", color="red", auto_close_seconds=None
+            )
+            client.flush()
+        if clients:
+            time.sleep(_GOODBYE)
 
     def __enter__(self) -> Page:
         self.start()
@@ -128,7 +139,8 @@ class Page:
             if self.session is not None:
                 self.session.stop()
                 self.session = None
-            self._set_stage(player.stage, player.start, player.positions, player.rotations)
+            moving = player.motion
+            self._set_stage(player.stage, moving.poses(0), moving.positions, moving.rotations)
             self.player = player
             player.build(self)
 
@@ -177,9 +189,7 @@ class Page:
             self.nodes.remove()
         low, high = extent(stage, np.array(positions), np.array(rotations))
         self._bounds = low, high
-        size = float((high - low).max())
-        floor = _floor(stage, poses, low, high)
-        self.nodes = Nodes(viser.scene, stage, size, floor, (low + high) / 2)
+        self.nodes = Nodes(viser.scene, stage, (low, high), floor(stage, poses, low, high))
         self._poses = poses
         self.nodes.place(poses)
         self._seen_run = -1
@@ -374,25 +384,6 @@ def _look_ahead(session: Session) -> tuple[list[Any], list[Any]]:
     simulation.reset()
     simulation.method.observer.restart()
     return positions, rotations
-
-
-def _floor(stage: Stage, poses: Poses, low: Any, high: Any) -> float:
-    """How high the ground is drawn [m]: under what is fixed to it, else under the whole motion."""
-    up, size = np.array(stage.up), float((high - low).max())
-    fixed = {joint.b for joint in stage.joints if joint.a == GROUND and not joint.freedoms}
-    fixed |= {joint.a for joint in stage.joints if joint.b == GROUND and not joint.freedoms}
-    heights = [float(corner @ up) for corner in _corners(low, high)]
-    if fixed:
-        chosen = [i for i, body in enumerate(stage.bodies) if body.name in fixed]
-        part = replace(stage, bodies=tuple(stage.bodies[i] for i in chosen), joints=())
-        corners = _corners(*extent(part, poses.positions[chosen], poses.rotations[chosen]))
-        heights = [float(corner @ up) for corner in corners]
-    return min(heights) - 1e-3 * size
-
-
-def _corners(low: Any, high: Any) -> Iterator[Any]:
-    for signs in np.ndindex(2, 2, 2):
-        yield np.where(np.array(signs) == 1, high, low)
 
 
 def _tell(client: Any, text: str) -> None:

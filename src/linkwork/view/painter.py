@@ -60,7 +60,11 @@ class Arrow(NamedTuple):
 
 
 class Painter:
-    """Pictures of one stage from one camera."""
+    """Pictures of one stage from one camera.
+
+    `bounds` are the corners of what there is to see [m]; the floor lies at `floor` [m] along `up`, by default under
+    them.
+    """
 
     def __init__(
         self,
@@ -71,6 +75,7 @@ class Painter:
         width: int = 800,
         height: int = 500,
         show: Sequence[str] = USUAL,
+        floor: float | None = None,
     ):
         check_size(width, height)
         for layer in show:
@@ -85,7 +90,7 @@ class Painter:
         self.view = _view(stage, camera, 2.0 * height)
         self.pixel = 2.0 * math.dist(camera.position, camera.look_at) / self.view.focal
         """Width of a pixel where the camera looks at [m]."""
-        self.floor = _floor(stage, bounds, self.size, "ground" in self.show)
+        self.floor = _floor(stage, bounds, self.size, floor, "ground" in self.show)
         self.lamps = _lamps(self.view.lamp)
         self._pieces = _Pieces(self._solids(bounds))
         self._ends = [(stage.index(s.a), stage.index(s.b), s) for s in stage.springs]
@@ -268,11 +273,11 @@ def _view(stage: Stage, camera: Camera, rows: float) -> raster.View:
     )  # fmt: skip
 
 
-def _floor(stage: Stage, bounds: Bounds, size: float, shown: bool) -> raster.Floor:
+def _floor(stage: Stage, bounds: Bounds, size: float, floor: float | None, shown: bool) -> raster.Floor:
     up = np.array(stage.up)
     low, high = bounds
     corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
-    height = float((corners @ up).min()) - 0.015 * size
+    height = float((corners @ up).min()) - 0.015 * size if floor is None else floor
     centre = (low + high) / 2
     R = frame_from_axis(_triple(up))
     wide = max(float(np.linalg.norm(high - low - ((high - low) @ up) * up)), 0.5 * size)

@@ -15,6 +15,7 @@ from ..results.files import atomic
 from ..rotation import Array
 from ..stage import Poses, Stage
 from .camera import Camera, close_camera, spread
+from .geometry import floor
 from .motion import Motion, motion, stage_in
 from .motion import traces as ways
 from .painter import LAYERS, USUAL, Arrow, Bounds, Image, Painter, bounds_of, check_size
@@ -40,11 +41,13 @@ def draw(
 ) -> Image:
     """A picture, height × width × 3: red, green and blue.
 
-    `show` names layers (see LAYERS), `traces` are lines by name (n × 3 [m]). The floor lies under the lowest point of
-    `bounds`, two corners [m], to which joints and arrows are in proportion too: by default what this picture shows.
+    `show` names layers (see LAYERS), `traces` are lines by name (n × 3 [m]). The floor lies under what is welded to
+    it, or under `bounds`, two corners [m], to which joints and arrows are in proportion too: by default what this
+    picture shows.
     """
     bounds = bounds or bounds_of(stage, poses, traces)
-    painter = Painter(stage, camera, bounds, width=width, height=height, show=show)
+    ground = floor(stage, poses, *bounds)
+    painter = Painter(stage, camera, bounds, width=width, height=height, show=show, floor=ground)
     return painter.draw(poses, traces, arrows)
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..live.session import TRACE
 from ..record import Record
 from ..rotation import Array
 from ..stage import Poses
-from .replayed import replayed
+from .motion import motion, stage_in, traces
 
 if TYPE_CHECKING:
     from .page import Page
@@ -24,8 +25,10 @@ class Player:
     def __init__(self, record: Record, name: str):
         self.name = name
         self.record = record
-        self.stage, self.times, self.positions, self.rotations = replayed(record)
-        self.start = Poses(self.positions[0], self.rotations[0])
+        self.stage = stage_in(record)
+        self.motion = motion(record, self.stage)
+        self.times = self.motion.time
+        self._ways = traces(self.stage, self.motion)
         self.time = float(self.times[0])
         self.playing, self.speed = True, 1.0
         self._last = time.perf_counter()
@@ -79,16 +82,12 @@ class Player:
             return None
         self._moved = False
         k = self._row()
-        return Poses(self.positions[k], self.rotations[k])
+        return self.motion.poses(k)
 
     def traces(self) -> dict[str, Array]:
         """Where the markers have been until now."""
-        k, found = self._row() + 1, {}
-        for point in self.stage.points:
-            names = [f"{point.name}.position.{axis}" for axis in "xyz"]
-            if all(name in self.record for name in names):
-                found[point.name] = np.column_stack([self.record[name][:k] for name in names])[-1500:]
-        return found
+        k = self._row() + 1
+        return {name: way[max(0, k - TRACE) : k] for name, way in self._ways.items()}
 
     def _row(self) -> int:
         return int(np.searchsorted(self.times, self.time + 1e-9, side="right")) - 1

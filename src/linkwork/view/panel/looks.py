@@ -9,6 +9,7 @@ from ..nodes import LAYERS
 from .tab import Tab
 
 _NOBODY = "nothing"
+_LABELS = {"coms": "Centres of mass"}
 
 
 class LooksTab(Tab):
@@ -29,7 +30,7 @@ class LooksTab(Tab):
         self.on(colors, lambda value: page.color(value == "by component"))
         with gui.add_folder("Layers"):
             for layer in LAYERS:
-                box = gui.add_checkbox(layer[0].upper() + layer[1:], page.nodes.shows(layer))
+                box = gui.add_checkbox(_LABELS.get(layer, layer.capitalize()), page.nodes.shows(layer))
                 self.on(box, partial(page.show, layer))
         if session.markers:
             with gui.add_folder("Traces"):
