@@ -149,7 +149,7 @@ def test_an_interrupted_film_leaves_the_old_one(imageio, tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "module", "extra"), [("a.mp4", "imageio_ffmpeg", "video"), ("a.gif", "PIL.Image", "plot")]
+    ("name", "module", "extra"), [("a.mp4", "imageio_ffmpeg", "video"), ("a.gif", "PIL.Image", "video")]
 )
 def test_a_missing_package_is_named(tmp_path, monkeypatch, name, module, extra):
     monkeypatch.setitem(sys.modules, module, None)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -367,11 +368,13 @@ def test_a_png_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     save_png(path, image)
     old = path.read_bytes()
 
-    def broken(*_):
-        raise KeyboardInterrupt
+    def broken(part, content):
+        with part.open("wb") as file:
+            file.write(content[: len(content) // 2])
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("linkwork.view.picture.zlib.crc32", broken)
-    with pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch, pytest.raises((OSError, LinkworkError), match="No space left"):
+        patch.setattr(Path, "write_bytes", broken)
         save_png(path, image + 1)
     assert path.read_bytes() == old
     assert list(tmp_path.iterdir()) == [path]

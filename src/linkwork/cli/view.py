@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
@@ -60,7 +62,7 @@ def view(
         where = page.server.url if subject else _at_gallery(page.server.url)
         _greet(page, where, as_json)
         if browse:
-            webbrowser.open(where)
+            _browse(where)
         wait()
     finally:
         page.close()
@@ -92,10 +94,19 @@ def replay(
         page.start()
         _greet(page, page.server.url, as_json)
         if browse:
-            webbrowser.open(page.server.url)
+            _browse(page.server.url)
         wait()
     finally:
         page.close()
+
+
+def _browse(url: str) -> None:
+    """Open a browser with a window; without a screen one of text might take the terminal."""
+    screen = (
+        sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+    if screen:
+        webbrowser.open(url)
 
 
 def _at_gallery(url: str) -> str:

@@ -27,7 +27,7 @@ from ..realtime import RealTime, Samples, Status
 from ..record import Record, RecordBuilder, matching
 from ..rotation import Array, Vector, matrix
 from ..scenes import Scene
-from ..simulate import METHODS, SOLVERS, Simulation
+from ..simulate import DEFAULT_DT, METHODS, SOLVERS, Simulation
 from ..stage import Poses, Stage, stage_of
 from ..view.geometry import extent
 from .drives import Lever, levers
@@ -433,6 +433,8 @@ def _defaults(model: Model, scene: Scene | None, options: dict[str, Any]) -> dic
         chosen.setdefault("dt", scene.dt)
         if scene.method is not None:
             chosen.setdefault("method", scene.method)
+    if chosen.get("method") != "tree":  # a step must not take longer than what it simulates
+        chosen.setdefault("budget", chosen.get("dt", DEFAULT_DT))
     return chosen
 
 

@@ -38,6 +38,7 @@ RATE = 60.0
 _PANEL_RATE, _TRACE_RATE = 5.0, 12.0
 _SLOWEST = 25.0  # pictures per second below which it is said
 _SWITCH = 5e-4  # how long a thread may keep the interpreter from the physics [s]
+_OTHER_SHAPE, _SAME_PLACE = 0.01, 0.01  # relative changes of a picture's shape and of a camera's place
 _GOODBYE = 0.1  # for last words to reach the browsers [s]
 _GLANCE, _PATIENCE = 5.0, 0.5  # simulated time to look ahead to place the camera, and time to spend on it [s]
 
@@ -70,7 +71,9 @@ class Page:
         stage.world_axes.visible = False
         self.gallery = Gallery(self)
         server.serve(self.gallery.answer)
+        self._aimed: dict[int, tuple[str, float, Camera]] = {}
         server.viser.on_client_connect(self._welcome)
+        server.viser.on_client_disconnect(lambda client: self._aimed.pop(client.client_id, None))
         self._thread = threading.Thread(target=self._show, name="linkwork-pictures", daemon=True)
 
     # Life
@@ -212,14 +215,16 @@ class Page:
             _tell(client, f"{type(error).__name__}: {error}")
 
     def _welcome(self, client: Any) -> None:
-        """Turn a new visitor's camera, and again when the panel has taken its place."""
         self.aim("best", client)
-        width = client.camera.image_width
-        for _ in range(10):
-            time.sleep(0.2)
-            if client.camera.image_width != width:
-                self.aim("best", client)
-                return
+        client.camera.on_update(lambda _: self._keep_fitted(client))
+
+    def _keep_fitted(self, client: Any) -> None:
+        """Aim anew if the picture has another shape, as when the panel takes its place, unless a visitor moved it."""
+        preset, aspect, wanted = self._aimed.get(client.client_id, ("", 0.0, None))
+        if wanted is not None and abs(client.camera.aspect / aspect - 1.0) > _OTHER_SHAPE:
+            moved = np.linalg.norm(np.subtract(client.camera.position, wanted.position))
+            if moved < _SAME_PLACE * np.linalg.norm(np.subtract(wanted.position, wanted.look_at)):
+                self.aim(preset, client)
 
     def aim(self, preset: str, client: Any) -> None:
         """Turn a visitor's camera."""
@@ -228,6 +233,7 @@ class Page:
         with contextlib.suppress(AssertionError):  # no size is known before the first picture
             aspect = float(client.camera.aspect) or 1.6
             wanted = self._camera(preset, aspect)
+            self._aimed[client.client_id] = preset, aspect, wanted
             with client.atomic():
                 client.camera.up_direction = wanted.up
                 client.camera.position = wanted.position

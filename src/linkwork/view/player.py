@@ -62,6 +62,7 @@ class Player:
         if playing and self.time >= self.times[-1]:
             self.seek(float(self.times[0]))
         self._button.label = "Pause" if playing else "Play"
+        self._button.icon = "player-pause" if playing else "player-play"
 
     def seek(self, t: float) -> None:
         """Jump to a time [s]."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 from functools import partial
+from typing import Any
 
-from ...live.session import View
+from ...live.session import Method, View
 from ...scenes import scene_names
 from .tab import Tab, number, table
 
@@ -36,7 +37,7 @@ class RunTab(Tab):
         methods = {method.name: method for method in session.methods()}
         now = next(m.name for m in methods.values() if (m.method, m.solver) == session.names)
         method = gui.add_dropdown("Method", tuple(methods), initial_value=now)
-        self.on(method, lambda value: self.page.reopen(methods[value].method, methods[value].solver))
+        self.on(method, lambda value: self._choose_method(methods[value], method, now))
 
         self._pause = gui.add_button("Pause", icon="player-pause", color="blue")
         self.click(self._pause, self._toggle)
@@ -58,6 +59,13 @@ class RunTab(Tab):
             "Drag beside it to turn the view, right-drag to move it.</div>"
         )
         self.refresh(session.view)
+
+    def _choose_method(self, method: Method, control: Any, now: str) -> None:
+        try:
+            self.page.reopen(method.method, method.solver)
+        except Exception:
+            control.value = now  # what still runs
+            raise
 
     def _more(self, choice: str) -> None:
         loop = self.session.loop
