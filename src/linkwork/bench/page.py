@@ -11,15 +11,17 @@ from . import stages
 from .report import Section, sections
 from .report_loops import limits
 from .report_loops import sections as loop_sections
+from .view import sections as view_sections
 
 _HEAD = """\
 # Benchmarks
 
-This page is made by three commands; change the program, not the page.
+This page is made by these commands; change the program, not the page.
 
 ```sh
 linkwork bench tree --json > bench/tree.json                # measure
 linkwork bench loops --json > bench/loops.json
+linkwork bench view --json > bench/view.json
 python -m linkwork.bench.page bench > docs/benchmarks.md    # write this page
 ```
 
@@ -144,6 +146,20 @@ def _about_chains(work: dict[str, Any]) -> str:
     )
 
 
+def render_view(data: dict[str, Any]) -> str:
+    """The part of the page about the live page (see `ViewResult.to_dict`)."""
+    made = data["made_with"]
+    parts = ["## The live page\n"]
+    if data["quick"]:
+        parts.append("**These figures come from a quick run: they show the form of the page, not speed.**\n")
+    parts.append(f"Server and visitors share one machine: {made['machine']}; linkwork {made['linkwork']}.\n")
+    for section in view_sections(data):
+        parts.append(f"### {section.title}\n")
+        parts.append(_table(section))
+    parts.append(_explained("figure", data["how"]))
+    return "\n".join(parts)
+
+
 def main(arguments: list[str]) -> int:
     """Print the page of the results in a folder."""
     folder = Path(arguments[0]) if len(arguments) == 1 else None
@@ -160,6 +176,9 @@ def main(arguments: list[str]) -> int:
             print("loops.json is of an older version: measure again", file=sys.stderr)
             return 2
         page += "\n" + render_loops(data)
+    live = folder / "view.json"
+    if live.is_file():
+        page += "\n" + render_view(json.loads(live.read_text(encoding="utf-8")))
     sys.stdout.write(page)
     return 0
 

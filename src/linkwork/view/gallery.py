@@ -29,6 +29,7 @@ class Gallery:
         self._page = page
         self._key = secrets.token_urlsafe(12)
         self._thumbnails = Thumbnails()
+        self._trouble = ""
 
     def answer(self, path: str, query: dict[str, str]) -> Reply | None:
         """A reply, or None if the request is not ours."""
@@ -36,7 +37,7 @@ class Gallery:
         if parts == ["gallery"]:
             return Reply(200, _HTML, self._html().encode())
         if parts == ["gallery", "now"]:
-            return _json(200, {"scene": self._page.subject})
+            return _json(200, {"scene": self._page.subject, "trouble": self._trouble})
         if len(parts) == 3 and parts[:2] == ["gallery", "picture"]:
             return self._picture(parts[2])
         if len(parts) == 3 and parts[:2] == ["gallery", "open"]:
@@ -54,7 +55,9 @@ class Gallery:
             try:
                 self._page.open(name)
             except LinkworkError as error:
-                self._page.troubles = [str(error)]
+                self._trouble = f"{name}: {error}"
+            else:
+                self._trouble = ""
 
         threading.Thread(target=run, name="linkwork-open", daemon=True).start()
         return _json(200, {"scene": name})
@@ -131,7 +134,10 @@ function mark(name) {
   for (const card of document.querySelectorAll(".card")) card.classList.toggle("now", card.dataset.scene === name);
 }
 async function ask() {
-  try { mark((await (await fetch("/gallery/now")).json()).scene); trouble.textContent = ""; }
+  try {
+    const state = await (await fetch("/gallery/now")).json();
+    mark(state.scene); trouble.textContent = state.trouble;
+  }
   catch (error) { trouble.textContent = "(the simulator has ended)"; }
 }
 for (const card of document.querySelectorAll(".card")) card.addEventListener("click", async event => {

@@ -58,7 +58,8 @@ class Page:
         self.troubles: list[str] = []
         self.session: Session | None = None
         self.player: Player | None = None
-        self.nodes: Nodes
+        self._nodes: Nodes | None = None
+        self._last_followed: Any = None
         self._subject: str | Model | None = None
         self._tabs: list[Tab] = []
         self._stage_lock = threading.RLock()
@@ -114,6 +115,12 @@ class Page:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def nodes(self) -> Nodes:
+        """What is drawn."""
+        assert self._nodes is not None
+        return self._nodes
 
     # What runs
 
@@ -188,11 +195,11 @@ class Page:
         viser.gui.reset()
         viser.gui.set_panel_label("Linkwork")
         viser.gui.main_panel.dock_right()
-        if hasattr(self, "nodes"):
-            self.nodes.remove()
+        if self._nodes is not None:
+            self._nodes.remove()
         low, high = extent(stage, np.array(positions), np.array(rotations))
         self._bounds = low, high
-        self.nodes = Nodes(viser.scene, stage, (low, high), floor(stage, poses, low, high))
+        self._nodes = Nodes(viser.scene, stage, (low, high), floor(stage, poses, low, high))
         self._poses = poses
         self.nodes.place(poses)
         self._seen_run = -1
@@ -215,22 +222,28 @@ class Page:
             _tell(client, f"{type(error).__name__}: {error}")
 
     def _welcome(self, client: Any) -> None:
-        self.aim("best", client)
         client.camera.on_update(lambda _: self._keep_fitted(client))
+        self.aim("best", client)
+        self._keep_fitted(client)  # what came while the camera was aimed
 
     def _keep_fitted(self, client: Any) -> None:
         """Aim anew if the picture has another shape, as when the panel takes its place, unless a visitor moved it."""
-        preset, aspect, wanted = self._aimed.get(client.client_id, ("", 0.0, None))
-        if wanted is not None and abs(client.camera.aspect / aspect - 1.0) > _OTHER_SHAPE:
+        with self._stage_lock:
+            preset, aspect, wanted = self._aimed.get(client.client_id, ("", 0.0, None))
+            if wanted is None or abs(client.camera.aspect / aspect - 1.0) < _OTHER_SHAPE:
+                return
             moved = np.linalg.norm(np.subtract(client.camera.position, wanted.position))
             if moved < _SAME_PLACE * np.linalg.norm(np.subtract(wanted.position, wanted.look_at)):
                 self.aim(preset, client)
 
     def aim(self, preset: str, client: Any) -> None:
         """Turn a visitor's camera."""
-        if not hasattr(self, "nodes"):
+        if self._nodes is None:
             return
-        with contextlib.suppress(AssertionError):  # no size is known before the first picture
+        with (
+            self._stage_lock,
+            contextlib.suppress(AssertionError),
+        ):  # no size is known before the first picture
             aspect = float(client.camera.aspect) or 1.6
             wanted = self._camera(preset, aspect)
             self._aimed[client.client_id] = preset, aspect, wanted

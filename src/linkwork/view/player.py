@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,9 @@ class Player:
     def build(self, page: Page) -> None:
         """Controls on the panel."""
         gui = page.server.viser.gui
-        gui.add_markdown(f"**{self.name}**  \n{self.record.title}")
+        # Both may come from elsewhere, so they are text and nothing more.
+        name, title = html.escape(self.name), html.escape(self.record.title)
+        gui.add_html(f"<div style='padding:2px 8px'><b>{name}</b><div>{title}</div></div>")
         self._button = gui.add_button("Pause", icon="player-pause", color="blue")
         self._button.on_click(lambda _: self.play(not self.playing))
         end = float(self.times[-1])

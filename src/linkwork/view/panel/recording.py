@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,8 @@ class RecordingTab(Tab):
 
     def build(self) -> None:
         gui, session = self.gui, self.session
-        gui.add_html(f"<div style='padding:2px 8px;font-size:11px;color:#777'>folder: {session.folder}</div>")
+        folder = html.escape(str(session.folder.resolve()))
+        gui.add_html(f"<div style='padding:2px 8px;font-size:11px;color:#777'>folder: {folder}</div>")
         self._name = gui.add_text("Name", self._fresh_name())
         self._button = gui.add_button("Record", icon="player-record", color="red")
         self.click(self._button, self._toggle)
