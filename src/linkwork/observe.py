@@ -45,6 +45,7 @@ class Observer(ABC):
         self._markers = _group("markers", "position", [mark.name for mark in system.markers], "xyz", "m")
         if system.markers:
             self._poses = (*self._poses, self._markers)
+        self.restart()
         self._energy = Group("energy", tuple(f"energy.{name}" for name in _ENERGIES), ("J",) * len(_ENERGIES))
 
     def restart(self) -> None:
@@ -52,6 +53,11 @@ class Observer(ABC):
         self._start: float | None = None
         self._last: Array | None = None
         self._largest = np.zeros(3)  # worst balance (signed), most energy in play, largest amount
+
+    def take_over(self, other: Observer) -> None:
+        """Go on with the record of another one, of a changed model; the energy balance counts anew."""
+        self.restart()
+        self._last, self._largest = other._last, other._largest
 
     def append(self, builder: RecordBuilder, block: Block) -> None:
         """Observe a block of samples and append it to a record."""
@@ -87,7 +93,7 @@ class Observer(ABC):
             found[:, k] = positions[:, 3 * body : 3 * body + 3] + at + w * twice + np.cross(u, twice)
         return found.reshape(len(positions), -1)
 
-    def set_force(self, load: str, force: Array, body: str | None, at: Array) -> None:
+    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
         """Follow a change of a load: see System.set_force."""
         self._system.set_force(self._tables, load, force, body, at)
 
@@ -219,15 +225,26 @@ class DirectObserver(RowObserver):
         self._model, self._row_names = model, rows
         self._with_reactions = False
         self._reactions: Reactions | None = None
+        self._set: dict[str, tuple[Array, str | None, Array]] = {}  # forces, for reactions that begin later
         self._own = not any(column.name.startswith(FLOATING) for column in system.rates)
         if self._own:  # rates of the state are those of joints
             self.groups = (*self.groups, _accelerations(system))
         self._plain = self.groups
 
-    def set_force(self, load: str, force: Array, body: str | None, at: Array) -> None:
+    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
         super().set_force(load, force, body, at)
+        if force is None:
+            self._set.pop(load, None)
+        elif body is None and load in self._set:
+            self._set[load] = force, *self._set[load][1:]
+        else:
+            self._set[load] = force, body, at
         if self._reactions is not None:
             self._reactions.set_force(load, force, body, at)
+
+    def take_over(self, other: Observer) -> None:
+        super().take_over(other)
+        self.choose(reactions=isinstance(other, DirectObserver) and other._with_reactions)
 
     def choose(self, *, reactions: bool) -> None:
         self._with_reactions = reactions
@@ -235,6 +252,8 @@ class DirectObserver(RowObserver):
         if reactions:
             if self._reactions is None:
                 self._reactions = Reactions(self._model, self._system, self._row_names)
+                for load, now in self._set.items():
+                    self._reactions.set_force(load, *now)
             self.groups = (*self._plain, *self._reactions.groups)
 
     @property

@@ -79,7 +79,7 @@ class Reactions:
         self.unbalanced = 0.0
         """Of the last block of samples: the largest share of what acts on a body that no joint forces balance."""
 
-    def set_force(self, load: str, force: Array, body: str | None, at: Array) -> None:
+    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
         """Follow a change of a load: see System.set_force."""
         self._floating.set_force(self._tables, load, force, body, at)
 

@@ -34,6 +34,9 @@ DEFAULT_TOLERANCE = 1e-8
 DEFAULT_EPSILON, DEFAULT_ITERATIONS, DEFAULT_ERP = 1e-6, 1000, 0.8
 # A balance that strays by more than this share of the energy in play is worth a warning.
 _BALANCE_BUDGET = 0.01
+_NOT_SET = np.array(
+    [0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0]
+)  # of a force: set?, force (3), body or -1, point (3)
 
 
 class Simulation:
@@ -142,7 +145,7 @@ class Simulation:
         self.tables = self.system.fresh_tables()
         loads = model.flatten().loads.values() if isinstance(model, Model) else ()
         self._forces = [load.name for load in loads if isinstance(load, Force) and not load.follows]
-        self._set_forces = np.zeros((len(self._forces), 8))  # set?, force (3), body or -1, point (3)
+        self._set_forces = np.tile(_NOT_SET, (len(self._forces), 1))
 
     @cached_property
     def stage(self) -> Stage | None:
@@ -166,8 +169,11 @@ class Simulation:
         return self.method.state
 
     def reset(self) -> None:
-        """Back to the start: time zero, coordinates and rates as written."""
+        """Back to the start: time zero, coordinates, rates, commands and forces as written."""
         self.method.reset()
+        for load in self._forces:
+            self._push(load, None, None, np.zeros(3))
+        self._set_forces[:] = _NOT_SET
 
     def command(self, drive: str, value: float) -> None:
         """Tell a drive what to do from now on, in units of its kind."""
@@ -187,11 +193,14 @@ class Simulation:
                 )
         if load not in self._forces:
             raise LinkworkError(f"there is no force '{load}' that can be set{nearest(load, self._forces)}")
-        place = -1 if body is None else self.system.body(body)
-        self._set_forces[self._forces.index(load)] = (1.0, *vector, place, *point)
+        now = self._set_forces[self._forces.index(load)]
+        if body is not None:
+            now[4:] = self.system.body(body), *point
+        now[:4] = 1.0, *vector
         self._push(load, vector, body, point)
+        self.method.disturb()
 
-    def _push(self, load: str, force: Array, body: str | None, at: Array) -> None:
+    def _push(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
         self.system.set_force(self.tables, load, force, body, at)
         self.method.set_force(load, force, body, at)
 
@@ -202,6 +211,7 @@ class Simulation:
         """
         other = Simulation(model, **self._chosen | {"dt": self.dt})
         other.method.take_over(self.method)
+        other.method.observer.take_over(self.method.observer)
         self._model, self.method, self.tables = model, other.method, other.tables
         self._forces, self._set_forces = other._forces, other._set_forces
         self.__dict__.pop("stage", None)
@@ -391,6 +401,7 @@ class Simulation:
         """Go on from a state written by `save_state` of the same model, method and step."""
         snapshot.load(path, self._snapshot())
         for name, (was_set, *numbers) in zip(self._forces, self._set_forces, strict=True):
+            self._push(name, None, None, np.zeros(3))
             if was_set:
                 body = int(numbers[3])
                 where = None if body < 0 else self.system.bodies[body]

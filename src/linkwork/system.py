@@ -121,13 +121,17 @@ class System:
         """Name of the rate of a dof, for messages."""
         return self.rates[int(self.tables.dofs["v"][dof])].name
 
-    def set_force(self, tables: Tables, load: str, force: Array, body: str | None, at: Array) -> None:
-        """Change the vector of a force load [N] in tables of this system, and where it acts.
+    def set_force(self, tables: Tables, load: str, force: Array | None, body: str | None, at: Array) -> None:
+        """Change the vector of a force load [N] in tables of this system, and where it acts; None: as it was written.
 
         `body` is the body that it acts on from now on, None for the same as before, and `at` the point in the frame of
         that body [m]. Forces of loads that follow their body are in the axes that the tables have them in.
         """
-        row = tables.loads[self.loads.index(load)]
+        index = self.loads.index(load)
+        if force is None:
+            tables.loads[index] = self.tables.loads[index]
+            return
+        row = tables.loads[index]
         row["value"][:3] = force
         if body is not None:
             place = tables.bodies[self.body(body)]

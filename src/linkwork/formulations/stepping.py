@@ -461,7 +461,7 @@ def run_direct(
                         return sample, TOO_SMALL
                     break
                 rest = min(rest, _LEAP) if crowd >= _EVENTS else rest
-                ahead = rest
+                ahead = rest if rest > 0.0 else clock[1]  # a sample of now: bounds need some time to act
             else:
                 if rest == 0.0:
                     if counts[0] >= targets[sample] and not begin:

@@ -329,6 +329,8 @@ def cast_shadows(shade, view, floor, lamps, corners, pieces, parts):
                     _corner(corners, pieces, i, k, 1),
                     _corner(corners, pieces, i, k, 2),
                 )
+                if max(_dot(p, view.up), _dot(q, view.up), _dot(s, view.up)) < floor.height:
+                    continue  # buried
                 if parts[i, CLOSED] != 0:
                     # The half that faces the lamp has the same shadow as all.
                     e = (q[0] - p[0], q[1] - p[1], q[2] - p[2])

@@ -180,6 +180,16 @@ class Session:
 
         return self.loop.change(apply)
 
+    def reset(self) -> Future[None]:
+        """Back to the start; levers stay where the operator put them."""
+
+        def back(simulation: Simulation) -> None:
+            simulation.reset()
+            for name, value in self.commands.items():
+                simulation.command(name, value)
+
+        return self.loop.change(back)
+
     @property
     def parameters(self) -> list[Parameter]:
         """Numbers that may change while it moves, as they are now."""

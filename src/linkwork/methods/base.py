@@ -15,7 +15,7 @@ from ..errors import LinkworkError, UnsupportedError
 from ..integrate import State
 from ..observe import Block, Observer
 from ..rotation import Array
-from ..system import System
+from ..system import System, rate_columns
 from ..tables import Tables
 
 NO_BUDGET = 1e18  # clock ticks
@@ -61,19 +61,21 @@ class Method(ABC):
         self.state.clock[1] = dt
         self.state.counts[0] = 0
 
-    def set_force(self, load: str, force: Array, body: str | None, at: Array) -> None:
+    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
         """Change a force load from now on: see System.set_force."""
         self.system.set_force(self._tables, load, force, body, at)
         self.observer.set_force(load, force, body, at)
 
+    def disturb(self) -> None:  # noqa: B027
+        """Forces have changed at once: the next step must not begin with what the last one ended with."""
+
     def take_over(self, other: Method) -> None:
         """Go on from the state of another method with the same coordinates, of a model with other numbers."""
-        if self.system.rates != other.system.rates:
-            differ = {column.name for column in self.system.rates} ^ {c.name for c in other.system.rates}
-            which = ", ".join(sorted(differ)) or "their order"
+        mine, theirs = _moving(self.system), _moving(other.system)
+        if mine != theirs:
+            which = ", ".join(sorted(set(mine) ^ set(theirs))) or "their order"
             raise LinkworkError(f"the changed model moves otherwise, it cannot go on from here: {which}")
-        mine, theirs = self.state, other.state
-        for part, old in zip(mine[:_CARRIED], theirs[:_CARRIED], strict=True):
+        for part, old in zip(self.state[:_CARRIED], other.state[:_CARRIED], strict=True):
             part[...] = old
 
     def memory(self) -> dict[str, Array]:
@@ -99,6 +101,13 @@ class Method(ABC):
     def command(self, drive: str, value: float) -> None:
         """Give a drive a new command."""
         raise LinkworkError(f"there is no drive '{drive}' in this method")
+
+
+def _moving(system: System) -> list[str]:
+    """Rates of the state and, with rows, of all joints."""
+    joints = () if system.rows is None else system.rows.joints
+    columns = [*system.rates, *(column for joint in joints for column in rate_columns(joint))]
+    return [column.name for column in columns]
 
 
 def samples(count: int, system: System) -> tuple[Array, Array, Array, Array]:

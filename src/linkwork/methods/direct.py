@@ -134,14 +134,19 @@ class DirectMethod(Method):
         self._choose()
         self._motion.seen[:] = np.nan
 
+    def disturb(self) -> None:
+        self._motion.seen[:] = np.nan
+
     def take_over(self, other: Method) -> None:
         super().take_over(other)
         if isinstance(other, DirectMethod):
             assert self.system.rows is not None
             assert other.system.rows is not None
+            if self._rows.names == other._rows.names:
+                self._stats[:] = other._stats
             carry(self._rows, self._constraints, other._rows, other._constraints)
             carry(self.system.rows, self._every_row, other.system.rows, other._every_row)
-        self._motion.seen[:] = np.nan
+        self.disturb()
 
     def now(self) -> Block:
         return self.advance([self.state.clock[2] if self.adaptive else self.state.counts[0]])[2]

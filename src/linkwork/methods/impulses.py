@@ -77,6 +77,8 @@ class ImpulseMethod(Method):
     def take_over(self, other: Method) -> None:
         super().take_over(other)
         if isinstance(other, ImpulseMethod):
+            if self._rows.names == other._rows.names:
+                self._stats[:] = other._stats
             carry(self._rows, self._constraints, other._rows, other._constraints)
 
     def memory(self) -> dict[str, Array]:

@@ -69,7 +69,7 @@ class RunTab(Tab):
 
     def _more(self, choice: str) -> None:
         loop = self.session.loop
-        (loop.step if choice == "Step" else loop.reset)().result()
+        (loop.step if choice == "Step" else self.session.reset)().result()
 
     def _press(self, label: str) -> None:
         self.session.press(label).result()
