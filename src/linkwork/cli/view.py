@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import sys
 import webbrowser
 from pathlib import Path
@@ -31,7 +33,7 @@ def view(
     subject: Annotated[
         str | None,
         typer.Argument(
-            metavar="[SCENE_OR_FILE]", help="A scene's name or a model file (.yaml); default: the gallery."
+            metavar="SCENE_OR_FILE", help="A scene's name or a model file (.yaml); default: the gallery."
         ),
     ] = None,
     method: Annotated[str | None, typer.Option(help="tree, simgc or simmc.")] = None,
@@ -52,20 +54,13 @@ def view(
 ) -> None:
     """Simulate in real time and show it in the browser: 3-D picture, panel, plots, recording."""
     with compiling(quiet=as_json):
-        from ..view.live import show, wait
+        from ..view.live import show
 
         page = show(
             subject or _FIRST_SCENE, host=host, port=port, token=token, folder=folder, speed=speed, paused=paused,
             settings=find_settings(settings), method=method, solver=solver, dt=dt, budget=budget, block=False,
         )  # fmt: skip
-    try:
-        where = page.server.url if subject else _at_gallery(page.server.url)
-        _greet(page, where, as_json)
-        if browse:
-            _browse(where)
-        wait()
-    finally:
-        page.close()
+    _serve(page, page.server.url if subject else _at_gallery(page.server.url), browse, as_json)
 
 
 @app.command()
@@ -80,7 +75,6 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="Print the address as JSON.")] = False,
 ) -> None:
     """Play a record in the browser, with a slider for its time."""
-    from ..view.live import wait
     from ..view.page import Page
     from ..view.server import Server, new_token
 
@@ -92,10 +86,23 @@ def replay(
     try:
         page.replay(record)
         page.start()
-        _greet(page, page.server.url, as_json)
-        if browse:
-            _browse(page.server.url)
-        wait()
+    except BaseException:
+        page.close()
+        raise
+    _serve(page, page.server.url, browse, as_json)
+
+
+def _serve(page: Any, url: str, browse: bool, as_json: bool) -> None:
+    """Say where a page is and let it be until interrupted or terminated, which may be as soon as it was said."""
+    from ..view.live import wait
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            _greet(page, url, as_json)
+            if browse:
+                _browse(url)
+            wait()
     finally:
         page.close()
 

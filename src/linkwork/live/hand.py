@@ -37,13 +37,14 @@ class Hand:
     def __init__(self, model: Model):
         flat = model.flatten()
         self._masses = {name: body.mass_properties.mass for name, body in flat.bodies.items()}
+        self._coms = {name: body.mass_properties.com for name, body in flat.bodies.items()}
         if NAME in flat.loads:
             raise LinkworkError(
                 f"the load '{NAME}' has the name of the viewer's own hand; give it another name"
             )
         self.grip: Grip | None = None
         self.force: Array = np.zeros(3)
-        self._push: tuple[str, Array, float] | None = None
+        self._push: tuple[str, Array, float, float] | None = None  # body, force, beginning, end
         self._idle = True
 
     @staticmethod
@@ -53,12 +54,12 @@ class Hand:
         return with_load(model, Force(NAME, body, force=(0.0, 0.0, 0.0)))
 
     def push(self, body: str, direction: Any, now: float) -> None:
-        """Push a body along a direction in the world for a moment."""
+        """Push a body at its centre of mass along a direction in the world for a moment."""
         along = np.array(direction, float)
         size = float(np.linalg.norm(along))
         if size > 0.0:
             force = along / size * self._mass(body) * _PUSH_SPEED / _PUSH_TIME
-            self._push = body, force, now + _PUSH_TIME
+            self._push = body, force, now, now + _PUSH_TIME
 
     def let_go(self) -> None:
         """Hold nothing."""
@@ -66,8 +67,8 @@ class Hand:
 
     def act(self, simulation: Simulation) -> None:
         """Set the force for the next stretch of steps."""
-        if self._push is not None and simulation.time >= self._push[2]:
-            self._push = None
+        if self._push is not None and not self._push[2] <= simulation.time < self._push[3]:
+            self._push = None  # it is over, or time was set back
         if self.grip is not None:
             body, at, target = self.grip
             mass = self._mass(body)
@@ -76,8 +77,8 @@ class Hand:
             self.force = mass * omega * (omega * (np.array(target) - p) - 2 * _DAMPING * v)
             simulation.set_force(NAME, self.force, body=body, at=at)
         elif self._push is not None:
-            body, self.force, _ = self._push
-            simulation.set_force(NAME, self.force, body=body)
+            body, self.force = self._push[:2]
+            simulation.set_force(NAME, self.force, body=body, at=self._coms[body])
         elif not self._idle:
             self.force = np.zeros(3)
             simulation.set_force(NAME, self.force)

@@ -11,6 +11,8 @@ import time as wall
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..errors import LinkworkError
+from ..errors import LinkworkError, nearest
 from ..model import Model
 from ..model.edit import with_item
 from ..observe import Observer
@@ -40,16 +42,24 @@ _TRACE_SPACING = 2e-3  # of the size of the model
 _WRITE_EVERY = 0.5  # [s]
 
 
-class View(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class View:
     """What there is to see now."""
 
     time: float
     """[s]"""
     poses: Poses
-    values: dict[str, float]
-    """All signals by name."""
     run: int
     """Counts resets and changes of the model."""
+    names: list[str]
+    """Of all signals."""
+    numbers: Array
+    """Their values."""
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """All signals by name."""
+        return dict(zip(self.names, self.numbers.tolist(), strict=True))
 
 
 class Method(NamedTuple):
@@ -160,6 +170,11 @@ class Session:
 
     def command(self, drive: str, value: float) -> Future[None]:
         """Tell a drive what to do."""
+        known = self.written.flatten().drives
+        if drive not in known:
+            raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, known)}")
+        if not np.isfinite(value):
+            raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
         self.commands[drive] = value
         return self.loop.do(lambda simulation: simulation.command(drive, value))
 
@@ -168,7 +183,7 @@ class Session:
         flat = self.written.flatten()
         now = self.loop.simulation.time
         for name, drive in flat.drives.items():
-            if drive.signal is not None:
+            if drive.signal is not None and manual != self.manual:
                 factor = self.commands.get(name, drive.command) * drive.signal.value(now)
                 self.commands[name] = factor if manual else drive.command
         self.manual = manual
@@ -230,11 +245,14 @@ class Session:
         return self.loop.do(lambda _: self.hand.let_go())
 
     def push(self, body: str, direction: Vector) -> Future[None]:
-        """Push a body for a moment, along a direction of the world."""
+        """Push a body at its centre of mass for a moment, along a direction of the world."""
+        self.stage.index(body)  # raises if there is none
         return self.loop.do(lambda simulation: self.hand.push(body, direction, simulation.time))
 
     def press(self, button: str) -> Future[object]:
         """A button of the scene."""
+        if button not in self.buttons:
+            raise LinkworkError(f"there is no button '{button}'{nearest(button, self.buttons)}")
         action = self.buttons[button]
         return self.loop.do(lambda _: action(self))
 
@@ -276,7 +294,7 @@ class Session:
     @property
     def signals(self) -> list[str]:
         """Names of everything that can be read and plotted."""
-        return list(self.view.values)
+        return list(self.view.names)
 
     def find(self, pattern: str) -> list[str]:
         """Names of signals that match a pattern, where `*` stands for any text and `?` for any character."""
@@ -380,8 +398,7 @@ class Session:
         last = np.concatenate([data[group.name][-1] for group in observer.groups])
         count = len(self.stage.bodies)
         poses = Poses(data["positions"][-1].reshape(count, 3), data["rotations"][-1].reshape(count, 4))
-        values = dict(zip(self._heads, last.tolist(), strict=True))
-        self._view = View(float(times[-1]), poses, values, samples.run)
+        self._view = View(float(times[-1]), poses, samples.run, self._heads, last)
         self._extend_traces(data)
 
     def _observe_with(self, observer: Observer) -> None:

@@ -45,7 +45,7 @@ class Gallery:
         return None
 
     def _open(self, name: str, query: dict[str, str]) -> Reply:
-        if not secrets.compare_digest(query.get("key", ""), self._key):
+        if not secrets.compare_digest(query.get("key", "").encode(), self._key.encode()):
             return _json(403, {"error": "this address works from the gallery only"})
         if name not in scene_names():
             return _json(404, {"error": f"there is no scene '{name}'"})

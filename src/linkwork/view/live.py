@@ -60,4 +60,6 @@ def wait() -> None:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, lambda *_: end.set())
     with contextlib.suppress(KeyboardInterrupt):
-        end.wait()
+        # Not without a limit: a signal that comes just before a wait would be heard after it.
+        while not end.wait(0.2):
+            pass

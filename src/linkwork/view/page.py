@@ -203,7 +203,7 @@ class Page:
         self._poses = poses
         self.nodes.place(poses)
         self._seen_run = -1
-        start = self._camera("best", 1.6)
+        self._start = start = self._camera("best", 1.6)
         for name in ("position", "look_at", "up", "fov"):
             setattr(viser.initial_camera, name, getattr(start, name))
         for client in viser.get_clients().values():
@@ -227,14 +227,20 @@ class Page:
         self._keep_fitted(client)  # what came while the camera was aimed
 
     def _keep_fitted(self, client: Any) -> None:
-        """Aim anew if the picture has another shape, as when the panel takes its place, unless a visitor moved it."""
+        """Aim anew if the picture has another shape, as when the panel takes its place, unless a visitor moved it.
+
+        Also if the browser has gone back to where it began, which it does on its own when another model has other axes.
+        """
         with self._stage_lock:
             preset, aspect, wanted = self._aimed.get(client.client_id, ("", 0.0, None))
-            if wanted is None or abs(client.camera.aspect / aspect - 1.0) < _OTHER_SHAPE:
+            if wanted is None:
                 return
-            moved = np.linalg.norm(np.subtract(client.camera.position, wanted.position))
-            if moved < _SAME_PLACE * np.linalg.norm(np.subtract(wanted.position, wanted.look_at)):
-                self.aim(preset, client)
+            reshaped = abs(client.camera.aspect / aspect - 1.0) > _OTHER_SHAPE
+            if _stands(client.camera, wanted):
+                if reshaped:
+                    self.aim(preset, client)
+            elif _stands(client.camera, self._start):
+                self.aim("best", client)
 
     def aim(self, preset: str, client: Any) -> None:
         """Turn a visitor's camera."""
@@ -374,6 +380,12 @@ class Page:
             self.troubles = (
                 [f"only {self.rate:.0f} pictures per second: this machine is too busy"] if slow else []
             )
+
+
+def _stands(camera: Any, at: Camera) -> bool:
+    """Whether a visitor's camera stands where another does."""
+    apart = np.linalg.norm(np.subtract(camera.position, at.position))
+    return bool(apart < _SAME_PLACE * np.linalg.norm(np.subtract(at.position, at.look_at)))
 
 
 def _find(subject: str | Model, settings: dict[str, Any]) -> tuple[Model, Any]:

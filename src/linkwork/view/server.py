@@ -18,7 +18,7 @@ import socket
 from collections.abc import Callable, Iterator
 from http.cookies import SimpleCookie
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from ..errors import LinkworkError, MissingExtraError
 
@@ -83,8 +83,9 @@ class Server:
             raise LinkworkError(
                 f"viser {viser.__version__} does not let its requests be checked; use viser 1.1"
             )
-        # Its button opens a tunnel to a public server.
+        # Its button opens a tunnel to a public server; closing one that is not there is told on standard output.
         setattr(self.viser, "request_share_url", _no_tunnel)  # noqa: B010
+        setattr(self.viser, "disconnect_share_url", _no_tunnel)  # noqa: B010
 
     @property
     def url(self) -> str:
@@ -139,7 +140,7 @@ class Server:
         if self.token is not None:
             given = query.get("token")
             if given is not None and hmac.compare_digest(given.encode(), self.token.encode()):
-                rest = "&".join(f"{key}={value}" for key, value in query.items() if key != "token")
+                rest = urlencode({key: value for key, value in query.items() if key != "token"})
                 cookie = f"{_COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/"
                 where = parts.path + (f"?{rest}" if rest else "")
                 return Reply(302, "text/plain", b"", (("Set-Cookie", cookie), ("Location", where)))
