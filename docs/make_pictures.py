@@ -55,7 +55,9 @@ def _shoot(
 def main() -> None:
     """All of them."""
     films()
-    found = [path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))]
+    found = [
+        path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))
+    ]
     if not found:
         sys.exit("no browser found: the screenshots of pages were not made; install chromium")
     from playwright.sync_api import sync_playwright

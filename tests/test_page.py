@@ -293,7 +293,11 @@ def test_curves_are_plotted(visit):
 
     def inked():
         """Pixels of the first plot in the colour of its curve."""
-        picture = pixels(visitor.browser.screenshot(clip=plot.bounding_box()))
+        visitor.control("Signal 1").scroll_into_view_if_needed()
+        box = plot.bounding_box()  # none for a moment, when another signal is chosen
+        if box is None:
+            return 0
+        picture = pixels(visitor.browser.screenshot(clip=box))
         return int((np.abs(picture - (0, 114, 178)).max(axis=2) < 40).sum())
 
     wait_until(lambda: inked() > 300, "there is a curve")
@@ -303,6 +307,10 @@ def test_curves_are_plotted(visit):
     wait_until(lambda: "rocker.angle" in visitor.session.history.names, "the signal is kept")
     visitor.choose("Signal 2", "nothing")
     wait_until(lambda: inked() > 100, "there is another curve")
+    visitor.keep("crank_rocker_other_plots")
+    visitor.session.reset()
+    wait_until(lambda: visitor.session.history.times[-1] < 5.0, "it begins again")
+    wait_until(lambda: inked() > 300, "there is a curve from the start on")
 
 
 # --- recordings ---

@@ -37,7 +37,7 @@ from .files import inside
 from .hand import Grip, Hand
 from .history import History
 
-TRACE = 1500  # points of a trace
+TRACE = 800  # points of a trace
 _TRACE_SPACING = 2e-3  # of the size of the model
 _WRITE_EVERY = 0.5  # [s]
 
@@ -160,6 +160,14 @@ class Session:
         """What the method tells of its work so far: iterations, gaps, events, overruns."""
         method = self.loop.simulation.method
         return {**method.outcome(), **getattr(method, "report", dict)()}
+
+    def warm(self) -> None:
+        """Compile what is wanted later, such as reactions, which must not hold up the picture then; before `start`."""
+        observer = self.loop.simulation.method.observer
+        observer.choose(reactions=True)
+        observer.observe(self.loop.simulation.method.now())
+        observer.choose(reactions=False)
+        observer.restart()
 
     # What an operator does
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.instances import place_instances
 from ..rotation import IDENTITY, Array, Vector, frame_from_axis, quaternion
 from ..stage import Poses, Stage
 from .geometry import (
@@ -63,9 +64,10 @@ class Instances:
     """Pieces that share a mesh, as one node."""
 
     def __init__(self, scene: Any, name: str, pieces: Sequence[Piece]):
-        self.bodies = np.array([piece.body for piece in pieces])
+        self.bodies = np.array([piece.body for piece in pieces], np.int64)
         self._at = np.array([piece.at for piece in pieces])
         self._turn = np.array([piece.rotation for piece in pieces])
+        self._p, self._q = np.empty((len(pieces), 3), np.float32), np.empty((len(pieces), 4), np.float32)
         triangles = mesh(pieces[0].mesh)
         inside_out = any(piece.scale[0] < 0 for piece in pieces)
         self.handle = scene.add_batched_meshes_simple(
@@ -81,13 +83,11 @@ class Instances:
             side="double" if inside_out or pieces[0].mesh.startswith("mesh:") else "front",
         )
 
-    def place(self, positions: Array, rotations: Array) -> None:
-        """Follow the bodies; the last pose is that of the ground."""
-        p, q = positions[self.bodies], rotations[self.bodies]
-        w, u = q[:, :1], q[:, 1:]
-        twice = 2.0 * np.cross(u, self._at)
-        self.handle.batched_positions = p + self._at + w * twice + np.cross(u, twice)
-        self.handle.batched_wxyzs = _product(q, self._turn)
+    def place(self, poses: Poses) -> None:
+        """Follow the bodies."""
+        place_instances(*poses, self.bodies, self._at, self._turn, self._p, self._q)
+        self.handle.batched_positions = self._p  # viser copies them
+        self.handle.batched_wxyzs = self._q
 
 
 class Nodes:
@@ -190,12 +190,10 @@ class Nodes:
     def place(self, poses: Poses) -> None:
         """Move everything that rides on bodies and is shown."""
         self._poses = poses
-        positions = np.vstack([poses.positions, np.zeros(3)])
-        rotations = np.vstack([poses.rotations, IDENTITY])
         for layer, nodes in self._layers.items():
             if layer in self._shown:
                 for instances in nodes:
-                    instances.place(positions, rotations)
+                    instances.place(poses)
         if self._springs and "springs" in self._shown:
             self._lines["springs"].points = np.concatenate(
                 [
@@ -262,12 +260,6 @@ class Nodes:
 def _linear(colors: Sequence[Color]) -> Any:
     """Colours of instances, which viser takes for linear ones: written as on the screen, they would be pale."""
     return np.rint(255.0 * (np.array(colors) / 255.0) ** 2.2).astype(np.uint8)
-
-
-def _product(a: Array, b: Array) -> Array:
-    """Products of quaternions, row by row."""
-    w, u, x, v = a[:, :1], a[:, 1:], b[:, :1], b[:, 1:]
-    return np.hstack([w * x - np.sum(u * v, axis=1, keepdims=True), w * v + x * u + np.cross(u, v)])
 
 
 def _coil(a: Array, b: Array, radius: float) -> Array:

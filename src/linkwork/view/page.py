@@ -132,6 +132,7 @@ class Page:
         fresh = Session(
             model, scene=found, folder=self.folder, speed=self._speed, paused=self._paused, **chosen
         )
+        fresh.warm()
         with self._stage_lock:
             self._subject, self.settings, self.followed = subject, settings, None
             self._replace(fresh)

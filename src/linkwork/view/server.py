@@ -13,10 +13,13 @@ import hmac
 import http
 import io
 import os
+import re
 import secrets
 import socket
 from collections.abc import Callable, Iterator
+from functools import cache
 from http.cookies import SimpleCookie
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -155,6 +158,8 @@ class Server:
             reply = handler(parts.path, query)
             if reply is not None:
                 return reply
+        if parts.path in ("/", "/index.html"):
+            return Reply(200, "text/html; charset=utf-8", _home())
         return None
 
     def _own_names(self) -> Iterator[str]:
@@ -180,6 +185,15 @@ def _listening_by(serve: Any) -> Iterator[None]:
         yield
     finally:
         websockets.serve = own  # type: ignore[misc]
+
+
+@cache
+def _home() -> bytes:
+    """Viser's page under our name."""
+    import viser
+
+    page = Path(viser.__file__).parent / "client" / "build" / "index.html"
+    return re.sub(rb"<title>.*?</title>", b"<title>Linkwork</title>", page.read_bytes(), count=1)
 
 
 def _refused(why: str) -> Reply:

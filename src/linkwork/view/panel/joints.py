@@ -69,8 +69,8 @@ class JointsTab(Tab):
             name = f"{joint}.{freedom}"
             rate = values.get(f"{name}_rate")
             unit = self.session.unit(name)
-            rows.append((name, number(values[name]), unit, "" if rate is None else number(rate)))
-        content = table([("joint", "now", "", "per s"), *rows], numbers=1)
+            rows.append((name, number(values[name]), "" if rate is None else number(rate), unit))
+        content = table([("joint", "now", "per s", ""), *rows], numbers=2)
         if self._left_out:
             content += (
                 f"<div style='font-size:11px;padding:2px 6px'>and {self._left_out} more (see Plots)</div>"

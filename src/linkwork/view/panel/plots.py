@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,14 @@ class PlotsTab(Tab):
         self._seconds = gui.add_slider("Seconds", 2.0, 30.0, 1.0, 10.0)
         self.on(self._seconds, lambda _: self._choose())
         self._choices: list[Any] = []
-        self._charts: list[Any] = []
-        for k in range(_PLOTS):
-            choice = gui.add_dropdown(f"Signal {k + 1}", names, initial_value=wanted[k])
-            self.on(choice, lambda _: self._choose())
-            self._choices.append(choice)
-            self._charts.append(self._chart(wanted[k], _COLORS[k]))
+        self._charts: dict[str, Any] = {}
+        self._lock = threading.Lock()
+        self._folder = gui.add_folder("Curves")
+        with self._folder:
+            for k in range(_PLOTS):
+                choice = gui.add_dropdown(f"Signal {k + 1}", names, initial_value=wanted[k])
+                self.on(choice, lambda _: self._choose())
+                self._choices.append(choice)
         self._choose()
 
     def _first_choice(self) -> list[str]:
@@ -42,7 +45,7 @@ class PlotsTab(Tab):
         found = [name for pattern in patterns for name in session.find(pattern)]
         return [*dict.fromkeys(found), *[_NOTHING] * _PLOTS][:_PLOTS]
 
-    def _chart(self, name: str, color: str) -> Any:
+    def _chart(self, name: str, color: str, order: float) -> Any:
         empty = np.zeros(1)
         return self.gui.add_uplot(
             (empty, empty),
@@ -50,25 +53,31 @@ class PlotsTab(Tab):
             scales={"x": {"time": False}, "y": {"auto": True}},
             legend={"show": True},
             height=170,
+            order=order,
         )
 
     def _label(self, name: str) -> str:
-        return name if name == _NOTHING else f"{name} [{self.session.unit(name)}]"
+        return f"{name} [{self.session.unit(name)}]"
 
     def _choose(self) -> None:
-        chosen = tuple(dict.fromkeys(c.value for c in self._choices if c.value != _NOTHING))
-        self.session.watch(chosen, float(self._seconds.value))
-        for chart, choice, color in zip(self._charts, self._choices, _COLORS, strict=True):
-            label = {"label": self._label(choice.value), "stroke": color, "width": 2}
-            chart.series = ({"label": "time [s]"}, label)
-            chart.visible = choice.value != _NOTHING
+        """New charts: one that is told of other signals may keep a window of time that shows none of them."""
+        with self._lock:
+            chosen = {c.value: c for c in reversed(self._choices) if c.value != _NOTHING}
+            self.session.watch(tuple(chosen), float(self._seconds.value))
+            for chart in self._charts.values():
+                chart.remove()
+            with self._folder:
+                self._charts = {
+                    name: self._chart(name, _COLORS[self._choices.index(choice)], choice.order + 0.5)
+                    for name, choice in chosen.items()
+                }
 
     def refresh(self, view: View) -> None:
-        history = self.session.history
-        times = history.times
-        if len(times) < 2:
-            return
-        stride = max(1, len(times) // _POINTS)
-        for chart, choice in zip(self._charts, self._choices, strict=True):
-            if choice.value in history.names:
-                chart.data = (times[::stride].copy(), history.of(choice.value)[::stride].copy())
+        with self._lock:
+            history = self.session.history
+            times = history.times
+            if len(times) < 2:
+                return
+            stride = max(1, len(times) // _POINTS)
+            for name, chart in self._charts.items():
+                chart.data = (times[::stride].copy(), history.of(name)[::stride].copy())
