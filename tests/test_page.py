@@ -128,11 +128,11 @@ def test_steps_are_taken_one_by_one_and_reset_goes_back(visit):
 def test_a_lever_moves_a_drive_and_the_joint_follows(visit):
     visitor = visit("crank_rocker")
     visitor.tab("Joints")
-    wait_until(lambda: visitor.number("crank.angle", 3) > 5.0, "the motor turns the crank")
+    wait_until(lambda: visitor.number("crank.angle", 2) > 5.0, "the motor turns the crank")
     visitor.slide("motor", "Home")
     wait_until(lambda: visitor.session.commands.get("motor") == -1.0, "the lever is heard")
     wait_until(lambda: visitor.session.view.values["crank.angle_rate"] < -15.0, "the crank turns back")
-    wait_until(lambda: visitor.number("crank.angle", 3) < -15.0, "the panel tells it")
+    wait_until(lambda: visitor.number("crank.angle", 2) < -15.0, "the panel tells it")
     visitor.keep("crank_rocker_joints")
     visitor.slide("motor", "ArrowRight", "ArrowRight")
     wait_until(
