@@ -30,7 +30,8 @@ COMPILED = not config.DISABLE_JIT
 
 PACKAGE = Path(__file__).resolve().parent.parent
 COMPILED_PARTS = (
-    "kernels/*.py", "coordinates/*.py", "loads/*.py", "solvers/*.py", "formulations/*.py", "tables.py", "integrate.py",
+    "kernels/*.py", "coordinates/*.py", "loads/*.py", "solvers/*.py", "formulations/*.py", "contact/*.py",
+    "tables.py", "integrate.py",
 )  # fmt: skip
 """Where kernels and the constants they use may stand; nothing else can make the cache stale."""
 _KEPT_STAMPS = 3  # caches of older sources beyond this many are deleted

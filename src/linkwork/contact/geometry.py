@@ -1,0 +1,176 @@
+"""Shapes as contact sees them: one record a shape, and the polyhedra of all hulls in a few shared arrays.
+
+Every shape is convex and stands in its own frame: cylinders and capsules along z, boxes about their centre, a
+plane is the half-space z <= 0. A box is the cube, which is always the first polyhedron, times its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = [
+    "BOX",
+    "CAPSULE",
+    "CONTACT",
+    "CYLINDER",
+    "HEIGHTS",
+    "HULL",
+    "MOST",
+    "PLANE",
+    "SHAPE",
+    "SPHERE",
+    "Hulls",
+    "contact_rows",
+    "gather_hulls",
+    "make_scratch",
+    "make_shape",
+    "shape_rows",
+]
+
+PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL, HEIGHTS = 0, 1, 2, 3, 4, 5, 6
+"""Kinds, in the order in which a pair is taken: the first of two shapes never has the larger kind. Height fields
+have a number but no code yet."""
+
+MOST = 4
+"""Points that a pair of shapes has at most."""
+
+SHAPE = np.dtype(
+    [
+        ("kind", "i8"),
+        ("dims", "f8", 3),  # radius, length for round ones, edge lengths of a box, 1 1 1 for a hull [m]
+        ("vertex", "i8"),  # first of its vertices among those of all hulls
+        ("vertices", "i8"),  # how many
+        ("face", "i8"),  # the same for faces
+        ("faces", "i8"),
+        ("edge", "i8"),  # and for edges
+        ("edges", "i8"),
+    ]
+)
+
+CONTACT = np.dtype(
+    [
+        ("a", "f8", 3),  # point on A, world [m]
+        ("b", "f8", 3),  # point on B: a + distance * normal [m]
+        ("normal", "f8", 3),  # from A to B, of length one
+        ("distance", "f8"),  # negative in a penetration [m]
+        ("feature", "i8"),  # the same number while the same corners, edges and faces touch
+    ]
+)
+
+
+class Hulls(NamedTuple):
+    """The polyhedra of all shapes; each shape knows its range. The first one is the cube of size 1."""
+
+    vertices: Any
+    """n x 3 [m]."""
+    normals: Any
+    """m x 4: outward unit normal of a face, and its offset, which is not used."""
+    faces: Any
+    """m x 2: first corner, how many."""
+    corners: Any
+    """Vertices, counted from the first one of the hull, counter-clockwise seen from outside."""
+    edges: Any
+    """k x 4: two vertices, and the faces left and right of the way from one to the other, seen from outside;
+    all counted from the first ones of the hull."""
+
+
+def _cube() -> tuple[Any, ...]:
+    signs = [(x, y, z) for z in (-0.5, 0.5) for y in (-0.5, 0.5) for x in (-0.5, 0.5)]
+    corners = [1, 3, 7, 5, 0, 4, 6, 2, 2, 6, 7, 3, 0, 1, 5, 4, 4, 5, 7, 6, 0, 2, 3, 1]
+    normals = np.zeros((6, 4))
+    for k in range(6):
+        normals[k, k // 2] = 1.0 if k % 2 == 0 else -1.0
+        normals[k, 3] = 0.5
+    faces = np.array([(4 * k, 4) for k in range(6)])
+    return np.array(signs), normals, faces, np.array(corners)
+
+
+def _sided_edges(faces: Any, corners: Any) -> list[tuple[int, int, int, int]]:
+    """Every edge once, with the faces on its left and right."""
+    left = {}
+    for k, (first, count) in enumerate(np.asarray(faces).tolist()):
+        ring = [int(v) for v in corners[first : first + count]]
+        for i, v in enumerate(ring):
+            left[v, ring[(i + 1) % count]] = k
+    sided = []
+    for (v, w), k in left.items():
+        if v < w or (w, v) not in left:
+            sided.append((v, w, k, left.get((w, v), k)))
+    return sided
+
+
+def gather_hulls(hulls: Sequence[Any] = ()) -> tuple[Hulls, Any]:
+    """(things with `vertices`, `normals`, `faces`, `corners`) => all of them in shared arrays, and a record of each.
+
+    Edges are read off the faces.
+    """
+    vertices, normals, faces, corners, edges = [], [], [], [], []
+    records = shape_rows(len(hulls))
+    counts = [0, 0, 0, 0]  # vertices, faces, corners, edges so far
+    solids = [_cube()] + [(hull.vertices, hull.normals, hull.faces, hull.corners) for hull in hulls]
+    for k, (points, planes, ranges, ring) in enumerate(solids):
+        sided = _sided_edges(ranges, ring)
+        if k > 0:
+            row = (
+                HULL,
+                (1.0, 1.0, 1.0),
+                counts[0],
+                len(points),
+                counts[1],
+                len(ranges),
+                counts[3],
+                len(sided),
+            )
+            records[k - 1] = row
+        vertices.append(np.asarray(points, dtype=float).reshape(-1, 3))
+        normals.append(np.asarray(planes, dtype=float).reshape(-1, 4))
+        faces.append(np.asarray(ranges, dtype=np.int64).reshape(-1, 2) + np.array([counts[2], 0]))
+        corners.append(np.asarray(ring, dtype=np.int64))
+        edges.append(np.asarray(sided, dtype=np.int64).reshape(-1, 4))
+        counts = [
+            counts[0] + len(points),
+            counts[1] + len(ranges),
+            counts[2] + len(ring),
+            counts[3] + len(sided),
+        ]
+    return Hulls(*(np.concatenate(parts) for parts in (vertices, normals, faces, corners, edges))), records
+
+
+def shape_rows(count: int) -> Any:
+    """Empty records of shapes."""
+    return _records(np.zeros(count, SHAPE))
+
+
+def contact_rows(*count: int) -> Any:
+    """Empty records of contacts: those of one pair, or of `count` pairs."""
+    return _records(np.zeros((*count, MOST), CONTACT))
+
+
+def _records(table: Any) -> Any:
+    """Kernels run as plain Python want records with attributes."""
+    from ..kernels.jit import COMPILED  # not above: it loads Numba
+
+    return table if COMPILED else table.view(np.recarray)
+
+
+def make_shape(kind: int, *size: float) -> Any:
+    """The record of a shape that is no hull: PLANE, SPHERE radius, CAPSULE or CYLINDER radius length, BOX x y z."""
+    rows = shape_rows(1)
+    rows["kind"] = kind
+    rows["dims"][0, : len(size)] = size
+    if kind == BOX:
+        rows["vertices"], rows["faces"], rows["edges"] = 8, 6, 12
+    return rows[0]
+
+
+def make_scratch(hulls: Hulls, shapes: Any = None) -> Any:
+    """Working memory for `collide`, one for each thread: for any two of `shapes`, or for whatever is in `hulls`."""
+    if shapes is None or len(shapes) == 0:
+        vertices, faces = len(hulls.vertices), len(hulls.faces)
+    else:
+        vertices, faces = int(np.max(shapes["vertices"])), int(np.max(shapes["faces"]))
+    sides = int(np.max(hulls.faces[:, 1]))
+    return np.zeros((64 + 2 * (max(vertices, 8) + max(faces, 6)) + 12 * (max(sides, 16) + 4), 4))
