@@ -13,6 +13,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from .server import Server
 RATE = 60.0
 """Pictures per second."""
 _PANEL_RATE, _TRACE_RATE = 5.0, 12.0
+_TRIAL = 5.0  # how long to wait for what a visitor asked for [s]
 _SLOWEST = 25.0  # pictures per second below which it is said
 _SWITCH = 5e-4  # how long a thread may keep the interpreter from the physics [s]
 _OTHER_SHAPE, _SAME_PLACE = 0.01, 0.01  # relative changes of a picture's shape and of a camera's place
@@ -213,9 +215,13 @@ class Page:
     # What visitors do
 
     def attempt(self, client: Any, action: Callable[[], object]) -> None:
-        """Do what a visitor asks for; tell that visitor what is wrong with it."""
+        """Do what a visitor asks for; tell that visitor what is wrong with it, at once or when it is tried."""
         try:
-            action()
+            outcome = action()
+            if isinstance(outcome, Future):
+                outcome.result(timeout=_TRIAL)
+        except TimeoutError:
+            pass  # the physics is busy: it will be done
         except LinkworkError as error:
             _tell(client, str(error))
         except Exception as error:

@@ -94,6 +94,7 @@ class Server:
     def url(self) -> str:
         """Where a browser finds it, with the token if there is one."""
         name = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host
+        name = f"[{name}]" if ":" in name else name
         return f"http://{name}:{self.port}/" + (f"?token={self.token}" if self.token else "")
 
     def serve(self, handler: Handler) -> None:
