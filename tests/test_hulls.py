@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from linkwork.contact import hull as hulls
+from linkwork.contact import remember
 from linkwork.contact.hull import Hull, decompose, hull_of, hull_of_points
 from linkwork.errors import MissingExtraError, ModelError
 
@@ -210,7 +211,7 @@ def test_remembered_by_content(tmp_path, monkeypatch):
     file = write(tmp_path / "a.stl", trimesh.creation.box(extents=[1, 1, 1]))
     first = hull_of(file)
     first.vertices[:] = 0.0  # a copy: others do not see this
-    monkeypatch.setattr(hulls, "_read", lambda file: pytest.fail("was read again"))
+    monkeypatch.setattr(hulls, "read_surface", lambda file: pytest.fail("was read again"))
     copy = tmp_path / "b.stl"
     copy.write_bytes(file.read_bytes())
     np.testing.assert_allclose(hull_of(copy).volume, 1.0)
@@ -220,20 +221,20 @@ def test_remembered_by_content(tmp_path, monkeypatch):
 
 
 def test_large_files_are_remembered_on_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr(hulls, "_shelf", lambda key: tmp_path / f"{key}.npz")
+    monkeypatch.setattr(remember, "shelf_of", lambda key: tmp_path / f"{key}.npz")
     file = write(tmp_path / "ball.stl", trimesh.creation.icosphere(subdivisions=4))
     first = hull_of(file)
     (shelf,) = tmp_path.glob("*.npz")
-    hulls._memory.clear()
-    monkeypatch.setattr(hulls, "_read", lambda file: pytest.fail("was read again"))
+    remember._memory.clear()
+    monkeypatch.setattr(hulls, "read_surface", lambda file: pytest.fail("was read again"))
     for before, after in zip(first, hull_of(file), strict=True):
         np.testing.assert_array_equal(before, after)
     monkeypatch.undo()
-    monkeypatch.setattr(hulls, "_shelf", lambda key: tmp_path / f"{key}.npz")
-    hulls._memory.clear()
+    monkeypatch.setattr(remember, "shelf_of", lambda key: tmp_path / f"{key}.npz")
+    remember._memory.clear()
     shelf.write_bytes(shelf.read_bytes()[:1000])  # cut short
     np.testing.assert_array_equal(hull_of(file).vertices, first.vertices)
-    hulls._memory.clear()
+    remember._memory.clear()
 
 
 def stl(triangles):
@@ -361,7 +362,7 @@ def test_a_million_triangles(tmp_path, kind):
     check(hull, points, contains=1e-9)
     assert any("1310720 triangles" in note for note in hull.notes)
     assert hull.error < 0.15
-    hulls._memory.clear()
+    remember._memory.clear()
 
 
 # --- extras ----------------------------------------------------------------------------------------------------
@@ -369,8 +370,8 @@ def test_a_million_triangles(tmp_path, kind):
 
 def test_missing_extras(tmp_path, monkeypatch):
     file = write(tmp_path / "L.stl", l_shape())
-    hulls._memory.clear()
-    monkeypatch.setattr(hulls, "_shelf", lambda key: None)
+    remember._memory.clear()
+    monkeypatch.setattr(remember, "shelf_of", lambda key: None)
     monkeypatch.setitem(sys.modules, "coacd", None)
     with pytest.raises(MissingExtraError, match=r"L\.stl.* needs the package 'coacd'.*linkwork\[decompose\]"):
         decompose(file)
@@ -387,8 +388,8 @@ def test_hulls_need_no_numba():
 
 def test_parts_of_a_concave_mesh(tmp_path, monkeypatch):
     pytest.importorskip("coacd")
-    monkeypatch.setattr(hulls, "_shelf", lambda key: tmp_path / f"{key}.npz")
-    hulls._memory.clear()
+    monkeypatch.setattr(remember, "shelf_of", lambda key: tmp_path / f"{key}.npz")
+    remember._memory.clear()
     file = write(tmp_path / "L.stl", l_shape())
     parts = decompose(file, scale=0.1)
     assert 2 <= len(parts) <= 4
@@ -397,18 +398,18 @@ def test_parts_of_a_concave_mesh(tmp_path, monkeypatch):
     assert abs(parts.volume_error) < 0.01
     assert parts.outside < 1e-3 * 0.1
     np.testing.assert_allclose(sum(part.volume for part in parts), 5e-3, rtol=0.02)
-    hulls._memory.clear()  # from disk, reflected
-    monkeypatch.setattr(hulls, "_read", lambda file: pytest.fail("was read again"))
+    remember._memory.clear()  # from disk, reflected
+    monkeypatch.setattr(hulls, "read_surface", lambda file: pytest.fail("was read again"))
     again = decompose(file, scale=0.1, inverted=True)
     assert (again.volume_error, again.outside) == (parts.volume_error, parts.outside)
     np.testing.assert_array_equal(again[0].vertices, -parts[0].vertices)
     check(again[0], again[0].vertices)
-    hulls._memory.clear()
+    remember._memory.clear()
 
 
 def test_parts_of_a_torus(tmp_path, monkeypatch):
     pytest.importorskip("coacd")
-    monkeypatch.setattr(hulls, "_shelf", lambda key: None)
+    monkeypatch.setattr(remember, "shelf_of", lambda key: None)
     torus = trimesh.creation.torus(1.0, 0.3, major_sections=24, minor_sections=12)
     parts = decompose(write(tmp_path / "torus.stl", torus))
     assert 5 <= len(parts) <= 32

@@ -40,7 +40,7 @@ SHOWN = ("bodies", "joints", "springs", "ground", "traces")
 """Layers that are shown at first."""
 
 _TRACE_COLORS = ((213, 94, 0), (0, 114, 178), (0, 158, 115), (204, 121, 167))
-_FORCE_COLOR, _SPRING_COLOR, _WHOLE_COLOR = (200, 30, 120), (60, 130, 90), (230, 60, 40)
+_FORCE_COLOR, _SPRING_COLOR = (200, 30, 120), (60, 130, 90)
 _COILS = 8
 # Longest arrow of a reaction, as a share of the stage's size.
 _ARROW = 0.35
