@@ -97,7 +97,7 @@ def _json(status: int, value: object) -> Reply:
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Linkwork: gallery</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
 <style>
   :root { color-scheme: light; }
   body { margin: 0; font: 15px/1.45 system-ui, sans-serif; color: #1d2733; background: #f3f5f8; }
