@@ -31,6 +31,7 @@ TURN_COLOR, SLIDE_COLOR, LIMIT_COLOR, COM_COLOR = (
 BEARING_COLOR: Color = (70, 76, 86)
 AXIS_COLORS: tuple[Color, ...] = ((220, 50, 47), (60, 160, 60), (38, 110, 210))
 
+_TURNS, _COIL = 9, 16  # turns of a coil spring, and points of a turn
 _ROUND = 32  # corners of circles
 _ARC = 16  # pieces of the arc that shows the limits of a turn
 _MESH = "mesh:"
@@ -253,6 +254,27 @@ def floor(stage: Stage, poses: Poses, low: Array, high: Array) -> float:
         low, high = extent(part, poses.positions[fixed], poses.rotations[fixed])
     up = np.array(stage.up)
     return float(np.minimum(low * up, high * up).sum()) - 1e-3 * size
+
+
+def coil(start: Array, end: Array, radius: float) -> Array:
+    """A helix between two points, with straight ends."""
+    axis = end - start
+    length = float(np.linalg.norm(axis))
+    if length == 0.0:
+        return np.array([start, end])
+    R = frame_from_axis(_vector(axis / length))
+    share = np.linspace(0.0, 1.0, _TURNS * _COIL + 1)
+    angle = 2 * np.pi * _TURNS * share
+    # It opens and closes over half a turn at each end.
+    wide = radius * np.minimum(1.0, 2 * _TURNS * np.minimum(share, 1.0 - share))
+    along = length * (0.12 + 0.76 * share)
+    way: Array = (
+        start
+        + np.outer(along, R[:, 2])
+        + np.outer(wide * np.cos(angle), R[:, 0])
+        + np.outer(wide * np.sin(angle), R[:, 1])
+    )
+    return np.vstack([start, way, end])
 
 
 def rgb(color: str) -> Color:

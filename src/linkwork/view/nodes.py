@@ -17,6 +17,7 @@ from .geometry import (
     Color,
     Piece,
     body_pieces,
+    coil,
     com_pieces,
     frame_pieces,
     joint_pieces,
@@ -41,7 +42,6 @@ SHOWN = ("bodies", "joints", "springs", "ground", "traces")
 
 _TRACE_COLORS = ((213, 94, 0), (0, 114, 178), (0, 158, 115), (204, 121, 167))
 _FORCE_COLOR, _SPRING_COLOR = (200, 30, 120), (60, 130, 90)
-_COILS = 8
 # Longest arrow of a reaction, as a share of the stage's size.
 _ARROW = 0.35
 
@@ -197,7 +197,7 @@ class Nodes:
         if self._springs and "springs" in self._shown:
             self._lines["springs"].points = np.concatenate(
                 [
-                    _coil(poses.place(a, at_a), poses.place(b, at_b), 0.02 * self._mark)
+                    _segments(coil(poses.place(a, at_a), poses.place(b, at_b), 0.018 * self._mark))
                     for a, at_a, b, at_b in self._springs
                 ]
             )
@@ -210,8 +210,7 @@ class Nodes:
                 if key in self._lines:
                     self._lines.pop(key).remove()
                 continue
-            way = np.array(points)
-            segments = np.stack([way[:-1], way[1:]], axis=1)
+            segments = _segments(np.array(points))
             if key not in self._lines:
                 self._lines[key] = self._scene.add_line_segments(
                     f"/traces/{k}", segments, _TRACE_COLORS[k % len(_TRACE_COLORS)], thickness=0.006 * self._size,
@@ -262,14 +261,6 @@ def _linear(colors: Sequence[Color]) -> Any:
     return np.rint(255.0 * (np.array(colors) / 255.0) ** 2.2).astype(np.uint8)
 
 
-def _coil(a: Array, b: Array, radius: float) -> Array:
-    """Segments of a zigzag between two points."""
-    along = b - a
-    length = float(np.linalg.norm(along))
-    if length == 0.0:
-        return np.array([[a, b]])
-    side = frame_from_axis((along[0], along[1], along[2]))[:, 0] * radius
-    steps = np.linspace(0.0, 1.0, 2 * _COILS + 1)
-    swing = np.r_[0.0, np.resize([1.0, -1.0], 2 * _COILS - 1), 0.0]
-    way = a + steps[:, None] * along + swing[:, None] * side
+def _segments(way: Array) -> Array:
+    """A line through points as pairs of them."""
     return np.stack([way[:-1], way[1:]], axis=1)

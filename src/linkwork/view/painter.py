@@ -19,6 +19,7 @@ from .geometry import (
     Color,
     Piece,
     body_pieces,
+    coil,
     com_pieces,
     extent,
     frame_pieces,
@@ -46,7 +47,6 @@ _THROUGH = 2500  # rank of what is seen through bodies, as it lies within them
 _LOOSE_TAGS, _LINE_TAGS = 1_000_000, 2_000_000  # beyond the numbers of bodies and joints
 _FOCAL = 1616.0  # samples per unit of tangent of a picture 500 pixels high
 _GLOSS = 1.0
-_TURNS, _COIL = 9, 16  # turns of a coil spring, and points of a turn
 
 
 class Arrow(NamedTuple):
@@ -170,8 +170,8 @@ class Painter:
         scale = self.view.focal / _FOCAL
         if "springs" in self.show:
             for a, b, spring in self._ends:
-                coil = _coil(poses.place(a, spring.at_a), poses.place(b, spring.at_b), 0.018 * self.mark)
-                lines.append((coil, SPRING_COLOR, max(3.2 * scale, 1.3)))
+                winding = coil(poses.place(a, spring.at_a), poses.place(b, spring.at_b), 0.018 * self.mark)
+                lines.append((winding, SPRING_COLOR, max(3.2 * scale, 1.3)))
         for way, color in zip(traces.values(), itertools.cycle(TRACE_COLORS), strict=False):
             lines.append((way, color, max(2.4 * scale, 1.3)))
         ends = np.cumsum([0, *(len(points) for points, _, _ in lines)])
@@ -324,27 +324,6 @@ def _way(name: str, way: Array) -> Array:
     if way.ndim != 2 or way.shape[1] != 3 or not np.isfinite(way).all():
         raise LinkworkError(f"the trace '{name}' must be n × 3 finite numbers [m]")
     return way
-
-
-def _coil(start: Array, end: Array, radius: float) -> Array:
-    """A helix between two points, with straight ends."""
-    axis = end - start
-    length = float(np.linalg.norm(axis))
-    if length == 0.0:
-        return np.array([start, end])
-    R = frame_from_axis(_triple(axis / length))
-    share = np.linspace(0.0, 1.0, _TURNS * _COIL + 1)
-    angle = 2 * np.pi * _TURNS * share
-    # It opens and closes over half a turn at each end.
-    wide = radius * np.minimum(1.0, 2 * _TURNS * np.minimum(share, 1.0 - share))
-    along = length * (0.12 + 0.76 * share)
-    coil = (
-        start
-        + np.outer(along, R[:, 2])
-        + np.outer(wide * np.cos(angle), R[:, 0])
-        + np.outer(wide * np.sin(angle), R[:, 1])
-    )
-    return np.vstack([start, coil, end])
 
 
 def check_size(width: int, height: int) -> None:
