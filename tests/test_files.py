@@ -20,11 +20,22 @@ from linkwork.io import dump_model, load_model, model_schema, save_model
 from linkwork.io.expressions import evaluate
 from linkwork.io.kinds import SHELVES, file_loads
 from linkwork.io.yaml_source import MAX_BYTES, read_source, scalar
+from linkwork.item import Refers
 from linkwork.joints import JOINTS, Cylindrical, Hinge, Joint
 from linkwork.loads import BodyFunction, Force, JointFunction, Spring, Torque
-from linkwork.model import Body, Component, Instance, Marker, Model
+from linkwork.model import (
+    Body,
+    Component,
+    Instance,
+    Marker,
+    Material,
+    MaterialPair,
+    Model,
+    NoContact,
+    Scenery,
+)
 from linkwork.rotation import about
-from linkwork.shapes import SHAPES, Box, Capsule, Cylinder, Mesh, Sphere
+from linkwork.shapes import SHAPES, Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
 from linkwork.signals import Sine, Table
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -86,7 +97,7 @@ NAMES = st.sampled_from(TRICKY) | st.text(min_size=1, max_size=12).filter(
 TITLES = st.sampled_from(("wheel", "", "two\nlines", "=1", "a: b")) | st.text(max_size=8)
 
 
-def shapes(folder: Path) -> st.SearchStrategy[Any]:
+def shapes(folder: Path, fixed: bool) -> st.SearchStrategy[Any]:
     places = {"at": POINTS, "rotation": QUATERNIONS}
     made = {
         "box": st.builds(Box, st.tuples(POSITIVE, POSITIVE, POSITIVE), **places),
@@ -97,8 +108,15 @@ def shapes(folder: Path) -> st.SearchStrategy[Any]:
             Mesh, st.just(str(folder / "sub" / "part.stl")), scale=POSITIVE, inverted=st.booleans()
         ),
     }
-    assert made.keys() == SHAPES.keys()
-    return st.one_of(*made.values())
+    grids = st.just(((0.0, -0.0), (1e-3, 2.5), (1.0, 1.0)))
+    size = st.tuples(POSITIVE, POSITIVE)
+    surfaces = {
+        "plane": st.builds(Plane, **places),
+        "heights": st.builds(HeightField, size, heights=grids, **places)
+        | st.builds(HeightField, size, file=st.just(str(folder / "sub" / "hills.csv"))),
+    }
+    assert made.keys() | surfaces.keys() == SHAPES.keys()
+    return st.one_of(*made.values(), *(surfaces.values() if fixed else ()))
 
 
 SIGNALS = st.none() | st.one_of(
@@ -110,11 +128,14 @@ SIGNALS = st.none() | st.one_of(
 
 
 @st.composite
-def bodies(draw: st.DrawFn, name: str, folder: Path) -> Body:
-    geometry = draw(st.lists(shapes(folder), max_size=2))
+def bodies(draw: st.DrawFn, name: str, folder: Path, materials: list[str], group: str) -> Body:
+    geometry = draw(st.lists(shapes(folder, fixed=False), max_size=2))
     common = {"at": draw(POINTS), "rotation": draw(QUATERNIONS), "shapes": geometry}
     common["color"] = draw(st.none() | st.just("#12abEF"))
     common["com"] = draw(st.none() | POINTS)
+    common["group"] = draw(st.none() | st.just(group))
+    if geometry and materials:
+        common["material"] = draw(st.none() | st.sampled_from(materials))
     if geometry and draw(st.booleans()):
         return Body(name, density=draw(POSITIVE), **common)
     a, b = draw(st.floats(0.1, 10)), draw(st.floats(0.1, 10))
@@ -193,11 +214,34 @@ def couplings(draw: st.DrawFn, name: str, known: list[str]) -> Any:
     return Repeater(name, a, b, ratio=draw(NOT_ZERO), **names)
 
 
+def surfaces() -> dict[str, Any]:
+    share = st.floats(0, 1)
+    names = ("friction", "bounce_speed", "rolling", "torsion")
+    return dict.fromkeys(names, NON_NEGATIVE) | {"restitution": share}
+
+
+@st.composite
+def scenery(draw: st.DrawFn, name: str, folder: Path, materials: list[str], group: str) -> Scenery:
+    geometry = draw(st.lists(shapes(folder, fixed=True), min_size=1, max_size=2))
+    material = draw(st.none() | st.sampled_from(materials) if materials else st.none())
+    common = {"material": material, "group": draw(st.none() | st.just(group))}
+    return Scenery(name, at=draw(POINTS), rotation=draw(QUATERNIONS), shapes=geometry, **common)
+
+
 @st.composite
 def filled(draw: st.DrawFn, component: Component, inner: list[Component], folder: Path) -> Any:
     names = draw(st.lists(NAMES, min_size=8, max_size=8, unique=True))
+    for name in names[: draw(st.integers(0, 2))]:
+        component.add(draw(st.builds(Material, st.just(name), **surfaces())))
+    materials, group = list(component.materials), names[7]
+    if materials and draw(st.booleans()):
+        values = {field: st.none() | value for field, value in surfaces().items()}
+        ends = [st.sampled_from(materials)] * 2
+        component.add(draw(st.builds(MaterialPair, st.just(names[0]), *ends, **values)))
     for name in names[: draw(st.integers(1, 3))]:
-        component.add(draw(bodies(name, folder)))
+        component.add(draw(bodies(name, folder, materials, group)))
+    for name in names[5 : 5 + draw(st.integers(0, 2))]:
+        component.add(draw(scenery(name, folder, materials, group)))
     for name in names[3 : 3 + draw(st.integers(0, 2))]:
         if inner:
             placed = draw(st.sampled_from(inner))
@@ -218,6 +262,9 @@ def filled(draw: st.DrawFn, component: Component, inner: list[Component], folder
         component.add(draw(drives(name, joined, unlimited)))
     for name in names[: draw(st.integers(0, 2)) if joined else 0]:
         component.add(draw(couplings(name, joined)))
+    touching = st.sampled_from(list(component.flatten().of(Refers.TOUCHING)))
+    for name in names[: draw(st.integers(0, 2))]:
+        component.add(NoContact(name, draw(touching), draw(touching)))
     return component
 
 
@@ -235,6 +282,7 @@ def mesh_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
     (folder / "sub").mkdir()
     (folder / "sub" / "part.stl").write_text("solid part\nendsolid part\n")
+    (folder / "sub" / "hills.csv").write_text("0, 1\n2, 3\n")
     return folder
 
 
@@ -691,6 +739,14 @@ def test_schema_knows_all_kinds_and_describes_their_fields() -> None:
         (ARM + "drives: {m: {type: repeater, a: p, b: q}}\n", False),
         (ARM + "components: {c: {drives: {}, couplings: {r: {type: repeater, a: p, b: q}}}}\n", True),
         (ARM + "couplings: {r: {type: repeater, a: p}}\n", False),
+        (ARM + "materials: {steel: {friction: =mu, restitution: 0.5}}\n", True),
+        (ARM + "materials: {steel: {restitution: 1.5}}\n", False),
+        (ARM + "material_pairs: {p: {a: steel, b: steel, friction: 0.1}}\n", True),
+        (ARM + "material_pairs: {p: {a: steel}}\n", False),
+        (ARM + "scenery: {floor: {shapes: [{shape: plane}], material: steel}}\n", True),
+        (ARM + "scenery: {floor: {material: steel}}\n", False),
+        (ARM + "no_contacts: {n: {a: arm, b: floor}}\n", True),
+        (ARM + "no_contacts: {n: {a: arm}}\n", False),
     ],
 )
 def test_schema_tells_right_from_wrong(text: str, fits: bool, tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from linkwork import Body, Box, Capsule, Component, Cylinder, Mesh, Model, ModelError, Sphere, about
-from linkwork.rotation import matrix
+from linkwork.rotation import Placement, matrix
+from linkwork.shapes import HeightField, Plane
 
 trimesh = pytest.importorskip("trimesh")
 
@@ -102,3 +103,114 @@ def test_a_mesh_that_cannot_be_used_is_named(tmp_path):
     for path in (bad, flat):
         with pytest.raises(ModelError, match=f"mesh '.*{path.name}'"):
             _ = Body("part", density=1.0, shapes=(Mesh(str(path)),)).mass_properties
+
+
+@pytest.mark.parametrize("shape", [Plane(), HeightField((1.0, 2.0), heights=[[0, 0], [0, 0]])])
+def test_ground_has_no_mass(shape):
+    with pytest.raises(ModelError, match="has no mass; put it on scenery"):
+        shape.mass_properties(1000.0)
+
+
+def test_heights_are_given_or_read_from_a_file(tmp_path):
+    grid = np.array([[0.0, 0.1, 0.3], [0.2, -0.1, 1e-3]])
+    np.save(tmp_path / "a.npy", grid)
+    (tmp_path / "b.csv").write_text("# metres\n0, 0.1; 0.3\n\n0.2 -0.1 1e-3\n")
+    given = HeightField((2.0, 1.0), heights=grid)
+    for field in (
+        given,
+        *(HeightField((2.0, 1.0), file=str(tmp_path / name)) for name in ("a.npy", "b.csv")),
+    ):
+        np.testing.assert_array_equal(field.grid(), grid)
+    np.save(tmp_path / "a.npy", grid[:, :2])
+    assert HeightField((2.0, 1.0), file=str(tmp_path / "a.npy")).grid().shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("heights", "what"),
+    [
+        ([[0, 1]], "at least 2 rows of 2 numbers, not 1 of 2"),
+        ([], "at least 2 rows"),
+        ([[0], [1]], "at least 2 rows of 2 numbers, not 2 of 1"),
+        ([[0, 1], [0]], "row 1 has 1 numbers, row 0 has 2"),
+        ([[0, 1], [0, "high"]], "must be a number"),
+        ([[0, 1], [0, float("nan")]], "must be a finite number"),
+        (3.0, "must be a list"),
+        (None, "needs either heights or a file"),
+    ],
+)
+def test_heights_that_make_no_grid_are_refused(heights, what):
+    with pytest.raises(ModelError, match=what):
+        HeightField((1.0, 1.0), heights=heights)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        ("none.npy", None, "No such file"),
+        ("empty.csv", b"", "empty"),
+        ("word.csv", b"1 2\n3 high\n", "line 2: 'high' is not a number"),
+        ("ragged.csv", b"1 2\n3\n", "row 1 has 1 numbers"),
+        ("single.csv", b"1 2 3\n", "at least 2 rows"),
+        ("nan.csv", b"1 2\n3 nan\n", "row 1, column 1 is nan"),
+        ("binary.csv", b"\xff\xfe\x00", "cannot be used"),
+        ("broken.npy", b"no array at all", "cannot be used"),
+        ("flat.npy", np.zeros(4), "no rows of numbers"),
+        ("text.npy", np.array([["a", "b"], ["c", "d"]]), "no rows of numbers"),
+        ("inf.npy", np.array([[0.0, np.inf], [0.0, 0.0]]), "row 0, column 1 is inf"),
+        ("row.npy", np.zeros((1, 5)), "at least 2 rows"),
+        ("objects.npy", np.array([[{}, 1], [2, 3]], object), "cannot be used"),
+    ],
+)
+def test_a_broken_file_of_heights_is_named(tmp_path, name, content, what):
+    path = tmp_path / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content is not None:
+        np.save(path, content)
+    with pytest.raises(ModelError, match=what) as caught:
+        HeightField((1.0, 1.0), file=str(path)).grid()
+    assert name in str(caught.value)
+
+
+def test_heights_come_from_one_place():
+    with pytest.raises(ModelError, match="either heights or a file"):
+        HeightField((1.0, 1.0), heights=[[0, 0], [0, 0]], file="a.npy")
+    with pytest.raises(ModelError, match=r"a\.png' must be a \.npy or a \.csv file"):
+        HeightField((1.0, 1.0), file="a.png")
+
+
+def test_mirrored_ground_is_the_mirror_image():
+    grid = np.random.default_rng(0).normal(size=(3, 4))
+    turn = about((1, 2, 3), 0.7)
+    field = HeightField((3.0, 2.0), heights=grid, at=(0.1, 0.2, 0.3), rotation=turn)
+    moved = field.moved(Placement(mirror=(0.0, 1.0, 0.0)))
+    # Frames of a mirrored component are turned by -M, points in them change sign.
+    assert {tuple(x) for x in _nodes(moved).round(12) + 0.0} == {
+        tuple(x) for x in (-_nodes(field)).round(12) + 0.0
+    }
+    plane = Plane(rotation=turn)
+    up = matrix(plane.moved(Placement(mirror=(0.0, 1.0, 0.0))).rotation)[:, 2]
+    np.testing.assert_allclose(up, -matrix(turn)[:, 2], atol=1e-12)
+
+
+def _nodes(field):
+    grid = field.grid()
+    x = np.linspace(-field.size[0] / 2, field.size[0] / 2, grid.shape[1])
+    y = np.linspace(-field.size[1] / 2, field.size[1] / 2, grid.shape[0])
+    nodes = np.stack([*np.meshgrid(x, y), grid], axis=-1).reshape(-1, 3)
+    return np.array(field.at) + nodes @ matrix(field.rotation).T
+
+
+def test_ground_is_drawn_as_its_surface():
+    from linkwork.view.geometry import _shape_pieces, mesh
+
+    field = HeightField((3.0, 2.0), heights=np.random.default_rng(0).normal(size=(3, 4)), at=(0.1, 0.2, 0.3))
+    (piece,) = _shape_pieces(field, -1, (0, 0, 0))
+    seen = mesh(piece.mesh)
+    np.testing.assert_allclose(seen.vertices * piece.scale + piece.at, _nodes(field), atol=1e-12)
+    a, b, c = (seen.vertices[seen.faces[:, k]] for k in range(3))
+    assert (np.cross(b - a, c - a)[:, 2] > 0).all()
+    assert len(seen.faces) == 2 * 2 * 3
+    (piece,) = _shape_pieces(Plane(at=(0.0, 0.0, 1.0)), -1, (0, 0, 0))
+    assert piece.scale[:2] == (10.0, 10.0)
+    assert piece.at[2] + piece.scale[2] / 2 == pytest.approx(1.0)

@@ -16,11 +16,13 @@ _HOMES = {
         "Cylindrical", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld",
     ),
     "linkwork.loads": ("BodyFunction", "Force", "JointFunction", "Spring", "Torque"),
-    "linkwork.model": ("Body", "Component", "Marker", "Model"),
+    "linkwork.model": (
+        "Body", "Component", "Marker", "Material", "MaterialPair", "Model", "NoContact", "Scenery",
+    ),
     "linkwork.record": ("Record",),
     "linkwork.rotation": ("about",),
     "linkwork.scenes": ("scene",),
-    "linkwork.shapes": ("Box", "Capsule", "Cylinder", "Mesh", "Sphere"),
+    "linkwork.shapes": ("Box", "Capsule", "Cylinder", "HeightField", "Mesh", "Plane", "Sphere"),
     "linkwork.signals": ("Sine", "Table"),
     "linkwork.simulate": ("Simulation",),
     "linkwork.study.check": ("check",),
@@ -52,11 +54,11 @@ if TYPE_CHECKING:
     from .io import load_model, save_model
     from .joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
     from .loads import BodyFunction, Force, JointFunction, Spring, Torque
-    from .model import Body, Component, Marker, Model
+    from .model import Body, Component, Marker, Material, MaterialPair, Model, NoContact, Scenery
     from .record import Record
     from .rotation import about
     from .scenes import scene
-    from .shapes import Box, Capsule, Cylinder, Mesh, Sphere
+    from .shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
     from .signals import Sine, Table
     from .simulate import Simulation
     from .study.check import check

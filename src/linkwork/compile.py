@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .constrain import Constrainer
+from .contacts import collider_table
 from .errors import LinkworkError, ModelError, Problem
 from .item import GROUND, Vector
 from .joints import Joint
@@ -54,8 +55,9 @@ _WORLD = _Frame(np.zeros(3), np.eye(3))
 def compile_model(model: Model, *, rows: bool = False, maximal: bool = False) -> System:
     """Compile a model, or raise a ModelError with everything that is wrong with it.
 
-    `rows` makes constraints of loops, limits, friction, drives and springs, as impulse methods need them; without
-    it springs and dampers are forces. `maximal` lets every body float and makes all joints constraints.
+    `rows` makes constraints of loops, limits, friction, drives and springs, as impulse methods need them, and tables of
+    what may touch; without it springs and dampers are forces. `maximal` lets every body float and makes all joints
+    constraints.
     """
     flat = model.flatten()
     problems = list(flat.problems())
@@ -129,6 +131,7 @@ class _Compiler:
             for joint in self.cuts
         )
         markers = self._markers()
+        colliders = collider_table(self) if self.rows else None
         return System(
             self.name,
             tables if COMPILED else Tables(*(part.view(np.recarray) for part in tables)),
@@ -143,6 +146,7 @@ class _Compiler:
             table,
             tuple(self.notes),
             self.owners,
+            colliders,
         )
 
     def _number(self, joints: dict[str, Joint]) -> tuple[list[Column], list[Column]]:

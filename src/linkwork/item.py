@@ -41,11 +41,14 @@ class Moves(Enum):
 
 
 class Refers(Enum):
-    """What a string names."""
+    """What a string names; the value says it in messages."""
 
-    BODY = auto()
-    JOINT = auto()
-    MARKER = auto()
+    BODY = "body"
+    JOINT = "joint"
+    MARKER = "marker"
+    MATERIAL = "material"
+    GROUP = "group"
+    TOUCHING = "body, scenery or group"
 
 
 def _plain(value: Any) -> Any:
@@ -126,6 +129,12 @@ LocalOrientation = Annotated[
 BodyName = Annotated[str, Field(strict=True, min_length=1), Refers.BODY]
 JointName = Annotated[str, Field(strict=True, min_length=1), Refers.JOINT]
 MarkerName = Annotated[str, Field(strict=True, min_length=1), Refers.MARKER]
+MaterialName = Annotated[str, Field(strict=True, min_length=1), Refers.MATERIAL]
+GroupName = Annotated[str, Field(strict=True), AfterValidator(_named), Refers.GROUP]
+"""A label that bodies and scenery share: it exists where it is written, and gets an instance's prefix like a name."""
+TouchingName = Annotated[str, Field(strict=True, min_length=1), Refers.TOUCHING]
+Color = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
+"""For pictures, as #rrggbb."""
 
 
 def either(*options: tuple[str, Any], by: Callable[[Any], str]) -> Any:
@@ -295,7 +304,7 @@ class Item:
     kind: ClassVar[str] = ""
     """What model files call it."""
     shelf: ClassVar[str] = ""
-    """Where a component keeps it: bodies, joints, loads, markers or instances."""
+    """Where a component keeps it: bodies, joints, loads, markers, materials, instances ..."""
 
     name: Name
 
@@ -367,8 +376,8 @@ def field_names(cls: type) -> list[str]:
 
 
 __all__ = [
-    "GROUND", "Axial", "Axis", "BodyName", "Bounds", "Flag", "Item", "JointName", "Literal", "LocalOffset",
-    "LocalOrientation", "MarkerName", "Name", "NonNegative", "Number", "Orientation", "PerCoordinate",
-    "PerCoordinateNonNegative", "Place", "Point", "Polar", "Positive", "QuaternionTuple", "Refers", "Size3",
-    "Vector", "explain", "item",
+    "GROUND", "Axial", "Axis", "BodyName", "Bounds", "Color", "Flag", "GroupName", "Item", "JointName", "Literal",
+    "LocalOffset", "LocalOrientation", "MarkerName", "MaterialName", "Name", "NonNegative", "Number", "Orientation",
+    "PerCoordinate", "PerCoordinateNonNegative", "Place", "Point", "Polar", "Positive", "QuaternionTuple", "Refers",
+    "Size3", "TouchingName", "Vector", "explain", "item",
 ]  # fmt: skip

@@ -217,6 +217,15 @@ class RowObserver(Observer):
         raise LinkworkError(f"there is no coordinate or rate '{name}'{nearest(name, known)}")
 
 
+class ContactObserver(RowObserver):
+    """The same with how many patches touch and how deep."""
+
+    def __init__(self, system: System):
+        super().__init__(system)
+        solver = ("solver.iterations", "solver.gap", "contact.patches", "contact.depth")
+        self.groups = (*self.groups[:-1], Group("solver", solver, ("1", "m", "1", "m")))
+
+
 class DirectObserver(RowObserver):
     """The same with accelerations and what every joint transmits."""
 

@@ -11,13 +11,25 @@ from typing import Any
 import numpy as np
 
 from . import __version__, snapshot
+from .contacts import may_touch
 from .coordinates.dynamics import body_pose, body_twist, energies
 from .coordinates.tree import place
 from .errors import LinkworkError, SimulationError, UnsupportedError, nearest
 from .explain import likely_reason
 from .integrate import OK, State
 from .loads import Force
-from .methods import INTEGRATORS, TABLEAUS, DirectMethod, ImpulseMethod, Method, TreeMethod, row_features
+from .methods import (
+    INTEGRATORS,
+    TABLEAUS,
+    ContactMethod,
+    DirectMethod,
+    ImpulseMethod,
+    Method,
+    Touch,
+    TouchEvent,
+    TreeMethod,
+    row_features,
+)
 from .model import Model
 from .observe import Block
 from .record import Record, RecordBuilder
@@ -32,6 +44,7 @@ SOLVERS = ("direct", "impulses")
 DEFAULT_DT = 1e-3
 DEFAULT_TOLERANCE = 1e-8
 DEFAULT_EPSILON, DEFAULT_ITERATIONS, DEFAULT_ERP = 1e-6, 1000, 0.8
+DEFAULT_SLOP, DEFAULT_SWEEPS = 1e-5, 100
 # A balance that strays by more than this share of the energy in play is worth a warning.
 _BALANCE_BUDGET = 0.01
 _NOT_SET = np.array(
@@ -54,6 +67,11 @@ class Simulation:
     For impulses, `epsilon` is the change of an impulse [N s] at which iterations end, `iterations` their limit and
     `erp` the share of a gap removed in a step. `budget` is the time a step may take [s]: impulses stop iterating at
     it, the direct solver reports steps that took longer.
+
+    Models in which things may touch take fixed steps of semi-implicit Euler with either solver. `slop` is the
+    penetration that is left alone [m], `erp` the share of what is beyond it that is removed in a step, `iterations` and
+    `budget` bound how long contact forces are sought; a step that ends before they settle is reported. With `sleep`,
+    what has been at rest for so long [s] is left alone until something touches it.
     """
 
     def __init__(
@@ -69,6 +87,8 @@ class Simulation:
         iterations: int | None = None,
         budget: float | None = None,
         erp: float | None = None,
+        slop: float | None = None,
+        sleep: float | None = None,
     ):
         _one_of("method", method, METHODS)
         _one_of("solver", solver, SOLVERS)
@@ -78,6 +98,8 @@ class Simulation:
             ("epsilon", epsilon),
             ("erp", erp),
             ("budget", budget),
+            ("slop", slop),
+            ("sleep", sleep),
         ):
             if value is not None:
                 positive(name, value)
@@ -89,7 +111,8 @@ class Simulation:
                 "the method 'tree' has no constraints to solve; solver belongs to simgc and simmc"
             )
         solver = solver or "direct"
-        exact = method == "tree" or solver == "direct"
+        touching = method != "tree" and isinstance(model, Model) and bool(may_touch(model.flatten()))
+        exact = method == "tree" or (solver == "direct" and not touching)
         if exact:
             given = {"epsilon": epsilon, "iterations": iterations, "erp": erp}
             named = [name for name, value in given.items() if value is not None]
@@ -97,13 +120,19 @@ class Simulation:
                 raise UnsupportedError(
                     f"{', '.join(named)}: only iterated impulses have these; use solver='impulses'"
                 )
+        for name, value in (("slop", slop), ("sleep", sleep)):
+            if value is not None and not touching:
+                raise UnsupportedError(f"{name} is about contact, and nothing in this model may touch")
+        if epsilon is not None and solver == "direct":
+            raise UnsupportedError("epsilon ends sequential impulses; use solver='impulses'")
         known = tuple(TABLEAUS) if method == "tree" else tuple(INTEGRATORS) if exact else ("euler",)
         if integrator is not None and integrator not in known:
             kind = f"method '{method}'" if method == "tree" else f"solver '{solver}'"
+            kind += " with contact" if touching else ""
             raise UnsupportedError(f"{kind} has no integrator '{integrator}' (it has {', '.join(known)})")
         if tolerance is not None and (not exact or integrator not in (None, "adaptive")):
             why = (
-                "solver 'impulses' takes fixed steps"
+                f"solver '{solver}'{' with contact' if touching else ''} takes fixed steps"
                 if not exact
                 else f"integrator '{integrator}' takes fixed steps"
             )
@@ -120,7 +149,7 @@ class Simulation:
         self._chosen: dict[str, Any] = {
             "method": method, "solver": solver if method != "tree" else None, "integrator": integrator,
             "dt": float(dt), "tolerance": tolerance, "epsilon": epsilon, "iterations": iterations,
-            "budget": budget, "erp": erp,
+            "budget": budget, "erp": erp, "slop": slop, "sleep": sleep,
         }  # fmt: skip
         self.dt = float(dt)
         self.tolerance = float(DEFAULT_TOLERANCE if tolerance is None else tolerance)
@@ -130,6 +159,19 @@ class Simulation:
             self.method = TreeMethod(model, integrator, self.dt, self.tolerance)
         elif not isinstance(model, Model):
             raise LinkworkError(f"method '{method}' needs the model itself, not a compiled system")
+        elif touching:
+            self.method = ContactMethod(
+                model,
+                method,
+                solver,
+                self.dt,
+                DEFAULT_EPSILON if epsilon is None else epsilon,
+                iterations or (DEFAULT_SWEEPS if solver == "direct" else DEFAULT_ITERATIONS),
+                budget,
+                DEFAULT_ERP if erp is None else erp,
+                DEFAULT_SLOP if slop is None else slop,
+                sleep,
+            )
         elif solver == "direct":
             self.method = DirectMethod(model, method, integrator, self.dt, self.tolerance, budget)
         else:
@@ -274,6 +316,15 @@ class Simulation:
         (p, R), (w, v) = body_pose(self.tables, index), body_twist(self.tables, index)
         arm = np.array(R).reshape(3, 3) @ np.array(at, float)
         return p + arm, v + np.cross(w, arm)
+
+    def touches(self) -> list[Touch]:
+        """Where things pushed each other in the last step: names, points, normals, forces."""
+        return self.method.touches() if isinstance(self.method, ContactMethod) else []
+
+    @property
+    def touch_events(self) -> list[TouchEvent]:
+        """Beginnings and ends of contact since the start, in the order of time."""
+        return self.method.events if isinstance(self.method, ContactMethod) else []
 
     def energies(self) -> tuple[float, float, float]:
         """Kinetic energy, potential of gravity and of springs now [J]."""

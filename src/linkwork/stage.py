@@ -5,7 +5,7 @@ A picture needs a stage and the poses of its bodies; it knows nothing of models 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from .errors import LinkworkError
 from .item import GROUND
 from .joints.base import Joint
 from .loads.spring import Spring
-from .model import Flat, Model
+from .model import Flat, Model, Scenery
 from .rotation import IDENTITY, Array, Quaternion, Vector, frame_from_axis, matrix, quaternion
 from .shapes import Capsule, Shape, Sphere
 
@@ -42,6 +42,16 @@ class SeenBody:
     def component(self) -> str:
         """The component that it belongs to: what stands before the last dot of its name."""
         return self.name.rpartition(".")[0]
+
+
+@dataclass(frozen=True)
+class SeenScenery:
+    """Looks of what never moves, in the world."""
+
+    name: str
+    shapes: tuple[Shape, ...]
+    color: str | None = None
+    """As #rrggbb."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +114,7 @@ class Stage:
     joints: tuple[SeenJoint, ...] = ()
     points: tuple[SeenPoint, ...] = ()
     springs: tuple[SeenSpring, ...] = ()
+    scenery: tuple[SeenScenery, ...] = ()
 
     @property
     def up(self) -> Vector:
@@ -171,7 +182,21 @@ def stage_of(model: Model) -> Stage:
         com = _triple(solid.com)
         shapes = body.shapes or _rods(name, com, joints, points)
         bodies.append(SeenBody(name, shapes, com, solid.mass, body.color))
-    return Stage(model.name, model.gravity, tuple(bodies), joints, points, springs)
+    scenery = tuple(map(_scenery, flat.scenery.values()))
+    return Stage(model.name, model.gravity, tuple(bodies), joints, points, springs, scenery)
+
+
+def _scenery(thing: Scenery) -> SeenScenery:
+    R = matrix(thing.rotation)
+    placed = [
+        replace(
+            shape,
+            at=_triple(np.array(thing.at) + R @ np.array(shape.at)),
+            rotation=quaternion(R @ matrix(shape.rotation)),
+        )
+        for shape in thing.shapes
+    ]
+    return SeenScenery(thing.name, tuple(placed), thing.color)
 
 
 def _joint(flat: Flat, joint: Joint) -> SeenJoint:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .constrain import RowTable
+from .contacts import ColliderTable
 from .errors import LinkworkError, nearest
 from .joints.base import Joint
 from .rotation import Array
@@ -86,6 +87,8 @@ class System:
     """What the compiler did that the user may want to know."""
     owners: list[Any] = field(default_factory=list, repr=False)
     """Objects that must live as long as the tables (compiled user functions)."""
+    colliders: ColliderTable | None = None
+    """Shapes that may touch, if it was compiled with rows and something has a material."""
 
     @property
     def cuts(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.jit import inlined, kernel
-from .geometry import BOX, CAPSULE, CYLINDER, HULL, PLANE, SPHERE
+from .geometry import BOX, CAPSULE, CYLINDER, HEIGHTS, HULL, PLANE, SPHERE
 
 __all__ = ["Broad", "enclose", "enlarge", "exclusions", "find_pairs", "make_broad"]
 
@@ -94,7 +94,7 @@ def enclose(shape, p, R, vertices, margin, boxes, planes, i):
     """The box around a shape (a record of `geometry`) at p with orientation R, `margin` wider on every side [m].
 
     Exact for every kind; that of a hull is found from all its vertices (n x 3, those of all hulls [m]). A plane gets
-    a box without bounds and its equation, moved outward by the margin.
+    a box without bounds and its equation, moved outward by the margin. Below a height field all is solid.
     """
     planes[i, 0], planes[i, 1], planes[i, 2], planes[i, 3] = 0.0, 0.0, 0.0, 0.0
     kind = shape.kind
@@ -127,6 +127,13 @@ def enclose(shape, p, R, vertices, margin, boxes, planes, i):
                 high = max(high, h)
             boxes[i, k] = p[k] + (low - margin)
             boxes[i, k + 3] = p[k] + (high + margin)
+    elif kind == HEIGHTS:
+        for k in range(3):
+            x, y, z = R[3 * k], R[3 * k + 1], R[3 * k + 2]
+            reach = 0.5 * (shape.dims[0] * abs(x) + shape.dims[1] * abs(y)) + margin
+            top = z * shape.dims[2]
+            boxes[i, k] = -math.inf if z > 0.0 else p[k] + top - reach
+            boxes[i, k + 3] = math.inf if z < 0.0 else p[k] + top + reach
     else:  # planes, and kinds that are not known here, which must not be overlooked
         for k in range(3):
             boxes[i, k], boxes[i, k + 3] = -math.inf, math.inf

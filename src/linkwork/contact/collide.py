@@ -1,8 +1,8 @@
-"""Narrow phase: where two convex shapes touch, or are nearer than a margin.
+"""Narrow phase: where two shapes touch, or are nearer than a margin.
 
 `collide` answers for one pair, `collide_pairs` for a list of them. Formulas where there is one (`analytic`); else the
 distance of the cores by `gjk` if they are apart, and the best axis by `sat` or `cylinder` if they meet; then `clip`
-makes a manifold of it.
+makes a manifold of it. `heights` is for terrain, the one shape that is not convex.
 """
 
 import math
@@ -24,6 +24,7 @@ from .clip import facing, manifold, pick
 from .cylinder import cylinder_axis
 from .geometry import BOX, CAPSULE, CYLINDER, HEIGHTS, MOST, PLANE, SPHERE
 from .gjk import FAR, MEETING, gjk
+from .heights import meet_heights
 from .sat import box_axis, polyhedra_axis
 from .support import FIRST, gap, load, put, row3
 
@@ -135,7 +136,9 @@ def _ordered(a, R, b, p, Q, hulls, margin, scratch, origin, out):
     r, g = a.dims[0], 0.5 * a.dims[1]
     s, h = b.dims[0], 0.5 * b.dims[1]
     if b.kind >= HEIGHTS:
-        return 0
+        if a.kind == PLANE or a.kind >= HEIGHTS:
+            return 0
+        return meet_heights(a, R, b, p, Q, hulls, margin, scratch, origin, out)
     if a.kind == PLANE:
         if b.kind == SPHERE:
             return plane_point(out, FIRST, origin, axis_a, p, s, margin, FIRST)

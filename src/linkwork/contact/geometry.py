@@ -1,7 +1,8 @@
 """Shapes as contact sees them: one record a shape, and the polyhedra of all hulls in a few shared arrays.
 
-Every shape is convex and stands in its own frame: cylinders and capsules along z, boxes about their centre, a
-plane is the half-space z <= 0. A box is the cube, which is always the first polyhedron, times its size.
+Every shape stands in its own frame: cylinders and capsules along z, boxes about their centre, a plane is the
+half-space z <= 0. A box is the cube, which is always the first polyhedron, times its size. All are convex but height
+fields, whose heights follow each other in one more array.
 """
 
 from __future__ import annotations
@@ -31,8 +32,7 @@ __all__ = [
 ]
 
 PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL, HEIGHTS = 0, 1, 2, 3, 4, 5, 6
-"""Kinds, in the order in which a pair is taken: the first of two shapes never has the larger kind. Height fields
-have a number but no code yet."""
+"""Kinds, in the order in which a pair is taken: the first of two shapes never has the larger kind."""
 
 MOST = 4
 """Points that a pair of shapes has at most."""
@@ -40,10 +40,11 @@ MOST = 4
 SHAPE = np.dtype(
     [
         ("kind", "i8"),
-        ("dims", "f8", 3),  # radius, length for round ones, edge lengths of a box, 1 1 1 for a hull [m]
-        ("vertex", "i8"),  # first of its vertices among those of all hulls
-        ("vertices", "i8"),  # how many
-        ("face", "i8"),  # the same for faces
+        # radius, length for round ones, edge lengths of a box, 1 1 1 for a hull; of a field x, y, greatest height [m]
+        ("dims", "f8", 3),
+        ("vertex", "i8"),  # first of its vertices among those of all hulls; of a field, first of its heights
+        ("vertices", "i8"),  # how many; of a field, how many columns
+        ("face", "i8"),  # the same for faces; of a field, `faces` is how many rows
         ("faces", "i8"),
         ("edge", "i8"),  # and for edges
         ("edges", "i8"),
@@ -75,6 +76,8 @@ class Hulls(NamedTuple):
     edges: Any
     """k x 4: two vertices, and the faces left and right of the way from one to the other, seen from outside;
     all counted from the first ones of the hull."""
+    heights: Any
+    """Of all height fields, row by row [m]."""
 
 
 def _cube() -> tuple[Any, ...]:
@@ -102,13 +105,14 @@ def _sided_edges(faces: Any, corners: Any) -> list[tuple[int, int, int, int]]:
     return sided
 
 
-def gather_hulls(hulls: Sequence[Any] = ()) -> tuple[Hulls, Any]:
+def gather_hulls(hulls: Sequence[Any] = (), fields: Sequence[tuple[Any, Any]] = ()) -> tuple[Hulls, Any]:
     """(things with `vertices`, `normals`, `faces`, `corners`) => all of them in shared arrays, and a record of each.
 
-    Edges are read off the faces.
+    Edges are read off the faces. Height fields are pairs of a grid, rows (y) x columns (x), and its extent along x and
+    y [m]; their records follow those of the hulls.
     """
     vertices, normals, faces, corners, edges = [], [], [], [], []
-    records = shape_rows(len(hulls))
+    records = shape_rows(len(hulls) + len(fields))
     counts = [0, 0, 0, 0]  # vertices, faces, corners, edges so far
     solids = [_cube()] + [(hull.vertices, hull.normals, hull.faces, hull.corners) for hull in hulls]
     for k, (points, planes, ranges, ring) in enumerate(solids):
@@ -136,7 +140,16 @@ def gather_hulls(hulls: Sequence[Any] = ()) -> tuple[Hulls, Any]:
             counts[2] + len(ring),
             counts[3] + len(sided),
         ]
-    return Hulls(*(np.concatenate(parts) for parts in (vertices, normals, faces, corners, edges))), records
+    heights = [np.zeros(0)]
+    first = 0
+    for k, (numbers, extent) in enumerate(fields):
+        grid = np.asarray(numbers, dtype=float)
+        rows, columns = grid.shape
+        records[len(hulls) + k] = (HEIGHTS, (*extent, grid.max()), first, columns, 0, rows, 0, 0)
+        heights.append(grid.ravel())
+        first += grid.size
+    parts = (vertices, normals, faces, corners, edges, heights)
+    return Hulls(*map(np.concatenate, parts)), records
 
 
 def shape_rows(count: int) -> Any:
@@ -171,6 +184,7 @@ def make_scratch(hulls: Hulls, shapes: Any = None) -> Any:
     if shapes is None or len(shapes) == 0:
         vertices, faces = len(hulls.vertices), len(hulls.faces)
     else:
-        vertices, faces = int(np.max(shapes["vertices"])), int(np.max(shapes["faces"]))
+        solid = shapes["kind"] != HEIGHTS
+        vertices, faces = (int(np.max(shapes[n], where=solid, initial=0)) for n in ("vertices", "faces"))
     sides = int(np.max(hulls.faces[:, 1]))
     return np.zeros((64 + 2 * (max(vertices, 8) + max(faces, 6)) + 12 * (max(sides, 16) + 4), 4))

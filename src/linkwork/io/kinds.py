@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..drives import COUPLINGS, DRIVES
 from ..item import Item, _hints, field_names
 from ..joints import JOINTS
+from ..model import Body, Marker, Material, MaterialPair, NoContact, Scenery
 
 if TYPE_CHECKING:
     from ..loads.base import Load
 
+PLAIN: dict[str, type[Item]] = {
+    cls.shelf: cls for cls in (Body, Scenery, Marker, Material, MaterialPair, NoContact)
+}
+"""Sections whose items are all of one class."""
 TYPED = ("joints", "loads", "drives", "couplings")
 """Sections whose items are of several types; the key `type` tells which."""
-SHELVES = ("bodies", "markers", *TYPED)
+SHELVES = (*PLAIN, *TYPED)
 """Sections of items that are no instances."""
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from ..errors import ModelError, Problem, nearest
 from ..item import GROUND, Item, Polar, Refers, _is_number, _plain, _shown, field_marks
-from ..model import Body, Component, Instance, Marker, Model
+from ..model import Component, Instance, Model
 from .entry import Entry
 from .expressions import ExpressionError, parameter_name
 from .files import MAX_NESTING, Definition, Files
-from .kinds import SHELVES, TYPED, file_types, function_loads
+from .kinds import PLAIN, SHELVES, TYPED, file_types, function_loads
 from .values import Parameters, Values
 
 MAX_ITEMS = 1_000_000
@@ -127,8 +127,7 @@ class _Reader:
             component.gravity = values.vector(gravity, Polar, parameters) or component.gravity
         sections = {shelf: dict(values.mapping(entry.get(shelf))) for shelf in SHELVES}
         instances = dict(values.mapping(entry.get("instances")))
-        kinds = {Refers.BODY: "bodies", Refers.MARKER: "markers", Refers.JOINT: "joints"}
-        part = _Part(component, {what: set(sections[shelf]) for what, shelf in kinds.items()})
+        part = _Part(component, _names(sections))
         self.parts[key] = part
         self.stack.append(definition)
         # What instances hold must be known before references are checked, and they themselves come last,
@@ -152,7 +151,7 @@ class _Reader:
     def _item(self, part: _Part, shelf: str, name: str, entry: Entry, parameters: Parameters) -> None:
         if not self.values.is_mapping(entry):
             return
-        cls = {"bodies": Body, "markers": Marker}.get(shelf) or self._class(shelf, entry)
+        cls = PLAIN.get(shelf) or self._class(shelf, entry)
         if cls is None:
             return
         beside = ("type",) if shelf in TYPED else ()
@@ -189,7 +188,7 @@ class _Reader:
                 if not isinstance(mark, Refers) or ground or part.knows(mark, target.value):
                     continue
                 known = [*islice(part.known(mark), 2_000), *([GROUND] if mark is Refers.BODY else [])]
-                what = f"there is no {mark.name.lower()} '{target.value}'{nearest(target.value, known)}"
+                what = f"there is no {mark.value} '{target.value}'{nearest(target.value, known)}"
                 self.problems.append(target.problem(what))
 
     def _add(self, part: _Part, entry: Entry, made: Item | None) -> None:
@@ -243,6 +242,21 @@ class _Reader:
             else:
                 overrides[name] = self.values.number(parameter, parameters)
         return self._part(definition, overrides, Component(definition.name))
+
+
+def _names(sections: Mapping[str, Mapping[str, Entry]]) -> dict[Refers, set[str]]:
+    """What the items of a component may refer to, instances left out. Groups exist where they are written."""
+    bodies, scenery = sections["bodies"], sections["scenery"]
+    labels = [entry.get("group") for entry in (*bodies.values(), *scenery.values())]
+    groups = {label.value for label in labels if label is not None and isinstance(label.value, str)}
+    return {
+        Refers.BODY: set(bodies),
+        Refers.JOINT: set(sections["joints"]),
+        Refers.MARKER: set(sections["markers"]),
+        Refers.MATERIAL: set(sections["materials"]),
+        Refers.GROUP: groups,
+        Refers.TOUCHING: {*bodies, *scenery, *groups},
+    }
 
 
 def _section_of(kind: str) -> str:

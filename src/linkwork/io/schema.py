@@ -10,9 +10,9 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from ..item import GROUND, Item, _classes, _hints, _turn
-from ..model import Body, Instance, Marker
+from ..model import Instance
 from .files import VERSION
-from .kinds import TYPED, file_types
+from .kinds import PLAIN, TYPED, file_types
 
 _NUMBER = {"$ref": "#/$defs/number"}
 _EXPRESSION = {"$ref": "#/$defs/expression"}
@@ -44,7 +44,7 @@ _LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "ex
 
 def model_schema() -> dict[str, Any]:
     """A JSON schema (draft 2020-12) of model files."""
-    classes: dict[str, Any] = {"body": Body, "marker": Marker, "instance": Instance}
+    classes: dict[str, Any] = {cls.kind: cls for cls in PLAIN.values()} | {Instance.kind: Instance}
     for shelf in TYPED:
         classes |= {_key(cls): cls for cls in file_types(shelf).values()}
     made, rest = TypeAdapter.json_schemas(
@@ -147,11 +147,15 @@ def _sections() -> dict[str, Any]:
         "name": _text("Name of the model or component."),
         "parameters": _parameters("Numbers for expressions; a later one may be computed from earlier ones."),
         "bodies": _named("body", "Rigid bodies."),
+        "scenery": _named("scenery", "Fixed surroundings: floors, walls, terrain."),
         "markers": _named("marker", "Frames on bodies."),
         "joints": _named("joint", "Joints between bodies."),
         "loads": _named("load", "Forces, torques and springs."),
         "drives": _named("drive", "Motors, servos and torques on joints."),
         "couplings": _named("coupling", "Joints that follow others."),
+        "materials": _named("material", "What touches is made of them."),
+        "material_pairs": _named("material_pair", "What two materials have between them."),
+        "no_contacts": _named("no_contact", "What never touches."),
         "instances": _named("instance", "Components, placed."),
     }
 

@@ -13,10 +13,9 @@ from typing import Any, Literal
 
 from ..errors import ModelError, Problem
 from ..item import Item, _hints
-from ..model import Body, Component, Marker, Model
-from ..shapes import Mesh
+from ..model import Component, Model
 from .files import MAX_NESTING, VERSION
-from .kinds import TYPED, file_types, function_loads
+from .kinds import PLAIN, TYPED, file_types, function_loads
 from .yaml_source import MAX_BYTES
 from .yaml_text import block, flow
 
@@ -83,8 +82,8 @@ class _Writer:
         except (AttributeError, UnicodeEncodeError):
             self.problems.append(Problem(f"component {component.name!r}", "its name is not valid text"))
         shelves: dict[str, Any] = {
-            "bodies": {name: self._item(body, Body) for name, body in component.bodies.items()},
-            "markers": {name: self._item(marker, Marker) for name, marker in component.markers.items()},
+            shelf: {name: self._item(thing, cls) for name, thing in getattr(component, shelf).items()}
+            for shelf, cls in PLAIN.items()
         }
         for shelf in TYPED:
             shelves[shelf] = {
@@ -149,8 +148,8 @@ class _Writer:
             # By their texts, for 0.0 equals -0.0.
             elif field.name not in ("name", "component") and repr(value) != repr(field.default):
                 described[field.name] = self._value(value)
-        if isinstance(thing, Mesh):
-            described["file"] = self._relative(thing.file)
+        if "file" in described:
+            described["file"] = self._relative(thing.shape, thing.file)
         return described
 
     def _value(self, value: Any) -> Any:
@@ -158,8 +157,8 @@ class _Writer:
             return [self._value(entry) for entry in value]
         return self._fields(value) if dataclasses.is_dataclass(value) else value
 
-    def _relative(self, file: str) -> str:
-        """A mesh file as seen from the folder of the model file, if load_model would accept it there."""
+    def _relative(self, shape: str, file: str) -> str:
+        """The file of a shape as seen from the folder of the model file, if load_model would accept it there."""
         try:
             name = Path(file).relative_to(os.path.abspath(self.folder)).as_posix()
             if Path(file).resolve().is_relative_to(self.folder.resolve()) and Path(file).is_file():
@@ -167,5 +166,5 @@ class _Writer:
         except ValueError:
             pass
         what = f"must be a file inside the folder of the model file, {os.path.abspath(self.folder)}"
-        self.problems.append(Problem(f"mesh '{file}'", what))
+        self.problems.append(Problem(f"{shape} '{file}'", what))
         return ""

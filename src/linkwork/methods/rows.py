@@ -11,6 +11,7 @@ import numpy as np
 from ..assemble import assemble
 from ..compile import compile_model
 from ..constrain import RowTable
+from ..contacts import may_touch
 from ..coordinates.dynamics import body_pose, body_twist
 from ..coordinates.factor import project_row
 from ..coordinates.tree import place
@@ -62,7 +63,7 @@ def row_features(flat: Flat) -> list[str]:
             found.append(f"joint '{joint.name}' has dry friction")
     found += [f"drive '{name}' acts on a joint" for name in flat.drives]
     found += [f"'{name}' couples joints" for name in flat.couplings]
-    return found
+    return found + may_touch(flat)
 
 
 def without_degenerate(system: System) -> tuple[RowTable, tuple[str, ...]]:

@@ -2,5 +2,8 @@
 
 from .body import Body, Marker
 from .component import Component, Flat, Instance, Model
+from .touch import Material, MaterialPair, NoContact, Scenery
 
-__all__ = ["Body", "Component", "Flat", "Instance", "Marker", "Model"]
+__all__ = [
+    "Body", "Component", "Flat", "Instance", "Marker", "Material", "MaterialPair", "Model", "NoContact", "Scenery",
+]  # fmt: skip

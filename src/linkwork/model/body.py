@@ -8,13 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Self
 
 import numpy as np
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, model_validator
 
 from ..item import (
     BodyName,
+    Color,
     Flag,
+    GroupName,
     Item,
     LocalOffset,
+    MaterialName,
     NonNegative,
     Number,
     Orientation,
@@ -38,6 +41,9 @@ else:
         ),
         BeforeValidator(_plain),
     ]
+
+FIXED_SHAPES = ("plane", "heights")
+"""Shapes, by their tags, that only scenery may have."""
 
 # Published inertias carry three or four digits: a violation below this share of the largest moment is
 # rounding, not a mistake.
@@ -73,7 +79,11 @@ class Body(Item):
     """Geometry, in the body's frame."""
     trust_inertia: Flag = False
     """Accept an inertia that violates the triangle inequality, as published measurements sometimes do."""
-    color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] | None = None
+    material: MaterialName | None = None
+    """What its shapes are made of. A body without a material touches nothing."""
+    group: GroupName | None = None
+    """A label for `NoContact`, which bodies and scenery may share."""
+    color: Color | None = None
     """For pictures, as #rrggbb."""
 
     @model_validator(mode="after")
@@ -87,6 +97,17 @@ class Body(Item):
             raise ValueError("has no mass; give mass and inertia, or shapes with a density or a mass")
         if self.inertia is not None:
             _check_inertia(self.inertia, self.trust_inertia)
+        return self
+
+    @model_validator(mode="after")
+    def _can_touch(self) -> Self:
+        if self.material is not None and not self.shapes:
+            raise ValueError(
+                "has a material but no shapes to touch with; give shapes, or leave the material out"
+            )
+        for shape in self.shapes:
+            if shape.shape in FIXED_SHAPES:
+                raise ValueError(f"a shape '{shape.shape}' has no inside to weigh or move; put it on scenery")
         return self
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,6 +13,7 @@ from ..item import GROUND, Axis, Item, Orientation, Point, Polar, Refers, Vector
 from ..joints.base import Joint
 from ..rotation import IDENTITY, Placement
 from .body import Body, Marker
+from .touch import Material, MaterialPair, NoContact, Scenery
 
 if TYPE_CHECKING:
     from ..drives import Drive
@@ -32,15 +33,33 @@ class Flat:
     markers: dict[str, Marker] = field(default_factory=dict)
     drives: dict[str, Drive] = field(default_factory=dict)
     couplings: dict[str, Item] = field(default_factory=dict)
+    materials: dict[str, Material] = field(default_factory=dict)
+    material_pairs: dict[str, MaterialPair] = field(default_factory=dict)
+    scenery: dict[str, Scenery] = field(default_factory=dict)
+    no_contacts: dict[str, NoContact] = field(default_factory=dict)
 
     def of(self, what: Refers) -> dict[str, Any]:
-        """The items that a reference of this kind may name."""
+        """What a reference of this kind may name: items, or the members of a group."""
+        if what is Refers.GROUP:
+            return self.groups()
+        if what is Refers.TOUCHING:
+            return {**self.groups(), **self.scenery, **self.bodies}
         shelves: dict[Refers, dict[str, Any]] = {
             Refers.BODY: self.bodies,
             Refers.JOINT: self.joints,
             Refers.MARKER: self.markers,
+            Refers.MATERIAL: self.materials,
         }
         return shelves[what]
+
+    def groups(self) -> dict[str, list[Body | Scenery]]:
+        """Bodies and scenery by the label that they share."""
+        found: dict[str, list[Body | Scenery]] = {}
+        things: list[Body | Scenery] = [*self.bodies.values(), *self.scenery.values()]
+        for thing in things:
+            if thing.group is not None:
+                found.setdefault(thing.group, []).append(thing)
+        return found
 
     def items(self) -> Iterator[Item]:
         """All items."""
@@ -50,20 +69,37 @@ class Flat:
         yield from self.loads.values()
         yield from self.drives.values()
         yield from self.couplings.values()
+        yield from self.materials.values()
+        yield from self.material_pairs.values()
+        yield from self.scenery.values()
+        yield from self.no_contacts.values()
 
     def problems(self) -> Iterator[Problem]:
-        """Every reference that leads nowhere."""
+        """Every reference that leads nowhere or to several things, and what is said twice."""
+        known = {what: self.of(what) for what in Refers}
         for thing in self.items():
             for name, what, target in thing.references():
                 if target == GROUND and what is Refers.BODY:
                     continue
-                known = self.of(what)
-                if target not in known:
-                    hint = nearest(target, [*known, GROUND] if what is Refers.BODY else known)
-                    label = what.name.lower()
+                if target not in known[what]:
+                    hint = nearest(target, [*known[what], GROUND] if what is Refers.BODY else known[what])
                     yield Problem(
-                        f"{thing.kind} '{thing.name}'.{name}", f"there is no {label} '{target}'{hint}"
+                        f"{thing.kind} '{thing.name}'.{name}", f"there is no {what.value} '{target}'{hint}"
                     )
+        for label in known[Refers.GROUP]:
+            if label in self.bodies or label in self.scenery:
+                kind = Body.kind if label in self.bodies else Scenery.kind
+                yield Problem(f"group '{label}'", f"has the name of a {kind}; call one of them otherwise")
+        said: dict[frozenset[str], str] = {}
+        for pair in self.material_pairs.values():
+            first = said.setdefault(frozenset((pair.a, pair.b)), pair.name)
+            if first != pair.name:
+                what_ = f"is about '{pair.a}' and '{pair.b}', as '{first}' is; keep one of them"
+                yield Problem(f"{pair.kind} '{pair.name}'", what_)
+
+
+SHELVES = tuple(entry.name for entry in fields(Flat))
+"""Where a component keeps its items; those of components inside it stand under `instances`."""
 
 
 class Component:
@@ -81,10 +117,14 @@ class Component:
         self.markers: dict[str, Marker] = {}
         self.drives: dict[str, Drive] = {}
         self.couplings: dict[str, Item] = {}
+        self.materials: dict[str, Material] = {}
+        self.material_pairs: dict[str, MaterialPair] = {}
+        self.scenery: dict[str, Scenery] = {}
+        self.no_contacts: dict[str, NoContact] = {}
         self.instances: dict[str, Instance] = {}
 
     def add(self, thing: I) -> I:
-        """Add a body, joint, load, marker or instance of a component; returns it.
+        """Add a body, joint, load, marker, material … or instance of a component; returns it.
 
         The order does not matter: a joint may name a body that is added later.
         """
@@ -96,6 +136,12 @@ class Component:
             problem = "there is already one of that name"
         elif thing.name in self.instances or (isinstance(thing, Instance) and thing.name in self.bodies):
             problem = "a body and a component may not share a name"
+        elif isinstance(thing, Instance) and thing.name in self.scenery:
+            problem = "scenery and a component may not share a name"
+        elif (isinstance(thing, Body) and thing.name in self.scenery) or (
+            isinstance(thing, Scenery) and thing.name in self.bodies
+        ):
+            problem = "a body and scenery may not share a name"
         if problem:
             raise ModelError([Problem(f"{thing.kind} '{thing.name}'", problem)])
         shelf[thing.name] = thing
@@ -105,7 +151,12 @@ class Component:
         shelf = getattr(thing, "shelf", "")
         if not isinstance(thing, Item) or not shelf:
             raise ModelError(
-                [Problem(repr(thing)[:60], "is not a body, marker, joint, load, drive, coupling or instance")]
+                [
+                    Problem(
+                        repr(thing)[:60],
+                        "is not a body, marker, joint, load, drive, coupling, material, scenery or instance",
+                    )
+                ]
             )
         return getattr(self, shelf)  # type: ignore[no-any-return]
 
@@ -122,14 +173,7 @@ class Component:
 
     def flatten(self) -> Flat:
         """Every item of this component and of all inside it, under dotted names."""
-        flat = Flat(
-            dict(self.bodies),
-            dict(self.joints),
-            dict(self.loads),
-            dict(self.markers),
-            dict(self.drives),
-            dict(self.couplings),
-        )
+        flat = Flat(**{shelf: dict(getattr(self, shelf)) for shelf in SHELVES})
         for instance in self.instances.values():
             inner = instance.component.flatten()
             placement = Placement(instance.at, instance.rotation, instance.mirror)
@@ -150,8 +194,7 @@ class Component:
     __hash__ = None  # type: ignore[assignment]
 
     def _contents(self) -> tuple[Any, ...]:
-        shelves = (self.bodies, self.joints, self.loads, self.markers, self.drives, self.couplings)
-        return self.name, *shelves, self.instances
+        return self.name, *(getattr(self, shelf) for shelf in SHELVES), self.instances
 
     def __repr__(self) -> str:
         flat = self.flatten()

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ..errors import LinkworkError, nearest
 from ..loads.base import Load
-from .component import Component, Model
+from .component import SHELVES, Component, Model
 
 C = TypeVar("C", bound=Component)
 
@@ -42,7 +42,7 @@ def with_item(model: C, shelf: str, name: str, **fields: Any) -> C:
 def _copy(component: C) -> C:
     """The same component with shelves of its own."""
     made = copy.copy(component)
-    for shelf in ("bodies", "joints", "loads", "markers", "drives", "couplings", "instances"):
+    for shelf in (*SHELVES, "instances"):
         setattr(made, shelf, dict(getattr(component, shelf)))
     return made
 

@@ -86,8 +86,8 @@ def with_changes(model: Model, changes: Iterable[Replacement]) -> Model:
     """
     flat = model.flatten()
     made = Model(model.name, gravity=model.gravity)
-    made.bodies, made.loads, made.markers = flat.bodies, flat.loads, flat.markers
-    made.drives, made.couplings = flat.drives, flat.couplings
+    for thing in flat.items():
+        getattr(made, thing.shelf)[thing.name] = thing
     joints = dict(flat.joints)
     for change in changes:
         old = joints.pop(change.joint)

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..compile import compile_model
-from ..errors import LinkworkError, nearest
+from ..contacts import may_touch
+from ..errors import LinkworkError, UnsupportedError, nearest
 from ..joints.base import BX, D, Joint
 from ..kernels.signal import signal_value
 from ..kinematics import Kinematics
@@ -52,9 +53,17 @@ _SMOOTH, _SHORTEST = 0.02, 1e-9
 
 
 class Mechanism:
-    """A model compiled with rows. Rates, Jacobians and forces are numbered like the rates of the system."""
+    """A model compiled with rows. Rates, Jacobians and forces are numbered like the rates of the system.
+
+    Bodies that touch would carry load that nothing here knows of: a model with contact is refused.
+    """
 
     def __init__(self, model: Model):
+        touching = may_touch(model.flatten())
+        if touching:
+            raise UnsupportedError(
+                f"statics and inverse dynamics have no contact, but {'; '.join(touching)}; leave the materials out"
+            )
         self.system = _with_coordinate_rows(compile_model(model, rows=True))
         assert self.system.rows is not None
         self.kin = Kinematics(self.system)

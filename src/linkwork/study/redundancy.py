@@ -110,7 +110,14 @@ def _skeleton(model: Model, drawn: bool) -> tuple[Model, set[str]]:
     bare = Model(model.name, gravity=model.gravity)
     bare.bodies = {
         name: dataclasses.replace(
-            body, mass=1.0, inertia=(1.0, 1.0, 1.0), com=None, density=None, shapes=(), trust_inertia=False
+            body,
+            mass=1.0,
+            inertia=(1.0, 1.0, 1.0),
+            com=None,
+            density=None,
+            shapes=(),
+            trust_inertia=False,
+            material=None,
         )
         for name, body in flat.bodies.items()
     }

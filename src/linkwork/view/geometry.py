@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from ..errors import LinkworkError, MissingExtraError
 from ..item import GROUND
 from ..rotation import IDENTITY, Array, Quaternion, Vector, about, frame_from_axis, matrix, quaternion
-from ..shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from ..shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
 from ..stage import Poses, SeenFreedom, SeenJoint, Stage
 
 Color = tuple[int, int, int]
@@ -34,7 +35,8 @@ AXIS_COLORS: tuple[Color, ...] = ((220, 50, 47), (60, 160, 60), (38, 110, 210))
 _TURNS, _COIL = 9, 16  # turns of a coil spring, and points of a turn
 _ROUND = 32  # corners of circles
 _ARC = 16  # pieces of the arc that shows the limits of a turn
-_MESH = "mesh:"
+_MESH, _HEIGHTS = "mesh:", "heights:"
+_PLANE, _THICK = 10.0, 0.01  # sides of the square that shows a plane, and how thick it is [m]
 
 
 class Piece(NamedTuple):
@@ -63,7 +65,9 @@ class Triangles(NamedTuple):
 @lru_cache(maxsize=256)
 def mesh(name: str) -> Triangles:
     """A unit box, sphere (radius 1), cylinder (radius 1, height 1 about z), cone (the same, tip at the top), or the
-    mesh of a file: `mesh:<path>`."""
+    mesh of a file: `mesh:<path>`; or a height field over a unit square, its numbers in the name."""
+    if name.startswith(_HEIGHTS):
+        return _field(name)
     if name.startswith(_MESH):
         return _from_file(name.removeprefix(_MESH))
     makers = {"box": _box, "sphere": _sphere, "cylinder": _cylinder, "cone": _cone}
@@ -299,6 +303,11 @@ def _shape_pieces(shape: Shape, body: int, color: Color) -> Iterator[Piece]:
     elif isinstance(shape, Mesh):
         s = -shape.scale if shape.inverted else shape.scale
         yield Piece(f"{_MESH}{shape.file}", body, at, turn, (s, s, s), color)
+    elif isinstance(shape, Plane):
+        below = _vector(np.array(at) - matrix(turn)[:, 2] * _THICK / 2)
+        yield Piece("box", body, below, turn, (_PLANE, _PLANE, _THICK), color)
+    elif isinstance(shape, HeightField):
+        yield Piece(_field_name(shape.grid()), body, at, turn, (*shape.size, 1.0), color)
     else:
         raise LinkworkError(f"pictures cannot show the shape {type(shape).__name__}")
 
@@ -411,6 +420,25 @@ def _cylinder() -> Triangles:
 
 def _cone() -> Triangles:
     return _round(0.0)
+
+
+def _field_name(grid: Array) -> str:
+    """A name that tells all: meshes are known by their names, in whatever process draws them."""
+    numbers = base64.b64encode(np.ascontiguousarray(grid, "<f8").tobytes()).decode()
+    return f"{_HEIGHTS}{grid.shape[1]}:{numbers}"
+
+
+def _field(name: str) -> Triangles:
+    """The surface of a height field, two triangles a cell."""
+    columns, numbers = name.removeprefix(_HEIGHTS).split(":")
+    z = np.frombuffer(base64.b64decode(numbers), "<f8").reshape(-1, int(columns))
+    rows = len(z)
+    x, y = np.meshgrid(np.linspace(-0.5, 0.5, z.shape[1]), np.linspace(-0.5, 0.5, rows))
+    node = np.arange(z.size, dtype=np.int32).reshape(z.shape)
+    a, b = node[:-1, :-1].ravel(), node[:-1, 1:].ravel()
+    c, d = node[1:, 1:].ravel(), node[1:, :-1].ravel()
+    faces = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    return Triangles(np.column_stack([x.ravel(), y.ravel(), z.ravel()]), faces)
 
 
 def _from_file(file: str) -> Triangles:

@@ -1,0 +1,532 @@
+"""Steps of mechanisms and bodies that touch: semi-implicit Euler, every force an impulse within its bounds.
+
+The mechanism moves freely for a step; then impulses keep joint equations, limits, friction, drives and contacts at
+the velocities of its end, and pseudo impulses, which never enter the motion, take back what gaps, penetrations and
+shifts of sticking points there are (split impulses; Strashnov and Mikhaylyuk, "Simulation of restrictions for the
+relative motion of articulated rigid bodies"). With the direct solver, rows without bounds are eliminated, and what is
+iterated is contact, limits and friction alone; with sequential impulses all rows are iterated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..contact.detect import NO_ROOM as _NO_PAIRS
+from ..contact.detect import OLD_PATCHES, PATCHES, SIDE, detect, relative_pose
+from ..coordinates.factor import solve_inward, solve_outward
+from ..coordinates.observe import read_joints
+from ..coordinates.tree import retract
+from ..integrate import OK, finite, sample
+from ..kernels.clock import cycles
+from ..kernels.jit import inlined, kernel
+from ..kernels.math3 import add3, cross3, dot3, get3, get9, rotate, scale3, set3, set9, sub3, symmetric_times
+from ..kernels.spatial import dot6, get6, set6
+from ..solvers.aim import aim, audit
+from ..solvers.envelope import factor_envelope, solve_envelope
+from ..solvers.layout import (
+    BEGIN,
+    END,
+    FORCE,
+    INVERSE,
+    KEPT,
+    LO,
+    LOADS_DISSIPATED,
+    LOADS_SUPPLIED,
+    ON,
+    RATE,
+    RIGHT,
+    SOFT,
+    P,
+)
+from ..solvers.islands import settle_island
+from ..solvers.touch import (
+    BARE,
+    BEFORE,
+    CLUSTER,
+    PSEUDO,
+    ROW_ALONE,
+    ROW_SHOVE,
+    ROW_WAY,
+    U,
+    find_islands,
+    iterated,
+    prepare_points,
+    reach_patch,
+    reach_row,
+    relative_twist,
+    row_rate,
+    shove_island,
+    warm,
+    wrench,
+)
+from ..tables import BALL, FRICTION, HOLD, LIMIT
+from .direct import _couple, gather
+
+NO_PAIRS, NO_POOL = 11, 12
+"""A step needs more room, for pairs of shapes or for what patches reach: enlarge, and come again."""
+
+# options
+ERP, TOLERANCE, EPSILON, LIMIT_SWEEPS, BUDGET, ELIMINATE, SLOP, NEAR = range(8)
+# stats
+(
+    SWEEPS, MOST_SWEEPS, CUT, GAP, GAP_ROW, LAST_SWEEPS, LAST_CUT, LAST_GAP, LAST_ROW, DEEPEST, DEEPEST_PATCH,
+    LAST_DEPTH, CONTACTS, RESIDUAL, EVENTS_LOST,
+) = range(15)  # fmt: skip
+STATS = 15
+
+# Sticking points are shifted back when they have strayed by this share of the slop.
+_STRAYED = 0.1
+_TOUCH = 0.01  # share of the slop
+_SHOVES = 20  # sweeps of pseudo impulses at most: what is left is taken back in the next step
+
+
+@kernel
+def step(tables, constraints, colliders, work, found, reach, space, spins, q, v, energy, delta, t, h, options, stats):
+    """One step; returns OK, NO_PAIRS or NO_POOL (then nothing has been changed)."""
+    deadline = cycles() + int(options[BUDGET])
+    dofs, rows = tables.dofs, constraints.rows
+    n = dofs.shape[0] - 1
+    gather(tables, constraints, work, q, v, t)  # (q, v, t) => L D, forces, J, phi, rate
+    if detect(tables, colliders, found, h, options[NEAR]) == _NO_PAIRS:
+        return NO_PAIRS
+    side, count = found.counts[SIDE], found.counts[PATCHES]
+    patches, points = found.patches[side], found.points[side]
+
+    # Free motion, as u = L v.
+    u, D = reach.u, work.dof[INVERSE]
+    _transform(dofs, work, v, u[BEFORE])
+    spin(tables, spins, v, h, delta)
+    _transform(dofs, work, delta, u[U])
+    solve_inward(dofs, work.H, work.dof[FORCE])
+    for d in range(n):
+        u[U, d] += h * D[d] * work.dof[FORCE, d]
+        u[PSEUDO, d] = 0.0
+
+    # What rows want; those that are eliminated are solved for at once.
+    aim(tables, constraints, t, h, options[ERP])
+    eliminated = False
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        work.flag[ON, r] = row.active
+        keep = options[ELIMINATE] != 0.0 and row.lo == -np.inf and row.hi == np.inf and row.active != 0
+        work.flag[KEPT, r] = 1 if keep else 0
+        eliminated |= keep
+        work.row[SOFT, r], work.row[LO, r] = row.soft, row.lo
+        reach.row[ROW_WAY, r] = 0.0
+        reach.row[ROW_SHOVE, r] = 0.0
+    for c in range(reach.held.shape[0]):
+        reach.held[c] = 0
+    if rows.shape[0] > 0:
+        _couple(tables, work)
+    if eliminated:
+        factor_envelope(work, KEPT, 0.0, 0.0)
+        for r in range(rows.shape[0]):
+            if work.flag[KEPT, r] != 0:
+                reach.held[reach.row_z[CLUSTER, r]] = 1
+        _hold(work, reach, rows, U)
+        for r in range(rows.shape[0]):
+            reach.row[ROW_ALONE, r] = work.row[P, r]
+        _hold(work, reach, rows, PSEUDO)
+
+    # What patches and iterated rows reach, and where they start.
+    reach.used[0], reach.used[1], reach.used[2] = 0, 0, 0
+    for k in range(count):
+        patch = patches[k]
+        if not reach_patch(tables, work, reach, patch):
+            found.counts[SIDE], found.counts[PATCHES] = 1 - side, found.counts[OLD_PATCHES]
+            return NO_POOL
+        prepare_points(patch, points)
+        _aim_patch(reach, patch, points, h, options[SLOP])
+        warm(reach, patch, points)
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        if iterated(work, r):
+            if not reach_row(work, reach, rows, r):
+                found.counts[SIDE], found.counts[PATCHES] = 1 - side, found.counts[OLD_PATCHES]
+                return NO_POOL
+            row.p = min(max(row.p, row.lo), row.hi)
+            _give(reach, r, row.p)
+        elif work.flag[KEPT, r] == 0:
+            row.p = 0.0
+
+    # Impulses, island by island.
+    sweeps, cut, residual = 0, 0, 0.0
+    islands = find_islands(work, reach, patches, count, rows)
+    for i in range(islands):
+        if reach.starts[0, i] == reach.starts[0, i + 1] and reach.starts[1, i] == reach.starts[1, i + 1]:
+            continue
+        took, short, change = settle_island(
+            work, reach, space, rows, patches, points, i, options[TOLERANCE], options[EPSILON],
+            int(options[LIMIT_SWEEPS]), options[ELIMINATE] != 0.0, deadline,
+        )  # fmt: skip
+        sweeps, cut, residual = max(sweeps, took), max(cut, short), max(residual, change)
+    for k in range(count):
+        _mark(patches[k], points)
+    if eliminated:
+        _recover(work, reach, rows, patches, points, count)
+    _account(work, reach, constraints, patches, points, count, h, energy)
+
+    # Pseudo impulses where something has to be moved.
+    deepest = _aim_places(reach, found, patches, points, count, h, options)
+    for i in range(islands):
+        if _to_shove(reach, rows, patches, points, i):
+            shove_island(
+                work, reach, rows, patches, points, i, 1e-3 * options[SLOP] / h, _SHOVES, deadline
+            )
+    _anchor(found, patches, points, count)
+
+    # Velocities, and positions that move with them.
+    energy[0] += h * work.report[LOADS_SUPPLIED]
+    energy[1] += h * work.report[LOADS_DISSIPATED]
+    solve_outward(dofs, work.H, u[U])
+    solve_outward(dofs, work.H, u[PSEUDO])
+    for d in range(n):
+        i = work.link[RATE, d]
+        v[i] = u[U, d]
+        delta[i] = h * (u[U, d] + u[PSEUDO, d])
+    retract(dofs, q, delta, q)
+    _report(rows, stats, sweeps, cut, residual, deepest, count, found)
+    return OK
+
+
+@kernel
+def _transform(dofs, work, v, u):
+    """u = L v, numbered by dofs."""
+    H = work.H
+    for d in range(dofs.shape[0] - 1):
+        total = v[work.link[RATE, d]]
+        i, k = dofs[d + 1].parent, dofs[d + 1].depth
+        while i != 0:
+            k -= 1
+            total += H[d, k] * v[work.link[RATE, i - 1]]
+            i = dofs[i].parent
+        u[d] = total
+
+
+@kernel
+def spin(tables, spins, v, h, out):
+    """out = v with free spinning bodies a step ahead of what explicit steps of their gyroscopic torque give.
+
+    Those would gain energy; Euler's equations of a body alone, I w' = -w × I w, are solved by a Runge-Kutta step
+    instead. spins: the first ball dof of each body that hangs on nothing and carries nothing.
+    """
+    dofs = tables.dofs
+    for i in range(v.shape[0]):
+        out[i] = v[i]
+    for k in range(spins.shape[0]):
+        dof = dofs[spins[k]]
+        body = dofs[spins[k] + 2]  # the last column carries the mass
+        j = dof.v
+        # The body's axes against those of the rates: those of the frame of the ball.
+        I = body.inertia
+        w = (v[j], v[j + 1], v[j + 2])
+        a = _euler(I, w)
+        b = _euler(I, add3(w, scale3(0.5 * h, a)))
+        c = _euler(I, add3(w, scale3(0.5 * h, b)))
+        d = _euler(I, add3(w, scale3(h, c)))
+        mean = scale3(1.0 / 6.0, add3(add3(a, scale3(2.0, b)), add3(scale3(2.0, c), d)))
+        extra = scale3(h, sub3(mean, a))
+        for m in range(3):
+            out[j + m] += extra[m]
+        # The centre of mass must not notice.
+        shift = rotate(get9(body.R), cross3(extra, get3(body.com)))
+        link = dof.parent
+        for m in range(3):
+            axis = dofs[link]
+            out[axis.v] -= axis.trans * dot3(shift, (axis.R[2], axis.R[5], axis.R[8]))
+            link = axis.parent
+
+
+@inlined
+def _euler(I, w):
+    """w' of a body that spins freely, I: xx xy xz yy yz zz."""
+    t = cross3(symmetric_times(I, w), w)
+    a, b, c, d, e, f = I[0], I[1], I[2], I[3], I[4], I[5]
+    A, B, C = d * f - e * e, c * e - b * f, b * e - c * d
+    scale = 1.0 / (a * A + b * B + c * C)
+    return (
+        scale * (A * t[0] + B * t[1] + C * t[2]),
+        scale * (B * t[0] + (a * f - c * c) * t[1] + (b * c - a * e) * t[2]),
+        scale * (C * t[0] + (b * c - a * e) * t[1] + (a * d - b * b) * t[2]),
+    )
+
+
+@kernel
+def _hold(work, reach, rows, which):
+    """Impulses of the eliminated rows that give them what they want of u[which]."""
+    row = work.row
+    for r in range(rows.shape[0]):
+        row[P, r] = 0.0
+        if work.flag[KEPT, r] != 0:
+            want = rows[r].goal if which == U else rows[r].push
+            row[P, r] = want - row_rate(work, reach, r, which)
+    solve_envelope(work, P)
+    _push(work, reach, which)
+
+
+@kernel
+def _push(work, reach, which):
+    """u[which] += D⁻¹ Yᵀ row[P] of the eliminated rows."""
+    u, D, link = reach.u[which], work.dof[INVERSE], work.link
+    for d in range(D.shape[0]):
+        total = 0.0
+        for r in range(link[BEGIN, d], link[END, d]):
+            if work.flag[KEPT, r] != 0:
+                total += work.Y[d, r] * work.row[P, r]
+        u[d] += D[d] * total
+
+
+@inlined
+def _give(reach, r, p):
+    """The impulse that a row starts with."""
+    for e in range(reach.row_z[0, r], reach.row_z[0, r] + reach.row_z[1, r]):
+        reach.u[U, reach.rzi[e]] += reach.RZ[e] * p
+
+
+@inlined
+def _mark(patch, points):
+    """Which points are loaded."""
+    patch.touches = 0
+    for i in range(patch.first, patch.first + patch.count):
+        points[i].loaded = 1 if points[i].p[0] > 0.0 else 0
+        patch.touches |= points[i].loaded
+
+
+@kernel
+def _recover(work, reach, rows, patches, points, count):
+    """Impulses of the eliminated rows: those without contact (row[P]), and what the iterated impulses made of them."""
+    row, link, D, bare = work.row, work.link, work.dof[INVERSE], reach.u[BARE]
+    for d in range(D.shape[0]):
+        bare[d] = 0.0
+    for k in range(count):
+        patch = patches[k]
+        if patch.touches == 0:
+            continue
+        f = wrench(patch, points)
+        for e in range(patch.y, patch.y + patch.ny):
+            bare[reach.yi[e]] += dot6(get6(reach.Y[e]), f)
+    for r in range(rows.shape[0]):
+        if iterated(work, r) and rows[r].p != 0.0:
+            for k in range(reach.row_first[r], reach.row_first[r + 1]):
+                d = reach.row_dofs[k]
+                bare[d] += work.Y[d, r] * rows[r].p
+        row[RIGHT, r] = 0.0
+    for d in range(D.shape[0]):
+        if bare[d] != 0.0:
+            for r in range(link[BEGIN, d], link[END, d]):
+                if work.flag[KEPT, r] != 0:
+                    row[RIGHT, r] -= work.Y[d, r] * D[d] * bare[d]
+    solve_envelope(work, RIGHT)
+    for r in range(rows.shape[0]):
+        if work.flag[KEPT, r] != 0:
+            rows[r].p = reach.row[ROW_ALONE, r] + row[RIGHT, r]
+
+
+@kernel
+def _aim_patch(reach, patch, points, h, slop):
+    """What points want: no penetration at the end of the step, and a bounce where they hit fast enough."""
+    w = relative_twist(reach, patch, BEFORE)
+    set6(patch.w, w)
+    for i in range(patch.first, patch.first + patch.count):
+        point = points[i]
+        rate = dot6(get6(point.Jn), w)
+        # Nearer than a small share of the slop is touching: else resting bodies would dance on rounding errors.
+        point.goal = -point.gap / h if point.gap > _TOUCH * slop else 0.0
+        if patch.restitution > 0.0 and point.gap + h * rate <= 0.0 and -rate > patch.bounce:
+            point.goal = max(point.goal, -patch.restitution * rate)
+
+
+@kernel
+def _account(work, reach, constraints, patches, points, count, h, energy):
+    """Work of rows and contacts."""
+    rows = constraints.rows
+    for r in range(rows.shape[0]):
+        if work.flag[ON, r] != 0:
+            audit(rows[r], rows[r].p, 0.5 * (rows[r].rate + row_rate(work, reach, r, U)), h, energy)
+    for k in range(count):
+        patch = patches[k]
+        w, was = relative_twist(reach, patch, U), get6(patch.w)
+        mean = (
+            0.5 * (w[0] + was[0]), 0.5 * (w[1] + was[1]), 0.5 * (w[2] + was[2]),
+            0.5 * (w[3] + was[3]), 0.5 * (w[4] + was[4]), 0.5 * (w[5] + was[5]),
+        )  # fmt: skip
+        for i in range(patch.first, patch.first + patch.count):
+            point = points[i]
+            p = point.p
+            if p[0] > 0.0:
+                energy[1] -= p[0] * dot6(get6(point.Jn), mean)
+                if patch.friction > 0.0:
+                    energy[1] -= p[1] * dot6(get6(point.Jt), mean) + p[2] * dot6(get6(point.Js), mean)
+                if patch.rolling > 0.0 or patch.torsion > 0.0:
+                    turn = (mean[0], mean[1], mean[2])
+                    energy[1] -= p[3] * dot3(get3(point.n), turn)
+                    energy[1] -= p[4] * dot3(get3(point.t), turn) + p[5] * dot3(get3(point.s), turn)
+
+
+@kernel
+def _aim_places(reach, found, patches, points, count, h, options):
+    """Pseudo velocities that points want; returns the deepest penetration [m]."""
+    slop, erp, deepest = options[SLOP], options[ERP], 0.0
+    for k in range(count):
+        patch = patches[k]
+        w = relative_twist(reach, patch, U)
+        slides = False
+        for i in range(patch.first, patch.first + patch.count):
+            point = points[i]
+            slides |= point.loaded != 0 and point.slides != 0
+            deepest = max(deepest, -point.gap)
+            # What will be left of the gap after this step, beyond the slop: more may not be used up.
+            left = point.gap + slop + h * dot6(get6(point.Jn), w)
+            point.push[0] = -left / h if left > 0.0 else -erp * left / h
+            point.push[1], point.push[2] = 0.0, 0.0
+        if slides or patch.touches == 0 or patch.friction == 0.0:
+            patch.anchored = 0
+        elif patch.anchored != 0:
+            _aim_back(found, patch, points, h, _STRAYED * slop)
+    return deepest
+
+
+@inlined
+def _aim_back(found, patch, points, h, least):
+    """Sticking points go back to where they began to stick, if they have strayed by more than `least`."""
+    R, p = get9(found.rotations[patch.i]), get3(found.positions[patch.i])
+    Q, q = get9(found.rotations[patch.j]), get3(found.positions[patch.j])
+    anchor = patch.anchor
+    strayed = 0.0
+    for turn in range(2):
+        for i in range(patch.first, patch.first + patch.count):
+            point = points[i]
+            x = get3(point.x)
+            on_a = _inverse(R, sub3(x, p))
+            on_b = _inverse(Q, sub3(x, q))
+            was = add3(rotate(get9(anchor), on_b), (anchor[9], anchor[10], anchor[11]))
+            shift = rotate(R, sub3(on_a, was))
+            along, across = dot3(shift, get3(point.t)), dot3(shift, get3(point.s))
+            if turn == 0:
+                strayed = max(strayed, max(abs(along), abs(across)))
+            else:
+                point.push[1], point.push[2] = -along / h, -across / h
+        if strayed <= least:
+            return
+
+
+@inlined
+def _inverse(R, x):
+    """Rᵀ x."""
+    return (
+        R[0] * x[0] + R[3] * x[1] + R[6] * x[2],
+        R[1] * x[0] + R[4] * x[1] + R[7] * x[2],
+        R[2] * x[0] + R[5] * x[1] + R[8] * x[2],
+    )
+
+
+@inlined
+def _to_shove(reach, rows, patches, points, island):
+    """Whether anything in an island has to be moved."""
+    for k in range(reach.starts[1, island], reach.starts[1, island + 1]):
+        if rows[reach.row_order[k]].push != 0.0:
+            return True
+    for k in range(reach.starts[0, island], reach.starts[0, island + 1]):
+        patch = patches[reach.order[k]]
+        for i in range(patch.first, patch.first + patch.count):
+            push = points[i].push
+            if push[0] > 0.0 or push[1] != 0.0 or push[2] != 0.0:
+                return True
+    return False
+
+
+@inlined
+def _anchor(found, patches, points, count):
+    """Patches that begin to stick remember how."""
+    for k in range(count):
+        patch = patches[k]
+        if patch.anchored == 0 and patch.touches != 0 and patch.friction > 0.0:
+            sticks = True
+            for i in range(patch.first, patch.first + patch.count):
+                sticks &= points[i].loaded == 0 or points[i].slides == 0
+            if sticks:
+                pose_a = (get3(found.positions[patch.i]), get9(found.rotations[patch.i]))
+                pose_b = (get3(found.positions[patch.j]), get9(found.rotations[patch.j]))
+                R, p = relative_pose(pose_a, pose_b)
+                set9(patch.anchor, R)
+                patch.anchor[9], patch.anchor[10], patch.anchor[11] = p
+                patch.anchored = 1
+
+
+@inlined
+def _report(rows, stats, sweeps, cut, residual, deepest, count, found):
+    gap, worst = 0.0, -1
+    for i in range(rows.shape[0]):
+        if rows[i].role == HOLD and abs(rows[i].phi) > gap:
+            gap, worst = abs(rows[i].phi), i
+    stats[SWEEPS] += sweeps
+    stats[MOST_SWEEPS] = max(stats[MOST_SWEEPS], sweeps)
+    stats[CUT] += cut
+    if gap > stats[GAP]:
+        stats[GAP], stats[GAP_ROW] = gap, worst
+    stats[LAST_SWEEPS], stats[LAST_CUT], stats[LAST_GAP], stats[LAST_ROW] = sweeps, cut, gap, worst
+    stats[DEEPEST] = max(stats[DEEPEST], deepest)
+    stats[LAST_DEPTH] = deepest
+    stats[CONTACTS] = count
+    if cut != 0:
+        stats[RESIDUAL] = max(stats[RESIDUAL], residual)
+
+
+@kernel
+def run_contact(
+    tables, constraints, colliders, work, found, reach, space, spins, state, stats, events, event_count, h, options,
+    targets, out_t, out_q, out_v, out_work, out_values, out_rates, out_solver,
+):  # fmt: skip
+    """Steps of size h with a sample at each step count in `targets`; returns (samples, status)."""
+    t0, clock, counts = state.clock[0], state.clock, state.counts
+    for row in range(targets.shape[0]):
+        while counts[0] < targets[row]:
+            t = t0 + counts[0] * h
+            status = step(
+                tables, constraints, colliders, work, found, reach, space, spins, state.q, state.v, state.work, state.y,
+                t, h, options, stats,
+            )  # fmt: skip
+            if status != OK:
+                return row, status
+            counts[0] += 1
+            counts[1] += 1
+            clock[2] = t0 + counts[0] * h
+            _note_events(found, events, event_count, stats, clock[2])
+            status = finite(state.v, counts, h)
+            if status != OK:
+                return row, status
+        sample(state, out_t, out_q, out_v, out_work, row, clock[2])
+        strain = read_joints(tables, constraints, state.q, state.v, out_values[row], out_rates[row])
+        out_solver[row, 0], out_solver[row, 1], out_solver[row, 2] = strain, stats[LAST_SWEEPS], stats[LAST_GAP]
+        out_solver[row, 3], out_solver[row, 4] = stats[CONTACTS], stats[LAST_DEPTH]
+    return targets.shape[0], OK
+
+
+@inlined
+def _note_events(found, events, event_count, stats, t):
+    """Pairs of shapes that began or ceased to push each other in this step: (time, shape, shape, 1 or -1)."""
+    side = found.counts[SIDE]
+    old_side = 1 - side
+    for k in range(found.counts[PATCHES]):
+        patch = found.patches[side, k]
+        was = 0
+        if patch.old >= 0:
+            was = found.patches[old_side, patch.old].touches
+            found.patches[old_side, patch.old].touches = 0
+        if patch.touches != was:
+            _note(events, event_count, stats, t, patch.i, patch.j, 1.0 if patch.touches != 0 else -1.0)
+    for k in range(found.counts[OLD_PATCHES]):
+        old = found.patches[old_side, k]
+        if old.touches != 0:
+            old.touches = 0
+            _note(events, event_count, stats, t, old.i, old.j, -1.0)
+
+
+@inlined
+def _note(events, event_count, stats, t, i, j, sign):
+    at = event_count[0]
+    if at == events.shape[0]:
+        stats[EVENTS_LOST] += 1
+        return
+    events[at, 0], events[at, 1], events[at, 2], events[at, 3] = t, i, j, sign
+    event_count[0] = at + 1

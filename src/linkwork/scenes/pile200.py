@@ -1,0 +1,86 @@
+"""Two hundred balls, boxes, capsules and cylinders fall into a bin."""
+
+from math import cos, pi, sin, sqrt
+
+import numpy as np
+
+from ..item import GROUND
+from ..joints import Free
+from ..model import Body, Material, Model, Scenery
+from ..shapes import Box, Capsule, Cylinder, Sphere
+
+DURATION = 3.0
+PLOT = ("contact.*", "solver.iterations", "energy.kinetic")
+PITCH = 0.11
+"""Between neighbours of the grid that they start in [m]: wider than any of them, however it is turned."""
+ACROSS = 5
+"""Things in a row, and rows in a layer."""
+SHAPES = (
+    Sphere(0.04),
+    Box((0.07, 0.05, 0.04)),
+    Capsule(0.02, 0.05),
+    Cylinder(0.03, 0.06),
+    Box((0.055, 0.055, 0.055)),
+)
+COLORS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee")
+
+
+def build(count: int = 200, friction: float = 0.5, restitution: float = 0.0, seed: int = 1) -> Model:
+    """`seed` of how they are turned at the start."""
+    model = Model(f"pile{count}")
+    model.add(Material("wood", friction=friction, restitution=restitution))
+    _add_bin(model)
+    random = np.random.default_rng(seed)
+    for k in range(count):
+        layer, place = divmod(k, ACROSS * ACROSS)
+        row, column = divmod(place, ACROSS)
+        jitter = 0.01 * (random.random(2) - 0.5)
+        middle = (ACROSS - 1) / 2
+        at = (
+            (column - middle) * PITCH + float(jitter[0]),
+            (row - middle) * PITCH + float(jitter[1]),
+            (layer + 0.75) * PITCH,
+        )
+        shape = (column + 2 * row + layer) % len(SHAPES)  # none above or beside its like
+        name = f"thing{k + 1}"
+        model.add(
+            Body(
+                name,
+                at=at,
+                rotation=_any_turn(random),
+                density=700.0,
+                shapes=(SHAPES[shape],),
+                material="wood",
+                color=COLORS[shape],
+            )
+        )
+        model.add(Free(f"{name}_way", GROUND, name, at=at))
+    return model
+
+
+def _add_bin(model: Model) -> None:
+    half, wall, high = ACROSS * PITCH / 2, 0.04, 0.5
+    model.add(
+        Scenery(
+            "bin",
+            shapes=(
+                Box((2 * half + 2 * wall, 2 * half + 2 * wall, wall), at=(0.0, 0.0, -wall / 2)),
+                *(
+                    Box((wall, 2 * half + 2 * wall, high), at=(side * (half + wall / 2), 0.0, high / 2))
+                    for side in (-1.0, 1.0)
+                ),
+                *(
+                    Box((2 * half, wall, high), at=(0.0, side * (half + wall / 2), high / 2))
+                    for side in (-1.0, 1.0)
+                ),
+            ),
+            material="wood",
+        )
+    )
+
+
+def _any_turn(random: np.random.Generator) -> tuple[float, float, float, float]:
+    """A rotation, all equally likely (Shoemake)."""
+    a, b, c = (float(x) for x in random.random(3))
+    p, q = sqrt(1.0 - a), sqrt(a)
+    return q * cos(2 * pi * c), p * sin(2 * pi * b), p * cos(2 * pi * b), q * sin(2 * pi * c)

@@ -1,0 +1,338 @@
+"""Contact of a small island at once: all that pushes or sticks now is solved for together.
+
+Sweeps (`touch`) find out quickly which points push and which slide, but pass loads from body to body slowly: a heavy box
+on a light one takes as many sweeps as their ratio of mass. Given who pushes and who sticks, the impulses follow from
+one linear system (projected Gauss-Seidel with subspace minimisation: Silcowitz-Hansen, Niebe and Erleben, "Projected
+Gauss-Seidel subspace minimization method for interactive rigid body dynamics", GRAPP 2010). The next sweep tells
+whether the guess was right. Points of a patch repeat each other: what they can do together spans at most six
+directions, an orthonormal basis of which are its unknowns.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.jit import inlined, kernel
+from ..kernels.math3 import get3, norm3, sub3
+from ..kernels.spatial import add_scaled6, dot6, get6
+from .touch import U, answer, answer_row, relative_twist, row_rate
+
+MOST_PATCHES = 64
+MOST_UNKNOWNS = 384
+_WORK = 2.0e6  # products that a solution may take: more are better spent on sweeps
+_SPAN = 1e-9  # a row that adds less than this share to those before follows from them
+_PIVOT = 1e-11
+
+
+class Subspace(NamedTuple):
+    """Working memory; the same for every model."""
+
+    Q: Any
+    """Basis of each patch against twists: patches x 6 x 6."""
+    C: Any
+    """Rows of the points in that basis: patches x 12 x 6."""
+    size: Any
+    """Unknowns of each patch; where its first one stands."""
+    M: Any
+    """Matrix of the unknowns, lower half, then its factors."""
+    first: Any
+    """First column of each row of it."""
+    x: Any
+    """Right side, then solution; pivots."""
+    T: Any
+    """What dofs do under each unknown of one patch: dofs x 6."""
+    near: Any
+    """The one or two mechanisms (clusters) that each unknown acts on."""
+    who: Any
+    """The row that an unknown behind those of the patches belongs to."""
+    N: Any
+    """Cholesky factors of CᵀC: patches x 6 x 6."""
+
+
+def make_subspace(dofs: int) -> Subspace:
+    """Working memory for a system of so many dofs."""
+    return Subspace(
+        np.zeros((MOST_PATCHES, 6, 6)), np.zeros((MOST_PATCHES, 12, 6)), np.zeros((2, MOST_PATCHES), np.int64),
+        np.zeros((MOST_UNKNOWNS, MOST_UNKNOWNS)), np.zeros(MOST_UNKNOWNS, np.int64),
+        np.zeros((2, MOST_UNKNOWNS)), np.zeros((dofs, 6)), np.zeros((MOST_UNKNOWNS, 2), np.int64),
+        np.zeros(MOST_UNKNOWNS, np.int64), np.zeros((MOST_PATCHES, 6, 6)),
+    )  # fmt: skip
+
+
+@kernel
+def solve_subspace(work, reach, space, rows, patches, points, island):
+    """Impulses of all points that push and rows within their bounds, at once; False if there are too many of them."""
+    first, last = reach.starts[0, island], reach.starts[0, island + 1]
+    first_row, last_row = reach.starts[1, island], reach.starts[1, island + 1]
+    if last - first > MOST_PATCHES:
+        return False
+    size, near, x = space.size, space.near, space.x
+    count = 0
+    for k in range(last - first):
+        patch = patches[reach.order[first + k]]
+        span = _basis(space, k, patch, points)
+        size[0, k], size[1, k] = span, count
+        if count + span > MOST_UNKNOWNS:
+            return False
+        a = reach.cluster[patch.a - 1] if patch.a != 0 else -1
+        b = reach.cluster[patch.b - 1] if patch.b != 0 else -1
+        for i in range(count, count + span):
+            near[i, 0], near[i, 1] = a, b
+        count += span
+    contacts = count
+    for k in range(first_row, last_row):
+        row = rows[reach.row_order[k]]
+        if row.lo < row.p < row.hi:
+            if count == MOST_UNKNOWNS:
+                return False
+            near[count, 0] = near[count, 1] = reach.row_z[2, reach.row_order[k]]
+            space.who[count] = reach.row_order[k]
+            count += 1
+    if count == 0:
+        return True
+    cost = 0.0
+    for i in range(count):
+        start = i
+        for j in range(i):
+            if _meet(near, i, j):
+                start = j
+                break
+        space.first[i] = start
+        cost += (i - start + 1.0) ** 2
+    if cost > _WORK:
+        return False
+    _assemble(work, reach, space, rows, patches, points, first, last, contacts, count)
+    _factor(space.M, space.first, x, count)
+    _apply(reach, space, rows, patches, points, first, last, contacts, count)
+    return True
+
+
+@inlined
+def _meet(near, i, j):
+    """Whether two unknowns act on a common mechanism."""
+    a, b, c, d = near[i, 0], near[i, 1], near[j, 0], near[j, 1]
+    return (a >= 0 and (a == c or a == d)) or (b >= 0 and (b == c or b == d))
+
+
+@kernel
+def _basis(space, k, patch, points):
+    """Rows of the points that push (and, where they stick, of their tangents) => orthonormal Q and C, J = C Q."""
+    Q, C = space.Q[k], space.C[k]
+    reach = 0.0
+    for i in range(patch.count):
+        reach = max(reach, norm3(sub3(get3(points[patch.first + i].x), get3(patch.x))))
+    scale = reach if reach > 0.0 else 1.0
+    span = 0
+    for m in range(3 * patch.count):
+        point = points[patch.first + m // 3]
+        kind = m % 3
+        for c in range(6):
+            C[m, c] = 0.0
+        if point.p[0] <= 0.0 or (kind != 0 and (patch.friction == 0.0 or point.slides != 0)):
+            continue
+        J = get6(point.Jn) if kind == 0 else get6(point.Jt) if kind == 1 else get6(point.Js)
+        x0, x1, x2, x3, x4, x5 = J[0] / scale, J[1] / scale, J[2] / scale, J[3], J[4], J[5]
+        whole = x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3 + x4 * x4 + x5 * x5
+        for turn in range(2):  # twice: the second time takes away what rounding left
+            for s in range(span):
+                q = Q[s]
+                along = x0 * q[0] + x1 * q[1] + x2 * q[2] + x3 * q[3] + x4 * q[4] + x5 * q[5]
+                C[m, s] += along
+                x0, x1, x2 = x0 - along * q[0], x1 - along * q[1], x2 - along * q[2]
+                x3, x4, x5 = x3 - along * q[3], x4 - along * q[4], x5 - along * q[5]
+        left = x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3 + x4 * x4 + x5 * x5
+        if span < 6 and left > _SPAN * whole:
+            left = math.sqrt(left)
+            C[m, span] = left
+            q = Q[span]
+            q[0], q[1], q[2], q[3], q[4], q[5] = x0 / left, x1 / left, x2 / left, x3 / left, x4 / left, x5 / left
+            span += 1
+    for s in range(span):
+        for c in range(3):
+            Q[s, c] *= scale
+    _normal(C, 3 * patch.count, space.N[k], span)
+    return span
+
+
+@kernel
+def _assemble(work, reach, space, rows, patches, points, first, last, contacts, count):
+    """M = (what an unknown measures) of (what another one does), and what each lacks."""
+    M, T, size, x = space.M, space.T, space.size, space.x
+    for i in range(count):
+        for j in range(space.first[i], i + 1):
+            M[i, j] = 0.0
+    for k in range(last - first):
+        patch, Q, at, span = patches[reach.order[first + k]], space.Q[k], size[1, k], size[0, k]
+        if span == 0:
+            continue
+        for e in range(patch.z, patch.z + patch.nz):
+            z, d = get6(reach.Z[e]), reach.zi[e]
+            for s in range(span):
+                T[d, s] = dot6(get6(Q[s]), z)
+        for other in range(k, last - first):
+            if size[0, other] > 0 and _meet(space.near, size[1, other], at):
+                _measure(reach, space, patches[reach.order[first + other]], other, at, span)
+        for i in range(contacts, count):
+            if space.first[i] <= at and _meet(space.near, i, at):
+                r = space.who[i]
+                for s in range(span):
+                    total = 0.0
+                    for m in range(reach.row_first[r], reach.row_first[r + 1]):
+                        d = reach.row_dofs[m]
+                        total += work.Y[d, r] * T[d, s]
+                    M[i, at + s] = total
+        for e in range(patch.z, patch.z + patch.nz):
+            for s in range(span):
+                T[reach.zi[e], s] = 0.0
+        _lacking(reach, space, k, patch, points, at, span)
+    for i in range(contacts, count):
+        r = space.who[i]
+        z, stop = reach.row_z[0, r], reach.row_z[0, r] + reach.row_z[1, r]
+        for e in range(z, stop):
+            T[reach.rzi[e], 0] = reach.RZ[e]
+        for j in range(i, count):
+            if space.first[j] <= i:
+                other, total = space.who[j], 0.0
+                for m in range(reach.row_first[other], reach.row_first[other + 1]):
+                    d = reach.row_dofs[m]
+                    total += work.Y[d, other] * T[d, 0]
+                M[j, i] = total
+        for e in range(z, stop):
+            T[reach.rzi[e], 0] = 0.0
+        M[i, i] += rows[r].soft
+        x[0, i] = rows[r].goal - row_rate(work, reach, r, U) - rows[r].soft * rows[r].p
+
+
+@kernel
+def _measure(reach, space, patch, k, column, width):
+    """What patch k measures of T."""
+    M, T, Q, at, span = space.M, space.T, space.Q[k], space.size[1, k], space.size[0, k]
+    for s in range(width):
+        w = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        for e in range(patch.y, patch.y + patch.ny):
+            t = T[reach.yi[e], s]
+            if t != 0.0:
+                w = add_scaled6(w, t, get6(reach.Y[e]))
+        for r in range(span):
+            M[at + r, column + s] = dot6(get6(Q[r]), w)
+
+
+@kernel
+def _lacking(reach, space, k, patch, points, at, span):
+    """The velocities that the points of a patch want and do not have, in its basis: least squares C x = what they lack."""
+    C, x = space.C[k], space.x
+    w = relative_twist(reach, patch, U)
+    for s in range(span):
+        x[0, at + s] = 0.0
+    for m in range(3 * patch.count):
+        point = points[patch.first + m // 3]
+        kind = m % 3
+        if point.p[0] <= 0.0 or (kind != 0 and (patch.friction == 0.0 or point.slides != 0)):
+            continue
+        J = get6(point.Jn) if kind == 0 else get6(point.Jt) if kind == 1 else get6(point.Js)
+        lack = (point.goal if kind == 0 else 0.0) - dot6(J, w)
+        for s in range(span):
+            x[0, at + s] += C[m, s] * lack
+    _divide(space.N[k], x[0], at, span)
+
+
+@kernel
+def _normal(C, rows, N, span):
+    """N ← Cholesky factor of CᵀC, which has full rank."""
+    for i in range(span):
+        for j in range(i + 1):
+            total = 0.0
+            for m in range(rows):
+                total += C[m, i] * C[m, j]
+            for k in range(j):
+                total -= N[i, k] * N[j, k]
+            N[i, j] = math.sqrt(total) if i == j else total / N[j, j]
+
+
+@kernel
+def _divide(N, x, at, span):
+    """x[at:at + span] ← (CᵀC)⁻¹ x."""
+    for i in range(span):
+        total = x[at + i]
+        for k in range(i):
+            total -= N[i, k] * x[at + k]
+        x[at + i] = total / N[i, i]
+    for i in range(span - 1, -1, -1):
+        total = x[at + i]
+        for k in range(i + 1, span):
+            total -= N[k, i] * x[at + k]
+        x[at + i] = total / N[i, i]
+
+
+@kernel
+def _factor(M, first, x, count):
+    """x[0] ← M⁻¹ x[0]: LDLᵀ within the envelope; unknowns that follow from others stay as they are."""
+    for i in range(count):
+        low = first[i]
+        diagonal = M[i, i]
+        for j in range(low, i):
+            total = M[i, j]
+            for k in range(max(low, first[j]), j):
+                total -= M[i, k] * M[j, k]  # M[i, k] still holds L D here
+            M[i, j] = total if x[1, j] > 0.0 else 0.0
+        pivot = diagonal
+        for j in range(low, i):
+            total = M[i, j]
+            M[i, j] = total * x[1, j]
+            pivot -= total * M[i, j]
+        x[1, i] = 1.0 / pivot if pivot > _PIVOT * diagonal else 0.0
+    for i in range(count):
+        total = x[0, i]
+        for j in range(first[i], i):
+            total -= M[i, j] * x[0, j]
+        x[0, i] = total if x[1, i] > 0.0 else 0.0
+    for i in range(count):
+        x[0, i] *= x[1, i]
+    for i in range(count - 1, -1, -1):
+        for j in range(first[i], i):
+            x[0, j] -= M[i, j] * x[0, i]
+
+
+@kernel
+def _apply(reach, space, rows, patches, points, first, last, contacts, count):
+    """Go as far as no point would pull and no row pass a bound: what blocks is let go by the next sweep."""
+    x, y, size, share = space.x[0], space.x[1], space.size, 1.0
+    for k in range(last - first):
+        patch, C, at, span = patches[reach.order[first + k]], space.C[k], size[1, k], size[0, k]
+        for s in range(span):
+            y[at + s] = x[at + s]
+        _divide(space.N[k], y, at, span)
+        for i in range(patch.count):
+            point = points[patch.first + i]
+            for m in range(3):
+                total = 0.0
+                for s in range(span):
+                    total += C[3 * i + m, s] * y[at + s]
+                point.last[m] = total
+            if point.p[0] + point.last[0] < 0.0:
+                share = min(share, -point.p[0] / point.last[0])
+    for i in range(contacts, count):
+        row = rows[space.who[i]]
+        new = row.p + x[i]
+        if new < row.lo:
+            share = min(share, (row.lo - row.p) / x[i])
+        elif new > row.hi:
+            share = min(share, (row.hi - row.p) / x[i])
+    for k in range(last - first):
+        patch, Q, at, span = patches[reach.order[first + k]], space.Q[k], size[1, k], size[0, k]
+        if span == 0:
+            continue
+        f = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        for s in range(span):
+            f = add_scaled6(f, share * x[at + s], get6(Q[s]))
+        answer(reach, patch, f, U)
+        for i in range(patch.first, patch.first + patch.count):
+            point = points[i]
+            for m in range(3):
+                point.p[m] += share * point.last[m]
+    for i in range(contacts, count):
+        rows[space.who[i]].p += share * x[i]
+        answer_row(reach, space.who[i], share * x[i], U)
