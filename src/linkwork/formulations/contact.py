@@ -15,11 +15,12 @@ from ..contact.detect import NO_ROOM as _NO_PAIRS
 from ..contact.detect import OLD_PATCHES, PATCHES, SIDE, detect, relative_pose
 from ..coordinates.factor import solve_inward, solve_outward
 from ..coordinates.observe import read_joints
-from ..coordinates.tree import retract
+from ..coordinates.tree import place, retract
 from ..integrate import OK, finite, sample
 from ..kernels.clock import cycles
-from ..kernels.jit import inlined, kernel
+from ..kernels.jit import inlined, kernel, woven
 from ..kernels.math3 import add3, cross3, dot3, get3, get9, rotate, scale3, set3, set9, sub3, symmetric_times
+from ..kernels.rows import measure
 from ..kernels.spatial import dot6, get6, set6
 from ..solvers.aim import aim, audit
 from ..solvers.envelope import factor_envelope, solve_envelope
@@ -48,6 +49,7 @@ from ..solvers.touch import (
     ROW_SHOVE,
     ROW_WAY,
     U,
+    answer_row,
     find_islands,
     iterated,
     prepare_points,
@@ -66,7 +68,8 @@ NO_PAIRS, NO_POOL = 11, 12
 """A step needs more room, for pairs of shapes or for what patches reach: enlarge, and come again."""
 
 # options
-ERP, TOLERANCE, EPSILON, LIMIT_SWEEPS, BUDGET, ELIMINATE, SLOP, NEAR = range(8)
+ERP, TOLERANCE, EPSILON, LIMIT_SWEEPS, BUDGET, ELIMINATE, SLOP, NEAR, SLEEP = range(9)
+OPTIONS = 9
 # stats
 (
     SWEEPS, MOST_SWEEPS, CUT, GAP, GAP_ROW, LAST_SWEEPS, LAST_CUT, LAST_GAP, LAST_ROW, DEEPEST, DEEPEST_PATCH,
@@ -77,10 +80,13 @@ STATS = 15
 # Sticking points are shifted back when they have strayed by this share of the slop.
 _STRAYED = 0.1
 _TOUCH = 0.01  # share of the slop
+_SOFTER = 8  # times that bounces which would gain energy are made weaker, the last time to nothing
+_ROUNDING = 1e-12
+_SLOW = 1e-3  # slower than this is at rest [m/s or rad/s]
 _SHOVES = 20  # sweeps of pseudo impulses at most: what is left is taken back in the next step
 
 
-@kernel
+@woven
 def step(tables, constraints, colliders, work, found, reach, space, spins, q, v, energy, delta, t, h, options, stats):
     """One step; returns OK, NO_PAIRS or NO_POOL (then nothing has been changed)."""
     deadline = cycles() + int(options[BUDGET])
@@ -101,12 +107,16 @@ def step(tables, constraints, colliders, work, found, reach, space, spins, q, v,
     for d in range(n):
         u[U, d] += h * D[d] * work.dof[FORCE, d]
         u[PSEUDO, d] = 0.0
+        if options[SLEEP] > 0.0 and reach.still[reach.cluster[d]] >= options[SLEEP]:
+            u[U, d] = 0.0
 
     # What rows want; those that are eliminated are solved for at once.
     aim(tables, constraints, t, h, options[ERP])
     eliminated = False
     for r in range(rows.shape[0]):
         row = rows[r]
+        if options[SLEEP] > 0.0 and reach.still[reach.row_z[CLUSTER, r]] >= options[SLEEP]:
+            row.active = 0
         work.flag[ON, r] = row.active
         keep = options[ELIMINATE] != 0.0 and row.lo == -np.inf and row.hi == np.inf and row.active != 0
         work.flag[KEPT, r] = 1 if keep else 0
@@ -129,15 +139,19 @@ def step(tables, constraints, colliders, work, found, reach, space, spins, q, v,
         _hold(work, reach, rows, PSEUDO)
 
     # What patches and iterated rows reach, and where they start.
+    islands = find_islands(work, reach, patches, count, rows)
+    if options[SLEEP] > 0.0:
+        _wake(reach, islands, options[SLEEP])
     reach.used[0], reach.used[1], reach.used[2] = 0, 0, 0
     for k in range(count):
         patch = patches[k]
+        if _asleep(reach, patch.island, options[SLEEP]):
+            continue
         if not reach_patch(tables, work, reach, patch):
             found.counts[SIDE], found.counts[PATCHES] = 1 - side, found.counts[OLD_PATCHES]
             return NO_POOL
         prepare_points(patch, points)
         _aim_patch(reach, patch, points, h, options[SLOP])
-        warm(reach, patch, points)
     for r in range(rows.shape[0]):
         row = rows[r]
         if iterated(work, r):
@@ -145,31 +159,37 @@ def step(tables, constraints, colliders, work, found, reach, space, spins, q, v,
                 found.counts[SIDE], found.counts[PATCHES] = 1 - side, found.counts[OLD_PATCHES]
                 return NO_POOL
             row.p = min(max(row.p, row.lo), row.hi)
-            _give(reach, r, row.p)
+            answer_row(reach, r, row.p, U)
         elif work.flag[KEPT, r] == 0:
             row.p = 0.0
 
     # Impulses, island by island.
     sweeps, cut, residual = 0, 0, 0.0
-    islands = find_islands(work, reach, patches, count, rows)
     for i in range(islands):
-        if reach.starts[0, i] == reach.starts[0, i + 1] and reach.starts[1, i] == reach.starts[1, i + 1]:
+        first, last = reach.starts[0, i], reach.starts[0, i + 1]
+        if (first == last and reach.starts[1, i] == reach.starts[1, i + 1]) or _asleep(reach, i, options[SLEEP]):
             continue
-        took, short, change = settle_island(
-            work, reach, space, rows, patches, points, i, options[TOLERANCE], options[EPSILON],
-            int(options[LIMIT_SWEEPS]), options[ELIMINATE] != 0.0, deadline,
-        )  # fmt: skip
-        sweeps, cut, residual = max(sweeps, took), max(cut, short), max(residual, change)
+        for k in range(first, last):
+            warm(reach, patches[reach.order[k]], points)
+        for attempt in range(_SOFTER):
+            took, short, change = settle_island(
+                work, reach, space, rows, patches, points, i, options[TOLERANCE], options[EPSILON],
+                int(options[LIMIT_SWEEPS]), options[ELIMINATE] != 0.0, deadline,
+            )  # fmt: skip
+            sweeps, cut, residual = max(sweeps, took), max(cut, short), max(residual, change)
+            if not _gains(reach, patches, points, i, attempt == _SOFTER - 2):
+                break
     for k in range(count):
-        _mark(patches[k], points)
+        if not _asleep(reach, patches[k].island, options[SLEEP]):
+            mark(patches[k], points)
     if eliminated:
-        _recover(work, reach, rows, patches, points, count)
-    _account(work, reach, constraints, patches, points, count, h, energy)
+        _recover(work, reach, rows, patches, points, count, options[SLEEP])
+    _account(work, reach, constraints, patches, points, count, h, energy, options[SLEEP])
 
     # Pseudo impulses where something has to be moved.
     deepest = _aim_places(reach, found, patches, points, count, h, options)
     for i in range(islands):
-        if _to_shove(reach, rows, patches, points, i):
+        if not _asleep(reach, i, options[SLEEP]) and _to_shove(reach, rows, patches, points, i):
             shove_island(
                 work, reach, rows, patches, points, i, 1e-3 * options[SLOP] / h, _SHOVES, deadline
             )
@@ -184,8 +204,12 @@ def step(tables, constraints, colliders, work, found, reach, space, spins, q, v,
         i = work.link[RATE, d]
         v[i] = u[U, d]
         delta[i] = h * (u[U, d] + u[PSEUDO, d])
-    retract(dofs, q, delta, q)
     _report(rows, stats, sweeps, cut, residual, deepest, count, found)
+    retract(dofs, q, delta, q)
+    if eliminated:
+        _close(tables, constraints, work, reach, q, v, delta)
+    if options[SLEEP] > 0.0:
+        _doze(work, reach, v, h)
     return OK
 
 
@@ -277,14 +301,7 @@ def _push(work, reach, which):
 
 
 @inlined
-def _give(reach, r, p):
-    """The impulse that a row starts with."""
-    for e in range(reach.row_z[0, r], reach.row_z[0, r] + reach.row_z[1, r]):
-        reach.u[U, reach.rzi[e]] += reach.RZ[e] * p
-
-
-@inlined
-def _mark(patch, points):
+def mark(patch, points):
     """Which points are loaded."""
     patch.touches = 0
     for i in range(patch.first, patch.first + patch.count):
@@ -293,14 +310,43 @@ def _mark(patch, points):
 
 
 @kernel
-def _recover(work, reach, rows, patches, points, count):
+def _gains(reach, patches, points, island, last):
+    """Whether bounces have given an island energy, as Newton's law may with friction; then they are made weaker.
+
+    Impulses do work on the mean of the velocities before and after; without bounces that is never positive.
+    """
+    work, size, bounces = 0.0, 0.0, False
+    for k in range(reach.starts[0, island], reach.starts[0, island + 1]):
+        patch = patches[reach.order[k]]
+        for i in range(patch.first, patch.first + patch.count):
+            bounces |= points[i].goal > 0.0
+    if not bounces:
+        return False
+    for k in range(reach.starts[0, island], reach.starts[0, island + 1]):
+        patch = patches[reach.order[k]]
+        f, was, now = wrench(patch, points), get6(patch.free), relative_twist(reach, patch, U)
+        before, after = 0.5 * dot6(f, was), 0.5 * dot6(f, now)
+        work += before + after
+        size += abs(before) + abs(after)
+    if work <= _ROUNDING * size:
+        return False
+    for k in range(reach.starts[0, island], reach.starts[0, island + 1]):
+        patch = patches[reach.order[k]]
+        for i in range(patch.first, patch.first + patch.count):
+            if points[i].goal > 0.0:
+                points[i].goal *= 0.0 if last else 0.7
+    return True
+
+
+@kernel
+def _recover(work, reach, rows, patches, points, count, sleep):
     """Impulses of the eliminated rows: those without contact (row[P]), and what the iterated impulses made of them."""
     row, link, D, bare = work.row, work.link, work.dof[INVERSE], reach.u[BARE]
     for d in range(D.shape[0]):
         bare[d] = 0.0
     for k in range(count):
         patch = patches[k]
-        if patch.touches == 0:
+        if patch.touches == 0 or _asleep(reach, patch.island, sleep):
             continue
         f = wrench(patch, points)
         for e in range(patch.y, patch.y + patch.ny):
@@ -327,6 +373,7 @@ def _aim_patch(reach, patch, points, h, slop):
     """What points want: no penetration at the end of the step, and a bounce where they hit fast enough."""
     w = relative_twist(reach, patch, BEFORE)
     set6(patch.w, w)
+    set6(patch.free, relative_twist(reach, patch, U))
     for i in range(patch.first, patch.first + patch.count):
         point = points[i]
         rate = dot6(get6(point.Jn), w)
@@ -337,7 +384,7 @@ def _aim_patch(reach, patch, points, h, slop):
 
 
 @kernel
-def _account(work, reach, constraints, patches, points, count, h, energy):
+def _account(work, reach, constraints, patches, points, count, h, energy, sleep):
     """Work of rows and contacts."""
     rows = constraints.rows
     for r in range(rows.shape[0]):
@@ -345,6 +392,8 @@ def _account(work, reach, constraints, patches, points, count, h, energy):
             audit(rows[r], rows[r].p, 0.5 * (rows[r].rate + row_rate(work, reach, r, U)), h, energy)
     for k in range(count):
         patch = patches[k]
+        if _asleep(reach, patch.island, sleep):
+            continue
         w, was = relative_twist(reach, patch, U), get6(patch.w)
         mean = (
             0.5 * (w[0] + was[0]), 0.5 * (w[1] + was[1]), 0.5 * (w[2] + was[2]),
@@ -369,6 +418,8 @@ def _aim_places(reach, found, patches, points, count, h, options):
     slop, erp, deepest = options[SLOP], options[ERP], 0.0
     for k in range(count):
         patch = patches[k]
+        if _asleep(reach, patch.island, options[SLEEP]):
+            continue
         w = relative_twist(reach, patch, U)
         slides = False
         for i in range(patch.first, patch.first + patch.count):
@@ -453,7 +504,63 @@ def _anchor(found, patches, points, count):
                 patch.anchored = 1
 
 
+@kernel
+def _close(tables, constraints, work, reach, q, v, delta):
+    """Take back what a step of finite length has opened of joint equations, with the factors of its start."""
+    rows, row, dofs = constraints.rows, work.row, tables.dofs
+    holds = False
+    for r in range(rows.shape[0]):
+        holds |= work.flag[KEPT, r] != 0 and rows[r].role == HOLD
+    if not holds:
+        return
+    place(dofs, tables.islands, q, v)
+    measure(tables, constraints, q)
+    for r in range(rows.shape[0]):
+        row[P, r] = -rows[r].phi if work.flag[KEPT, r] != 0 and rows[r].role == HOLD else 0.0
+    bare = reach.u[BARE]
+    for d in range(bare.shape[0]):
+        bare[d] = 0.0
+    solve_envelope(work, P)
+    _push(work, reach, BARE)
+    solve_outward(dofs, work.H, bare)
+    for d in range(bare.shape[0]):
+        delta[work.link[RATE, d]] = bare[d]
+    retract(dofs, q, delta, q)
+
+
+# --- sleep ---
+
+
 @inlined
+def _asleep(reach, island, sleep):
+    return sleep > 0.0 and reach.rest[island] >= sleep
+
+
+@kernel
+def _wake(reach, islands, sleep):
+    """An island sleeps if all of its mechanisms do; one that is touched by what is awake wakes."""
+    for i in range(islands):
+        reach.rest[i] = np.inf
+    clusters = reach.still.shape[0]
+    for c in range(clusters):
+        i = reach.part[1, c]
+        reach.rest[i] = min(reach.rest[i], reach.still[c])
+    for c in range(clusters):
+        if reach.rest[reach.part[1, c]] < sleep <= reach.still[c]:
+            reach.still[c] = 0.0  # its weight is felt again from the next step on
+
+
+@kernel
+def _doze(work, reach, v, h):
+    """Count how long mechanisms have been at rest; those with loads or drives never are."""
+    for c in range(reach.still.shape[0]):
+        fastest = 0.0
+        for k in range(reach.cluster_first[c], reach.cluster_first[c + 1]):
+            fastest = max(fastest, abs(v[work.link[RATE, reach.cluster_dofs[k]]]))
+        reach.still[c] = reach.still[c] + h if fastest <= _SLOW and reach.restless[c] == 0 else 0.0
+
+
+@woven
 def _report(rows, stats, sweeps, cut, residual, deepest, count, found):
     gap, worst = 0.0, -1
     for i in range(rows.shape[0]):
@@ -502,7 +609,7 @@ def run_contact(
     return targets.shape[0], OK
 
 
-@inlined
+@woven
 def _note_events(found, events, event_count, stats, t):
     """Pairs of shapes that began or ceased to push each other in this step: (time, shape, shape, 1 or -1)."""
     side = found.counts[SIDE]
@@ -522,7 +629,7 @@ def _note_events(found, events, event_count, stats, t):
             _note(events, event_count, stats, t, old.i, old.j, -1.0)
 
 
-@inlined
+@woven
 def _note(events, event_count, stats, t, i, j, sign):
     at = event_count[0]
     if at == events.shape[0]:

@@ -8,7 +8,7 @@ from .subspace import solve_subspace
 from .touch import CUT_SHORT, accelerate, relax_patch, relax_row
 
 _PATIENCE = 2  # sweeps before help is sought
-_SOLUTIONS = 30  # of the whole island at once, before the search goes on by sweeps alone
+_SOLUTIONS = 10  # of the whole island at once, before the search goes on by sweeps alone
 
 
 @kernel

@@ -5,7 +5,8 @@ on a light one takes as many sweeps as their ratio of mass. Given who pushes and
 one linear system (projected Gauss-Seidel with subspace minimisation: Silcowitz-Hansen, Niebe and Erleben, "Projected
 Gauss-Seidel subspace minimization method for interactive rigid body dynamics", GRAPP 2010). The next sweep tells
 whether the guess was right. Points of a patch repeat each other: what they can do together spans at most six
-directions, an orthonormal basis of which are its unknowns.
+directions, an orthonormal basis of which are its unknowns. A point that slides carries its friction along, in the
+direction that it has: the system is not symmetric then.
 """
 
 from __future__ import annotations
@@ -34,10 +35,13 @@ class Subspace(NamedTuple):
     """Basis of each patch against twists: patches x 6 x 6."""
     C: Any
     """Rows of the points in that basis: patches x 12 x 6."""
+    F: Any
+    """Wrench of each unknown: patches x 6 (unknowns) x 6."""
     size: Any
     """Unknowns of each patch; where its first one stands."""
     M: Any
-    """Matrix of the unknowns, lower half, then its factors."""
+    """Matrix of the unknowns: its lower half, and transposed, so that both are read along rows, its upper half."""
+    V: Any
     first: Any
     """First column of each row of it."""
     x: Any
@@ -55,7 +59,8 @@ class Subspace(NamedTuple):
 def make_subspace(dofs: int) -> Subspace:
     """Working memory for a system of so many dofs."""
     return Subspace(
-        np.zeros((MOST_PATCHES, 6, 6)), np.zeros((MOST_PATCHES, 12, 6)), np.zeros((2, MOST_PATCHES), np.int64),
+        np.zeros((MOST_PATCHES, 6, 6)), np.zeros((MOST_PATCHES, 12, 6)), np.zeros((MOST_PATCHES, 6, 6)),
+        np.zeros((2, MOST_PATCHES), np.int64), np.zeros((MOST_UNKNOWNS, MOST_UNKNOWNS)),
         np.zeros((MOST_UNKNOWNS, MOST_UNKNOWNS)), np.zeros(MOST_UNKNOWNS, np.int64),
         np.zeros((2, MOST_UNKNOWNS)), np.zeros((dofs, 6)), np.zeros((MOST_UNKNOWNS, 2), np.int64),
         np.zeros(MOST_UNKNOWNS, np.int64), np.zeros((MOST_PATCHES, 6, 6)),
@@ -105,7 +110,7 @@ def solve_subspace(work, reach, space, rows, patches, points, island):
     if cost > _WORK:
         return False
     _assemble(work, reach, space, rows, patches, points, first, last, contacts, count)
-    _factor(space.M, space.first, x, count)
+    _factor(space.M, space.V, space.first, x, count)
     _apply(reach, space, rows, patches, points, first, last, contacts, count)
     return True
 
@@ -154,36 +159,69 @@ def _basis(space, k, patch, points):
         for c in range(3):
             Q[s, c] *= scale
     _normal(C, 3 * patch.count, space.N[k], span)
+    _wrenches(space, k, patch, points, span)
     return span
+
+
+@kernel
+def _wrenches(space, k, patch, points, span):
+    """Wrench of each unknown: of the smallest impulses that make it up, with the friction that they carry along."""
+    F, C, x = space.F[k], space.C[k], space.x[1]
+    slides = False
+    for i in range(patch.count):
+        point = points[patch.first + i]
+        slides |= point.p[0] > 0.0 and point.slides != 0 and patch.friction > 0.0
+    for s in range(span):
+        for c in range(6):
+            F[s, c] = space.Q[k, s, c]
+        if not slides:
+            continue
+        for r in range(span):
+            x[r] = 1.0 if r == s else 0.0
+        _divide(space.N[k], x, 0, span)
+        for i in range(patch.count):
+            point = points[patch.first + i]
+            if point.p[0] > 0.0 and point.slides != 0:
+                normal = 0.0
+                for r in range(span):
+                    normal += C[3 * i, r] * x[r]
+                along, across = _direction(patch, point)
+                for c in range(6):
+                    F[s, c] += normal * (along * point.Jt[c] + across * point.Js[c])
+
+
+@inlined
+def _direction(patch, point):
+    """Friction of a sliding point per unit of normal impulse, along its tangents."""
+    size = math.sqrt(point.p[1] * point.p[1] + point.p[2] * point.p[2])
+    if size == 0.0:
+        return 0.0, 0.0
+    return patch.friction * point.p[1] / size, patch.friction * point.p[2] / size
 
 
 @kernel
 def _assemble(work, reach, space, rows, patches, points, first, last, contacts, count):
     """M = (what an unknown measures) of (what another one does), and what each lacks."""
-    M, T, size, x = space.M, space.T, space.size, space.x
+    M, V, T, size, x = space.M, space.V, space.T, space.size, space.x
     for i in range(count):
         for j in range(space.first[i], i + 1):
             M[i, j] = 0.0
+            V[i, j] = 0.0
     for k in range(last - first):
-        patch, Q, at, span = patches[reach.order[first + k]], space.Q[k], size[1, k], size[0, k]
+        patch, F, at, span = patches[reach.order[first + k]], space.F[k], size[1, k], size[0, k]
         if span == 0:
             continue
         for e in range(patch.z, patch.z + patch.nz):
             z, d = get6(reach.Z[e]), reach.zi[e]
             for s in range(span):
-                T[d, s] = dot6(get6(Q[s]), z)
-        for other in range(k, last - first):
+                T[d, s] = dot6(get6(F[s]), z)
+        for other in range(last - first):
             if size[0, other] > 0 and _meet(space.near, size[1, other], at):
                 _measure(reach, space, patches[reach.order[first + other]], other, at, span)
         for i in range(contacts, count):
-            if space.first[i] <= at and _meet(space.near, i, at):
-                r = space.who[i]
+            if _meet(space.near, i, at):
                 for s in range(span):
-                    total = 0.0
-                    for m in range(reach.row_first[r], reach.row_first[r + 1]):
-                        d = reach.row_dofs[m]
-                        total += work.Y[d, r] * T[d, s]
-                    M[i, at + s] = total
+                    M[i, at + s] = _measure_row(work, reach, T, space.who[i], s)
         for e in range(patch.z, patch.z + patch.nz):
             for s in range(span):
                 T[reach.zi[e], s] = 0.0
@@ -193,23 +231,32 @@ def _assemble(work, reach, space, rows, patches, points, first, last, contacts, 
         z, stop = reach.row_z[0, r], reach.row_z[0, r] + reach.row_z[1, r]
         for e in range(z, stop):
             T[reach.rzi[e], 0] = reach.RZ[e]
+        for other in range(last - first):
+            if size[0, other] > 0 and _meet(space.near, size[1, other], i):
+                _measure(reach, space, patches[reach.order[first + other]], other, i, 1)
         for j in range(i, count):
             if space.first[j] <= i:
-                other, total = space.who[j], 0.0
-                for m in range(reach.row_first[other], reach.row_first[other + 1]):
-                    d = reach.row_dofs[m]
-                    total += work.Y[d, other] * T[d, 0]
-                M[j, i] = total
+                M[j, i] = V[j, i] = _measure_row(work, reach, T, space.who[j], 0)
         for e in range(z, stop):
             T[reach.rzi[e], 0] = 0.0
         M[i, i] += rows[r].soft
         x[0, i] = rows[r].goal - row_rate(work, reach, r, U) - rows[r].soft * rows[r].p
 
 
+@inlined
+def _measure_row(work, reach, T, r, s):
+    """What row r measures of T."""
+    total = 0.0
+    for m in range(reach.row_first[r], reach.row_first[r + 1]):
+        d = reach.row_dofs[m]
+        total += work.Y[d, r] * T[d, s]
+    return total
+
+
 @kernel
 def _measure(reach, space, patch, k, column, width):
-    """What patch k measures of T."""
-    M, T, Q, at, span = space.M, space.T, space.Q[k], space.size[1, k], space.size[0, k]
+    """What patch k measures of T, into columns of the matrix."""
+    M, V, T, Q, at, span = space.M, space.V, space.T, space.Q[k], space.size[1, k], space.size[0, k]
     for s in range(width):
         w = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for e in range(patch.y, patch.y + patch.ny):
@@ -217,7 +264,11 @@ def _measure(reach, space, patch, k, column, width):
             if t != 0.0:
                 w = add_scaled6(w, t, get6(reach.Y[e]))
         for r in range(span):
-            M[at + r, column + s] = dot6(get6(Q[r]), w)
+            value = dot6(get6(Q[r]), w)
+            if at + r >= column + s:
+                M[at + r, column + s] = value
+            else:
+                V[column + s, at + r] = value
 
 
 @kernel
@@ -268,32 +319,31 @@ def _divide(N, x, at, span):
 
 
 @kernel
-def _factor(M, first, x, count):
-    """x[0] ← M⁻¹ x[0]: LDLᵀ within the envelope; unknowns that follow from others stay as they are."""
+def _factor(M, V, first, x, count):
+    """x[0] ← M⁻¹ x[0]: LU within the envelope; unknowns that follow from others stay as they are."""
     for i in range(count):
         low = first[i]
-        diagonal = M[i, i]
         for j in range(low, i):
-            total = M[i, j]
+            lower, upper = M[i, j], V[i, j]
             for k in range(max(low, first[j]), j):
-                total -= M[i, k] * M[j, k]  # M[i, k] still holds L D here
-            M[i, j] = total if x[1, j] > 0.0 else 0.0
+                lower -= M[i, k] * V[j, k]
+                upper -= M[j, k] * V[i, k]
+            M[i, j] = lower * x[1, j]
+            V[i, j] = upper if x[1, j] != 0.0 else 0.0
+        diagonal = M[i, i]
         pivot = diagonal
-        for j in range(low, i):
-            total = M[i, j]
-            M[i, j] = total * x[1, j]
-            pivot -= total * M[i, j]
+        for k in range(low, i):
+            pivot -= M[i, k] * V[i, k]
         x[1, i] = 1.0 / pivot if pivot > _PIVOT * diagonal else 0.0
     for i in range(count):
         total = x[0, i]
         for j in range(first[i], i):
             total -= M[i, j] * x[0, j]
-        x[0, i] = total if x[1, i] > 0.0 else 0.0
-    for i in range(count):
-        x[0, i] *= x[1, i]
+        x[0, i] = total if x[1, i] != 0.0 else 0.0
     for i in range(count - 1, -1, -1):
+        x[0, i] *= x[1, i]
         for j in range(first[i], i):
-            x[0, j] -= M[i, j] * x[0, i]
+            x[0, j] -= V[i, j] * x[0, i]
 
 
 @kernel
@@ -312,6 +362,9 @@ def _apply(reach, space, rows, patches, points, first, last, contacts, count):
                 for s in range(span):
                     total += C[3 * i + m, s] * y[at + s]
                 point.last[m] = total
+            if point.slides != 0 and patch.friction > 0.0:
+                along, across = _direction(patch, point)
+                point.last[1], point.last[2] = along * point.last[0], across * point.last[0]
             if point.p[0] + point.last[0] < 0.0:
                 share = min(share, -point.p[0] / point.last[0])
     for i in range(contacts, count):
@@ -322,12 +375,12 @@ def _apply(reach, space, rows, patches, points, first, last, contacts, count):
         elif new > row.hi:
             share = min(share, (row.hi - row.p) / x[i])
     for k in range(last - first):
-        patch, Q, at, span = patches[reach.order[first + k]], space.Q[k], size[1, k], size[0, k]
+        patch, F, at, span = patches[reach.order[first + k]], space.F[k], size[1, k], size[0, k]
         if span == 0:
             continue
         f = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for s in range(span):
-            f = add_scaled6(f, share * x[at + s], get6(Q[s]))
+            f = add_scaled6(f, share * x[at + s], get6(F[s]))
         answer(reach, patch, f, U)
         for i in range(patch.first, patch.first + patch.count):
             point = points[i]

@@ -27,6 +27,7 @@ from .envelope import solve_envelope
 from .layout import BEGAN, BEGAN_RATE, BEGIN, END, INVERSE, KEPT, ON, PLACE, RIGHT, SUM, TURN
 
 CUT_SHORT = 1
+_FAST = 1e-11  # share of its free mobility below which a point is held fast by rows
 _INNER = 4  # rounds through the points of a patch, each time it is its turn
 _SCRATCH = (PLACE, TURN, RIGHT, BEGAN, BEGAN_RATE, SUM)  # six vectors over rows that are free here
 _ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -69,6 +70,12 @@ class Reach(NamedTuple):
     order: Any
     """Patches by islands."""
     row_order: Any
+    still: Any
+    """How long each cluster has been at rest [s]."""
+    restless: Any
+    """1 for clusters with loads or drives, which never sleep."""
+    rest: Any
+    """How long each island has been at rest [s]."""
     starts: Any
     """First patch and first row of each island; 2 x (clusters + 1)."""
 
@@ -134,6 +141,10 @@ def _respond_patch(work, reach, patch, D):
     tied = (first >= 0 and reach.held[first] != 0) or (second >= 0 and reach.held[second] != 0)
     for k in range(36):
         patch.G[k] = 0.0
+    patch.loose = 0.0
+    for e in range(y, end):
+        for c in range(3, 6):
+            patch.loose += D[yi[e]] * Y[e, c] * Y[e, c]
     if not tied:
         if z + patch.ny > zi.shape[0]:
             return False
@@ -262,16 +273,25 @@ def prepare_points(patch, points):
         point = points[i]
         arm = sub3(get3(point.x), c)
         _row(point.Jn, point.gn, G, arm, get3(point.n))
-        point.mass = 1.0 / dot6(get6(point.Jn), get6(point.gn))
+        # What rows hold fast altogether cannot be pushed: rounding is all that moves there.
+        least = _FAST * patch.loose
+        nn = dot6(get6(point.Jn), get6(point.gn))
+        point.mass = 1.0 / nn if nn > least else 0.0
+        if point.mass == 0.0:
+            point.p[0] = 0.0
         if patch.friction > 0.0:
             _row(point.Jt, point.gt, G, arm, get3(point.t))
             _row(point.Js, point.gs, G, arm, get3(point.s))
             tt = dot6(get6(point.Jt), get6(point.gt))
             ts = dot6(get6(point.Jt), get6(point.gs))
             ss = dot6(get6(point.Js), get6(point.gs))
-            scale = 1.0 / (tt * ss - ts * ts)
-            point.inverse[0], point.inverse[1], point.inverse[2] = ss * scale, -ts * scale, tt * scale
-            point.step = 2.0 / (tt + ss + math.sqrt((tt - ss) ** 2 + 4.0 * ts * ts))
+            half, root = 0.5 * (tt + ss), math.sqrt(0.25 * (tt - ss) ** 2 + ts * ts)
+            point.step = 1.0 / (half + root) if half + root > least else 0.0
+            if half - root > least:
+                scale = 1.0 / (tt * ss - ts * ts)
+                point.inverse[0], point.inverse[1], point.inverse[2] = ss * scale, -ts * scale, tt * scale
+            else:
+                point.inverse[0], point.inverse[1], point.inverse[2] = point.step, 0.0, point.step
         else:
             point.p[1] = point.p[2] = 0.0
 
@@ -423,14 +443,15 @@ def relax_patch(reach, patch, points):
         p, was = point.p, point.last
         change = (p[0] - was[0], p[1] - was[1], p[2] - was[2], p[3] - was[3], p[4] - was[4], p[5] - was[5])
         f = _add_wrench(f, point, patch, change)
-        speed = abs(change[0]) / point.mass
-        size = abs(change[0])
-        if friction > 0.0:
+        speed, size = 0.0, abs(change[0])
+        if point.mass > 0.0:
+            speed = size / point.mass
+            energy += size * speed
+        if friction > 0.0 and point.step > 0.0:
             slip = max(abs(change[1]), abs(change[2]))
             size = max(size, slip)
             speed = max(speed, slip / point.step)
             energy += (change[1] * change[1] + change[2] * change[2]) / point.step
-        energy += change[0] * change[0] / point.mass
         fastest, largest = max(fastest, speed), max(largest, size)
     answer(reach, patch, f, U)
     return fastest, largest, energy
@@ -565,7 +586,7 @@ def _shove_patch(reach, patch, points):
             w = add_scaled6(w, change, get6(point.gn))
             f = add_scaled6(f, change, get6(point.Jn))
             if turn == 0:
-                fastest = max(fastest, abs(change) / point.mass)
+                fastest = max(fastest, abs(change) / point.mass if point.mass > 0.0 else 0.0)
             if patch.anchored != 0 and point.loaded != 0:
                 vt = dot6(get6(point.Jt), w) - point.push[1]
                 vs = dot6(get6(point.Js), w) - point.push[2]
