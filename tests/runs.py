@@ -8,10 +8,20 @@ import numpy as np
 import pytest
 
 from linkwork import Simulation
+from linkwork.contacts import may_touch
 
 both = pytest.mark.parametrize("method", ["simgc", "simmc"])
 CLOSED = 1e-12
 """A gap of rounding, with room for larger mechanisms than a metre [m]."""
+SETTLED = 1e-3
+"""Accelerations to which the direct solver settles contact [m/s²]."""
+SLOP = 1e-5
+"""Penetration that is left alone [m]."""
+
+
+def touches(model):
+    """Whether things may touch in a model: its steps are of first order then."""
+    return bool(may_touch(model.flatten()))
 
 
 def direct(model, method, **options):

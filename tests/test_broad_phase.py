@@ -9,19 +9,11 @@ import numpy as np
 import pytest
 
 from linkwork.contact import broad
-from linkwork.contact.geometry import (
-    BOX,
-    CAPSULE,
-    CYLINDER,
-    HEIGHTS,
-    PLANE,
-    SPHERE,
-    gather_hulls,
-    make_shape,
-)
+from linkwork.contact.geometry import BOX, CAPSULE, CYLINDER, HEIGHTS, PLANE, SPHERE, gather_hulls, make_shape
 from linkwork.contact.hull import hull_of_points
 
 EVERYTHING = np.int64(-1)
+UNKNOWN = HEIGHTS + 1  # the last kind that there is, and one more
 
 
 def all_pairs(boxes, planes=None, groups=None, masks=None, fixed=None, excluded=()):
@@ -272,7 +264,7 @@ def test_box_around_a_hull_is_exact():
 def test_planes_and_unknown_kinds_have_no_bounds():
     rng = np.random.default_rng(9)
     boxes, planes, R, p = np.zeros((2, 6)), np.ones((2, 4)), turned(rng), rng.normal(size=3)
-    for i, kind in enumerate((PLANE, HEIGHTS)):
+    for i, kind in enumerate((PLANE, UNKNOWN)):
         broad.enclose(make_shape(kind), tuple(p), tuple(R.ravel()), np.zeros((1, 3)), 0.1, boxes, planes, i)
     assert np.all(np.isinf(boxes))
     np.testing.assert_allclose(planes[0], [*R[:, 2], R[:, 2] @ p + 0.1])

@@ -1,7 +1,7 @@
 """Contact against mechanics: slopes, stacks, impacts, rolling, friction cones, tops.
 
 References are analytic wherever there is one. Semi-implicit Euler is exact for velocities under constant forces: there
-the tolerance is what the solvers leave, 1e-9 m/s a step (direct) or `epsilon` of an impulse (impulses). Elsewhere it is
+the tolerance is what solvers may leave in a step, TOLERANCE (direct) or `epsilon` of an impulse. Elsewhere it is
 the first order in the step, and halving the step has to halve the error.
 """
 
@@ -32,14 +32,17 @@ from linkwork import (
 from linkwork.coordinates.dynamics import body_pose, body_twist
 from linkwork.coordinates.tree import place
 from linkwork.errors import LinkworkError, UnsupportedError
+from linkwork.methods.contact import TOLERANCE
 from linkwork.rotation import about, matrix
 from linkwork.scenes import find_scene
 
 G = 9.81
 H = 1e-3
 SLOP = 1e-5
-SETTLED = 1e-9
-"""Change of velocities [m/s] at which the direct solver is done with a step."""
+REST = 1e-9
+"""Slower than this is at rest [m/s]."""
+SETTLED = TOLERANCE * H
+"""Change of velocities [m/s] at which the direct solver is done with a step: what a step may leave."""
 DIRECT = [{"method": "simgc"}, {"method": "simmc"}]
 # Impulses [N s] of a kilogram, so velocities to 1e-12 m/s: many sweeps, but the scenes are small.
 IMPULSES = [
@@ -111,13 +114,13 @@ def test_a_box_below_the_angle_of_friction_does_not_creep(way):
     sim.step(60_000)
     # 1e-9 m/s over a minute
     assert np.linalg.norm(spot(sim, "box") - before) < 6e-8
-    assert np.linalg.norm(speed(sim, "box")) < SETTLED
+    assert np.linalg.norm(speed(sim, "box")) < REST
     total = sum(np.array(touch.friction) for touch in sim.touches())
     normal = sum(touch.force for touch in sim.touches())
     sign = 1.0 if sim.touches()[0].b == "box" else -1.0
-    # To what a change of velocity of 1e-9 m/s in a step of 1 ms amounts.
-    np.testing.assert_allclose(sign * total, -G * sin(angle) * axes(angle)[0], atol=1e-5)
-    assert normal == pytest.approx(G * cos(angle), abs=1e-5)
+    # What is left of a kilogram's velocity, as a force over a step
+    np.testing.assert_allclose(sign * total, -G * sin(angle) * axes(angle)[0], atol=SETTLED / H)
+    assert normal == pytest.approx(G * cos(angle), abs=SETTLED / H)
 
 
 @every_way
@@ -128,9 +131,9 @@ def test_a_box_above_the_angle_of_friction_slides_as_it_should(way):
     sim = Simulation(model, **way)
     sim.step(1000)
     expected = G * (sin(angle) - friction * cos(angle))
-    assert sim["box_way.x_rate"] == pytest.approx(expected, abs=1000 * SETTLED)
+    assert sim["box_way.x_rate"] == pytest.approx(expected, abs=1e-6)
     # Positions advance with the velocity at the end of each step: half a step ahead of the parabola.
-    assert sim["box_way.x"] == pytest.approx(expected * 0.5 * (1.0 + H), abs=1000 * SETTLED)
+    assert sim["box_way.x"] == pytest.approx(expected * 0.5 * (1.0 + H), abs=1e-6)
     assert all(touch.slides for touch in sim.touches())
 
 
@@ -152,7 +155,7 @@ def test_a_sliding_box_stops_where_its_energy_is_spent():
     sim.step(1500)
     # Half a step of the starting velocity is what the sum over steps differs from the integral.
     assert sim["box_way.x"] == pytest.approx(2.0**2 / (2 * 0.35 * G), abs=2.0 * H)
-    assert abs(sim["box_way.x_rate"]) < SETTLED
+    assert abs(sim["box_way.x_rate"]) < REST
 
 
 # --- stacks ---
@@ -161,7 +164,7 @@ def test_a_sliding_box_stops_where_its_energy_is_spent():
 @pytest.mark.parametrize("way", [WAYS[0], WAYS[1], WAYS[2]], ids=("simgc", "simmc", "impulses"))
 def test_ten_boxes_stand_for_a_minute(way):
     if way.get("solver") == "impulses":
-        way = way | {"epsilon": 1e-9}  # a hundredth of a millimetre a second, for ten kilograms
+        way = way | {"epsilon": 1e-9}  # of a kilogram: 1e-9 m/s
     sim = Simulation(scene("stack10"), **way)
     record = sim.run(60.0, every=1.0, reactions=False)
     assert np.linalg.norm(spot(sim, "box10") - (0.0, 0.0, 0.95)) < 1e-4
@@ -178,8 +181,47 @@ def test_a_heavy_box_on_a_light_one(way, ratio):
     assert np.linalg.norm(spot(sim, "heavy") - (0.0, 0.0, 0.45)) <= 2 * SLOP
     assert record.info["steps_cut_short"] == 0
     below = sum(touch.force for touch in sim.touches() if "floor" in (touch.a, touch.b))
-    # A change of 1e-9 m/s of the heavy box in a step
+    # What may be left of the heavy box's velocity, as a force over a step
     assert below == pytest.approx((ratio + 1.0) * G, abs=(ratio + 1.0) * SETTLED / H)
+
+
+@every_way
+def test_what_overlaps_is_moved_apart_without_gaining_speed(way):
+    deep, erp = 1e-3, 0.8
+    model = floored(friction=0.5)
+    add(model, "box", Box((0.2, 0.2, 0.2)), 0.1 - deep)
+    sim = Simulation(model, erp=erp, **way)
+    left = deep - SLOP
+    for _ in range(8):
+        sim.step(1)
+        left *= 1.0 - erp
+        # Pseudo impulses are sought to a thousandth of the slop.
+        assert -spot(sim, "box")[2] + 0.1 - SLOP == pytest.approx(left, abs=1e-2 * SLOP)
+        assert np.linalg.norm(speed(sim, "box")) < REST
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_box_that_is_thrown_comes_to_rest_on_a_face(seed):
+    random, size = np.random.default_rng(seed), (0.3, 0.2, 0.12)
+    model = floored(friction=0.5, restitution=0.3)
+    model.add(
+        Body(
+            "box",
+            at=(0.0, 0.0, 0.5),
+            rotation=some_turn(random),
+            mass=1.0,
+            shapes=(Box(size),),
+            material="rough",
+        )
+    )
+    model.add(
+        Free("way", "ground", "box", at=(0.0, 0.0, 0.5), velocity=tuple(map(float, random.normal(size=6))))
+    )
+    sim = Simulation(model)
+    sim.step(5000)
+    assert np.abs(sim.v).max() < REST
+    assert min(abs(spot(sim, "box")[2] - edge / 2) for edge in size) <= SLOP
+    assert sum(touch.force for touch in sim.touches()) == pytest.approx(G, abs=1e-5)
 
 
 # --- bounces ---
@@ -249,13 +291,13 @@ def test_bounces_come_at_their_times(way):
 def test_slow_impacts_do_not_bounce():
     sim, z = bounces(0.5, H, 4.0)
     assert np.abs(z[:, -1]).max() <= SLOP
-    assert np.abs(sim.v).max() < SETTLED
+    assert np.abs(sim.v).max() < REST
     # Below the speed from which on things bounce: height of a fall of 0.009 m/s
     model = floored(restitution=1.0, bounce_speed=0.05)
     add(model, "ball", Sphere(0.1), 0.1 + 1e-4)
     sim = Simulation(model)
     record = sim.run(0.1, every=H, reactions=False)
-    assert record["ball_way.z_rate"].max() < SETTLED
+    assert record["ball_way.z_rate"].max() < REST
 
 
 @both_methods
@@ -309,7 +351,7 @@ def test_rolling_friction_holds_a_ball_on_a_gentle_slope():
         sim = Simulation(model)
         sim.step(2000)
         if stays:
-            assert abs(sim["ball_way.x_rate"]) < SETTLED
+            assert abs(sim["ball_way.x_rate"]) < REST
         else:  # torque about the contact point: m g (R sin a - arm cos a) on 7/5 m R²
             expected = 2.0 * G * (radius * sin(angle) - arm * cos(angle)) / (1.4 * radius)
             assert sim["ball_way.x_rate"] == pytest.approx(expected, rel=1e-3)
@@ -411,8 +453,7 @@ def test_collisions_conserve_momentum_and_dissipate(way, friction, restitution):
     assert len(energy) > 10
     assert momentum.max() < 1e-12
     assert moment.max() < 1e-12
-    # Points in a plane that share a load are settled to 1e-9 m/s, of some m/s.
-    assert energy.max() < 1e-9
+    assert energy.max() < SETTLED
 
 
 def test_elastic_collisions_without_friction_conserve_energy_to_first_order():
@@ -428,13 +469,14 @@ def test_elastic_collisions_without_friction_conserve_energy_to_first_order():
     assert worst[1] < 0.5 * worst[0]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="Newton's law of restitution with friction gains energy where friction stops or turns the slip (Kane)",
-)
-def test_rough_elastic_collisions_never_gain_energy():
-    energy, *_ = collisions(range(45, 52), 1.0, 0.3, WAYS[0])
-    assert energy.max() < 25 * H
+@pytest.mark.parametrize("restitution", [0.9, 1.0])
+@pytest.mark.parametrize("friction", [0.3, 1.0])
+def test_rough_elastic_collisions_never_gain_energy(friction, restitution):
+    """Newton's law of restitution would gain some: 10 % in these, where friction stops or turns the slip (Kane)."""
+    energy, momentum, moment = collisions(range(30, 55), restitution, friction, WAYS[0])
+    assert energy.max() < 1e-9
+    assert momentum.max() < 1e-12
+    assert moment.max() < 1e-12
 
 
 # --- the cone of friction ---
@@ -457,7 +499,7 @@ def test_friction_is_a_cone(way):
     sim.step(500)
     # A pyramid would hold up to 41 % more across its axes, or let go as much earlier.
     for k, angle in enumerate(angles):
-        assert np.linalg.norm(speed(sim, f"stays{k}")) < SETTLED
+        assert np.linalg.norm(speed(sim, f"stays{k}")) < REST
         along = np.array([cos(angle), sin(angle), 0.0])
         # The rest of the force beyond friction accelerates: a millionth of friction would show as 1 %.
         expected = 0.5 * friction * G * 1e-4 * along
@@ -527,7 +569,7 @@ def test_a_fast_ball_does_not_pass_a_thin_wall(pace):
     sim = Simulation(model)
     sim.step(400)
     assert sim["ball_way.x"] == pytest.approx(2.5 - 0.005 - 0.01, abs=SLOP)
-    assert abs(sim["ball_way.x_rate"]) < SETTLED
+    assert abs(sim["ball_way.x_rate"]) < REST
 
 
 # --- the same in any order and anywhere ---
@@ -585,8 +627,8 @@ def test_neither_order_nor_place_matters(way):
     for other in others:
         sim = Simulation(other, **way)
         sim.step(300)
-        # 300 steps that are each settled to 1e-9 m/s, some of them impacts: a micrometre at most.
-        assert np.abs(places(sim) - places(first)).max() < 1e-6
+        # What 300 steps may leave, for 0.3 s
+        assert np.abs(places(sim) - places(first)).max() < 300 * SETTLED * 0.3
 
 
 # --- spinning ---
@@ -666,7 +708,7 @@ def test_a_free_body_tumbles_on_without_gaining_energy():
 @pytest.mark.parametrize(
     ("name", "parameters", "duration", "close"),
     [
-        ("slope", {}, 0.5, 1e-6),
+        ("slope", {}, 0.5, 500 * SETTLED * 0.5),
         ("stack10", {}, 0.5, 1e-6),
         ("bouncing_ball", {}, 1.0, 1e-6),
         ("rolling", {}, 0.5, 1e-6),

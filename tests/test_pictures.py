@@ -15,9 +15,11 @@ from linkwork.results.schema import Group
 from linkwork.rotation import matrix
 from linkwork.scenes import scene, scene_names
 from linkwork.shapes import Box, Capsule, Cylinder, Sphere
-from linkwork.stage import Poses, SeenBody, SeenPoint, SeenSpring, Stage, stage_of
+from linkwork.stage import Poses, SeenBody, SeenPoint, SeenScenery, SeenSpring, Stage, stage_of
+from linkwork.view.bounds import extent
 from linkwork.view.camera import PRESETS, Camera, close_camera
-from linkwork.view.geometry import body_pieces, extent, mesh
+from linkwork.view.geometry import body_pieces
+from linkwork.view.meshes import mesh
 from linkwork.view.painter import Painter, bounds_of
 from linkwork.view.picture import LAYERS, Arrow, draw, save_png, snapshot, thumbnail
 from linkwork.view.surface import surface
@@ -234,6 +236,7 @@ def test_every_layer_draws_something():
     seen = Stage(
         seen.name, seen.gravity, seen.bodies, seen.joints, seen.points,
         (SeenSpring("spring", seen.bodies[0].name, "ground", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)),),
+        (SeenScenery("block", (Box((0.1, 0.1, 0.1)),)),),
     )  # fmt: skip
     camera = close_camera(seen, poses)
     empty = draw(seen, poses, camera, width=160, height=100, show=())

@@ -1,5 +1,6 @@
 """Running: samples, callbacks, stop conditions, resuming, and loud failures."""
 
+import dataclasses
 import hashlib
 import subprocess
 import sys
@@ -14,9 +15,11 @@ from linkwork import (
     Hinge,
     JointFunction,
     LinkworkError,
+    Material,
     Model,
     ModelError,
     Record,
+    Scenery,
     Simulation,
     SimulationError,
     Slider,
@@ -25,6 +28,7 @@ from linkwork import (
     UnsupportedError,
     scene,
 )
+from linkwork.shapes import Plane
 
 
 def pendulum(**joint):
@@ -149,6 +153,45 @@ def test_a_stiff_spring_between_points_is_named():
     model.add(Spring("cable", "ground", "cart", at_a=(-1, 0, 0), at_b=(0, 0, 0), stiffness=1e8, length=1.0))
     with pytest.raises(SimulationError, match=r"load 'cable' is too stiff for dt = 0\.001 s"):
         Simulation(model).run(1.0)
+
+
+def above_a_floor(model):
+    """The same, far above a floor that its only body may touch."""
+    (body,) = model.bodies.values()
+    model.bodies[body.name] = dataclasses.replace(body, material="wood")
+    model.add(Material("wood", friction=0.5))
+    model.add(Scenery("floor", shapes=(Plane(at=(0, 0, -5)),), material="wood"))
+    return model
+
+
+def test_advice_is_not_what_contact_refuses():
+    def growing(t, x, v, parameters, out):
+        out[0] = 1e3 * v[0]
+
+    model = pendulum(velocity=1.0)
+    model.add(JointFunction("load", "pivot", growing))
+    with pytest.raises(SimulationError, match=r"too long: shorten it, or use 'adaptive'$"):
+        Simulation(model).run(10.0)
+    with pytest.raises(SimulationError, match=r"too long: shorten it$"):
+        Simulation(above_a_floor(model)).run(10.0)
+    with pytest.raises(UnsupportedError):
+        Simulation(model, integrator="adaptive")
+
+
+def test_stiff_springs_are_harmless_and_blameless_with_contact():
+    def growing(t, x, v, parameters, out):
+        out[0] = 1e3 * v[0]
+
+    # Towards its own pivot: a spring that keeps its length, however the rod swings.
+    idle = Spring("cable", "ground", "rod", at_a=(0, 0, 0), at_b=(0, 0, -1), stiffness=1e8, length=1.0)
+    model = above_a_floor(pendulum(spring=1e8, position=0.1))
+    model.add(idle)
+    Simulation(model).run(1.0)
+    model = above_a_floor(pendulum(velocity=1.0))
+    model.add(idle)
+    model.add(JointFunction("load", "pivot", growing))
+    with pytest.raises(SimulationError, match=r"too long: shorten it$"):
+        Simulation(model).run(10.0)
 
 
 def test_nan_from_a_user_function_stops_the_run():

@@ -9,6 +9,7 @@ import numpy as np
 from .coordinates.tree import inertia_shares
 from .integrate import NOT_FINITE, TOO_SMALL
 from .loads import KIND_CODES, Spring
+from .methods import ContactMethod
 
 if TYPE_CHECKING:
     from .simulate import Simulation
@@ -35,13 +36,15 @@ def likely_reason(simulation: Simulation, status: int) -> str:
         return f"{head}; {cause}"
     if simulation.integrator == "adaptive":
         return f"{head}; look for a load that grows with the motion (negative damping, a user function)"
-    return f"{head}; the step dt = {simulation.dt:g} s is probably too long: shorten it, or use 'adaptive'"
+    # Contact takes fixed steps only.
+    other = "" if isinstance(simulation.method, ContactMethod) else ", or use 'adaptive'"
+    return f"{head}; the step dt = {simulation.dt:g} s is probably too long: shorten it{other}"
 
 
 def _stiffest(simulation: Simulation) -> str:
     """The spring or damper that is too stiff for the step, judged by the inertia at the start."""
-    if simulation.integrator == "adaptive":
-        return ""
+    if simulation.integrator == "adaptive" or isinstance(simulation.method, ContactMethod):
+        return ""  # adaptive steps follow it; with contact springs and dampers are implicit
     system, h = simulation.system, simulation.dt
     tables = system.fresh_tables()
     dofs, loads = tables.dofs, tables.loads

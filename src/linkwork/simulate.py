@@ -136,9 +136,8 @@ class Simulation:
                 if not exact
                 else f"integrator '{integrator}' takes fixed steps"
             )
-            raise UnsupportedError(
-                f"{why} and cannot keep a tolerance; use the direct solver's integrator 'adaptive'"
-            )
+            advice = "shorten dt instead" if touching else "use the direct solver's integrator 'adaptive'"
+            raise UnsupportedError(f"{why} and cannot keep a tolerance; {advice}")
         if integrator is None:
             integrator = (
                 "adaptive"
@@ -450,7 +449,7 @@ class Simulation:
 
     def load_state(self, path: str | Path) -> None:
         """Go on from a state written by `save_state` of the same model, method and step."""
-        snapshot.load(path, self._snapshot())
+        snapshot.load(path, self._snapshot, self.method.make_room)
         for name, (was_set, *numbers) in zip(self._forces, self._set_forces, strict=True):
             self._push(name, None, None, np.zeros(3))
             if was_set:

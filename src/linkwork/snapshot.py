@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,14 @@ def save(path: str | Path, snapshot: dict[str, Any]) -> None:
         raise
 
 
-def load(path: str | Path, snapshot: dict[str, Any]) -> None:
-    """Write what a file holds into the arrays of a snapshot of the same model and method."""
+def load(
+    path: str | Path, now: Callable[[], dict[str, Any]], make_room: Callable[[dict[str, Any]], object]
+) -> None:
+    """Write what a file holds into the arrays of a snapshot (`now`) of the same model and method.
+
+    `make_room` is shown what will be written, for arrays that grow with need.
+    """
+    snapshot = now()
     try:
         with np.load(path, allow_pickle=False) as stored:
             data = {key: stored[key] for key in stored.files}
@@ -40,7 +47,8 @@ def load(path: str | Path, snapshot: dict[str, Any]) -> None:
     for key, what in (("model", "another model"), ("method", "another integrator or step")):
         if str(data[key]) != str(snapshot[key]):
             raise LinkworkError(f"{path}: was saved from {what}: {data[key]} instead of {snapshot[key]}")
-    for key, array in snapshot.items():
+    make_room(data)
+    for key, array in now().items():
         if key not in ("model", "method"):
             array[...] = data[key]
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .contact import ContactResult
     from .loops import LoopResult
     from .report import Result
     from .view import ViewResult
@@ -29,6 +30,13 @@ def _loops(*, quick: bool = False, progress: Callable[[float], object] | None = 
     return run(quick=quick, progress=progress)
 
 
+def _contact(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> ContactResult:
+    """Bodies that touch: steps, slip, creep and penetration; growth of piles."""
+    from .contact import run
+
+    return run(quick=quick, progress=progress)
+
+
 def _view(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> ViewResult:
     """The live page: cost of serving, pictures delivered, lateness of the physics."""
     from .view import run
@@ -36,9 +44,10 @@ def _view(*, quick: bool = False, progress: Callable[[float], object] | None = N
     return run(quick=quick, progress=progress)
 
 
-SUITES: dict[str, Callable[..., Result | LoopResult | ViewResult]] = {
+SUITES: dict[str, Callable[..., Result | LoopResult | ContactResult | ViewResult]] = {
     "tree": _tree,
     "loops": _loops,
+    "contact": _contact,
     "view": _view,
 }
 """Every suite by the name that the command line calls it."""

@@ -150,7 +150,9 @@ def read_world(model: Model) -> World:
         add(name)
     for link in links.values():
         if link.free and link.parent != GROUND:
-            raise UnsupportedError(f"body '{link.body.name}': free of a body that moves cannot be compared here")
+            raise UnsupportedError(
+                f"body '{link.body.name}': free of a body that moves cannot be compared here"
+            )
         if any(motion.ball or (motion.rot and motion.trans) for motion in link.motions):
             raise UnsupportedError(f"joint '{link.joint.name}' cannot be compared here")  # type: ignore[union-attr]
     return World(flat, model.gravity, links)

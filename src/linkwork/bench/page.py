@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import stages
+from .contact import sections as contact_sections
 from .report import Section, sections
 from .report_loops import limits
 from .report_loops import sections as loop_sections
@@ -21,6 +22,7 @@ This page is made by these commands; change the program, not the page.
 ```sh
 linkwork bench tree --json > bench/tree.json                # measure
 linkwork bench loops --json > bench/loops.json
+linkwork bench contact --json > bench/contact.json
 linkwork bench view --json > bench/view.json
 python -m linkwork.bench.page bench > docs/benchmarks.md    # write this page
 ```
@@ -146,6 +148,26 @@ def _about_chains(work: dict[str, Any]) -> str:
     )
 
 
+def render_contact(data: dict[str, Any]) -> str:
+    """The part of the page about bodies that touch (see `ContactResult.to_dict`)."""
+    made = data["made_with"]
+    versions = ", ".join(f"{name} {made[name]}" for name in ("mujoco", "bullet") if made.get(name))
+    parts = ["## Contact\n"]
+    if data["quick"]:
+        parts.append("**These figures come from a quick run: they show the form of the page, not speed.**\n")
+    parts.append(
+        f"{made['repetitions']} repetitions on {made['machine']}; linkwork {made['linkwork']}, "
+        f"{versions or 'no other engine'}. Bodies, shapes, joints, servos and surroundings of all engines are those of "
+        "the same model.\n"
+    )
+    for section in contact_sections(data):
+        parts.append(f"### {section.title}\n")
+        parts.append(_table(section))
+        if section.title.startswith("Bodies that touch"):
+            parts.append(_explained("engine or figure", data["how"]))
+    return "\n".join(parts)
+
+
 def render_view(data: dict[str, Any]) -> str:
     """The part of the page about the live page (see `ViewResult.to_dict`)."""
     made = data["made_with"]
@@ -176,6 +198,9 @@ def main(arguments: list[str]) -> int:
             print("loops.json is of an older version: measure again", file=sys.stderr)
             return 2
         page += "\n" + render_loops(data)
+    touching = folder / "contact.json"
+    if touching.is_file():
+        page += "\n" + render_contact(json.loads(touching.read_text(encoding="utf-8")))
     live = folder / "view.json"
     if live.is_file():
         page += "\n" + render_view(json.loads(live.read_text(encoding="utf-8")))

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from ..model import Body, Model, Scenery
     from ..rotation import Array
 
-HOW = "mj_step(model, data, nstep), or rollout where commands change; defaults: Euler, Newton, pyramidal cones"
+HOW = (
+    "mj_step(model, data, nstep), or rollout where commands change; defaults: Euler, Newton, pyramidal cones"
+)
 HOW_ELLIPTIC = "the same with elliptic cones and impratio 10"
 HOW_TIGHT = "the same with elliptic cones, impratio 100, noslip_iterations 10 and solref = 2 dt"
-PRESETS = ("default", "elliptic", "tight")
+HOW_CG = "the defaults, but for conjugate gradients in place of Newton's method, whose matrix fills up in large piles"
+PRESETS = ("default", "elliptic", "tight", "cg")
 
 
 class MujocoContact(Engine):
@@ -33,7 +36,9 @@ class MujocoContact(Engine):
         self._world = world = read_world(model)
         spec = mujoco.MjSpec()
         spec.option.gravity, spec.option.timestep = world.gravity, dt
-        if preset != "default":
+        if preset == "cg":
+            spec.option.solver = mujoco.mjtSolver.mjSOL_CG
+        if preset in ("elliptic", "tight"):
             spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
             spec.option.impratio = 10.0 if preset == "elliptic" else 100.0
         if preset == "tight":
@@ -109,7 +114,9 @@ class MujocoContact(Engine):
                 kind, size = kinds.mjGEOM_PLANE, [0.0, 0.0, 1.0]
             elif shape.shape == "mesh" and not shape.inverted:
                 kind, size = kinds.mjGEOM_MESH, [0.0, 0.0, 0.0]
-                mesh = self._spec.add_mesh(name=f"{thing.name}.{k}", file=shape.file, scale=(shape.scale,) * 3)
+                mesh = self._spec.add_mesh(
+                    name=f"{thing.name}.{k}", file=shape.file, scale=(shape.scale,) * 3
+                )
                 options["meshname"] = mesh.name
             else:
                 raise UnsupportedError(f"a shape '{shape.shape}' cannot be compared here")

@@ -93,6 +93,25 @@ def judge_loops(data: dict[str, Any]) -> list[Target]:
     ]
 
 
+def judge_contact(data: dict[str, Any]) -> list[Target]:
+    """The same for the suite `contact` (see `ContactResult.to_dict`)."""
+    found = {(row["case"], row["engine"]): row for row in data["rows"]}
+    ours = found["gripper", "simgc"]
+    careful = [(case, key) for case in ("gripper", "stack of 10") for key in ("mujoco_tight", "bullet")]
+    others = [found[pair]["ratio"] if pair in found else None for pair in careful]
+    return [
+        _most("slip of the gripped box in 5.2 s [m]", 1e-5, [ours["slip_m"]]),
+        _most("deepest penetration, gripper [m]", 2e-5, [ours["depth_m"]]),
+        _most("creep of a stack of 10 [m]", 1e-6, [found["stack of 10", "simgc"]["creep_m"]]),
+        _least("gripper and stack, times faster than MuJoCo tight and PyBullet", 1.0, others),
+        _most(
+            "growth of a step with the bodies of a pile, exponent",
+            1.3,
+            [data["growth"]["exponents"]["simgc"]],
+        ),
+    ]
+
+
 def _column(rows: Iterable[dict[str, Any]], name: str) -> list[float | None]:
     return [row[name] for row in rows]
 

@@ -39,7 +39,7 @@ def warmup(as_json: AsJson = False) -> None:
 
 @app.command()
 def bench(
-    suite: Annotated[str, typer.Argument(help="What to measure: tree, loops or view.")] = "tree",
+    suite: Annotated[str, typer.Argument(help="What to measure: tree, loops, contact or view.")] = "tree",
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions.")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -146,9 +146,9 @@ def _report(subject: str, record: Record) -> dict[str, Any]:
 
 
 _SOLVER_KEYS = (
-    "solver", "worst_gap_m", "worst_row", "iterations_mean", "iterations_max", "steps_cut_short", "degenerate_rows",
-    "evaluations_mean", "events", "steps_by_impulses", "steps_unsettled", "steps_over_budget", "nearest_singular",
-    "redundant_rows", "reactions_indeterminate",
+    "solver", "worst_gap_m", "worst_row", "deepest_m", "iterations_mean", "iterations_max", "steps_cut_short",
+    "degenerate_rows", "evaluations_mean", "events", "steps_by_impulses", "steps_unsettled", "steps_over_budget",
+    "nearest_singular", "redundant_rows", "reactions_indeterminate",
 )  # fmt: skip
 
 
@@ -164,6 +164,8 @@ def _print_report(report: dict[str, Any], save: Path | None, plot: Path | None) 
     if "worst_gap_m" in report:
         where = f" in {report['worst_row']}" if report["worst_row"] else ""
         rows["largest gap"] = f"{report['worst_gap_m']:.3g} m{where}"
+    if "deepest_m" in report:
+        rows["deepest contact"] = f"{report['deepest_m']:.3g} m"
     if "iterations_mean" in report:
         rows["iterations"] = f"{report['iterations_mean']:.3g} a step, {report['iterations_max']} at most"
     if "evaluations_mean" in report:

@@ -70,6 +70,7 @@ PATCH = np.dtype(
         ("torsion", "f8"),  # [m]
         ("x", "f8", 3),  # its centre in the world [m]
         ("G", "f8", 36),  # relative twist of B against A at the centre caused by a unit wrench there
+        ("radius", "f8"),  # how far its points are from there [m]
         ("loose", "f8"),  # how far a unit impulse would move it if no rows were held [1/kg]
         ("w", "f8", 6),  # relative twist at the start of the step
         ("free", "f8", 6),  # and at its end if nothing touched
@@ -256,7 +257,11 @@ def _put_points(out, points, patch):
             point.push[m] = 0.0
             point.shove[m] = 0.0
         c = add3(c, x)
-    set3(patch.x, scale3(1.0 / patch.count, c))
+    c = scale3(1.0 / patch.count, c)
+    set3(patch.x, c)
+    patch.radius = 0.0
+    for k in range(patch.count):
+        patch.radius = max(patch.radius, norm3(sub3(get3(points[patch.first + k].x), c)))
 
 
 @inlined
@@ -294,6 +299,7 @@ def _inherit(old, point):
     point.p[0] = old.p[0] if dot3(n, get3(old.n)) > 0.0 else 0.0
     point.p[1], point.p[2] = dot3(force, t), dot3(force, s)
     point.p[3] = old.p[3]
+    point.slides = old.slides
     point.p[4], point.p[5] = dot3(turn, t), dot3(turn, s)
 
 

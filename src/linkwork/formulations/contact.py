@@ -13,19 +13,21 @@ import numpy as np
 
 from ..contact.detect import NO_ROOM as _NO_PAIRS
 from ..contact.detect import OLD_PATCHES, PATCHES, SIDE, detect, relative_pose
-from ..coordinates.factor import solve_inward, solve_outward
+from ..coordinates.factor import factor, solve_inward, solve_outward
 from ..coordinates.observe import read_joints
 from ..coordinates.tree import place, retract
 from ..integrate import OK, finite, sample
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel, woven
-from ..kernels.math3 import add3, cross3, dot3, get3, get9, rotate, scale3, set3, set9, sub3, symmetric_times
+from ..kernels.math3 import add3, cross3, dot3, get3, get9, rotate, scale3, set9, sub3, symmetric_times
 from ..kernels.rows import measure
 from ..kernels.spatial import dot6, get6, set6
+from ..loads import apply_loads
 from ..solvers.aim import aim, audit
 from ..solvers.envelope import factor_envelope, solve_envelope
 from ..solvers.layout import (
     BEGIN,
+    DELTA,
     END,
     FORCE,
     INVERSE,
@@ -40,12 +42,15 @@ from ..solvers.layout import (
     P,
 )
 from ..solvers.islands import settle_island
+from ..solvers.subspace import spread
 from ..solvers.touch import (
     BARE,
     BEFORE,
     CLUSTER,
     PSEUDO,
     ROW_ALONE,
+    ROW_DOF,
+    ROW_LOOSE,
     ROW_SHOVE,
     ROW_WAY,
     U,
@@ -61,11 +66,12 @@ from ..solvers.touch import (
     warm,
     wrench,
 )
-from ..tables import BALL, FRICTION, HOLD, LIMIT
-from .direct import _couple, gather
+from ..tables import COORDINATE, HOLD
+from .direct import couple, look
 
-NO_PAIRS, NO_POOL = 11, 12
-"""A step needs more room, for pairs of shapes or for what patches reach: enlarge, and come again."""
+NO_PAIRS, NO_POOL, FULL = 11, 12, 13
+"""A step needs more room, for pairs of shapes or for what patches reach: enlarge, and come again; or the list of
+events is nearly full: read it, and come again."""
 
 # options
 ERP, TOLERANCE, EPSILON, LIMIT_SWEEPS, BUDGET, ELIMINATE, SLOP, NEAR, SLEEP = range(9)
@@ -79,7 +85,8 @@ STATS = 15
 
 # Sticking points are shifted back when they have strayed by this share of the slop.
 _STRAYED = 0.1
-_TOUCH = 0.01  # share of the slop
+_GUESSES = 4  # of which rows with bounds are within them
+_WELL = 0.95  # share of its bounds that a row within them has used at most
 _SOFTER = 8  # times that bounces which would gain energy are made weaker, the last time to nothing
 _ROUNDING = 1e-12
 _SLOW = 1e-3  # slower than this is at rest [m/s or rad/s]
@@ -92,98 +99,56 @@ def step(tables, constraints, colliders, work, found, reach, space, spins, q, v,
     deadline = cycles() + int(options[BUDGET])
     dofs, rows = tables.dofs, constraints.rows
     n = dofs.shape[0] - 1
-    gather(tables, constraints, work, q, v, t)  # (q, v, t) => L D, forces, J, phi, rate
+    look(tables, constraints, work, q, v, t)  # (q, v, t) => R r S V I p, J, phi, rate
     if detect(tables, colliders, found, h, options[NEAR]) == _NO_PAIRS:
         return NO_PAIRS
     side, count = found.counts[SIDE], found.counts[PATCHES]
     patches, points = found.patches[side], found.points[side]
 
-    # Free motion, as u = L v.
-    u, D = reach.u, work.dof[INVERSE]
-    _transform(dofs, work, v, u[BEFORE])
-    spin(tables, spins, v, h, delta)
-    _transform(dofs, work, delta, u[U])
-    solve_inward(dofs, work.H, work.dof[FORCE])
-    for d in range(n):
-        u[U, d] += h * D[d] * work.dof[FORCE, d]
-        u[PSEUDO, d] = 0.0
-        if options[SLEEP] > 0.0 and reach.still[reach.cluster[d]] >= options[SLEEP]:
-            u[U, d] = 0.0
-
-    # What rows want; those that are eliminated are solved for at once.
+    # Impulses. Rows with bounds that were within them a step ago are taken to be so still, unless that proves wrong.
     aim(tables, constraints, t, h, options[ERP])
-    eliminated = False
-    for r in range(rows.shape[0]):
-        row = rows[r]
-        if options[SLEEP] > 0.0 and reach.still[reach.row_z[CLUSTER, r]] >= options[SLEEP]:
-            row.active = 0
-        work.flag[ON, r] = row.active
-        keep = options[ELIMINATE] != 0.0 and row.lo == -np.inf and row.hi == np.inf and row.active != 0
-        work.flag[KEPT, r] = 1 if keep else 0
-        eliminated |= keep
-        work.row[SOFT, r], work.row[LO, r] = row.soft, row.lo
-        reach.row[ROW_WAY, r] = 0.0
-        reach.row[ROW_SHOVE, r] = 0.0
-    for c in range(reach.held.shape[0]):
-        reach.held[c] = 0
-    if rows.shape[0] > 0:
-        _couple(tables, work)
-    if eliminated:
-        factor_envelope(work, KEPT, 0.0, 0.0)
-        for r in range(rows.shape[0]):
-            if work.flag[KEPT, r] != 0:
-                reach.held[reach.row_z[CLUSTER, r]] = 1
-        _hold(work, reach, rows, U)
-        for r in range(rows.shape[0]):
-            reach.row[ROW_ALONE, r] = work.row[P, r]
-        _hold(work, reach, rows, PSEUDO)
-
-    # What patches and iterated rows reach, and where they start.
-    islands = find_islands(work, reach, patches, count, rows)
-    if options[SLEEP] > 0.0:
-        _wake(reach, islands, options[SLEEP])
-    reach.used[0], reach.used[1], reach.used[2] = 0, 0, 0
-    for k in range(count):
-        patch = patches[k]
-        if _asleep(reach, patch.island, options[SLEEP]):
-            continue
-        if not reach_patch(tables, work, reach, patch):
+    _guess(work, reach, constraints, options)
+    spin(tables, spins, v, h, delta)
+    sweeps, cut, residual, islands, eliminated = 0, 0, 0.0, 0, False
+    for attempt in range(_GUESSES):
+        if attempt > 0:  # the last one has left composite inertias behind
+            place(dofs, tables.islands, q, v)
+            if tables.loads.shape[0] > 0:
+                apply_loads(tables, q, v, t)
+        coupled = _fold(tables, constraints, work, reach, v, h)
+        factor(dofs, work.H, work.dof[INVERSE], work.dof[FORCE])  # (I, p, tau) => L D, forces
+        _unfold(dofs, reach)
+        _transform(dofs, work, v, reach.u[BEFORE])
+        solve_inward(dofs, work.H, work.dof[FORCE])
+        if coupled:
+            couple(tables, work)
+        _move_freely(dofs, work, reach, delta, h, options[SLEEP])
+        eliminated = coupled and _eliminate(work, reach, rows, options[ELIMINATE] != 0.0)
+        if not coupled:
+            for r in range(rows.shape[0]):
+                work.flag[KEPT, r] = 0
+            for c in range(reach.held.shape[0]):
+                reach.held[c] = 0
+        islands = find_islands(work, reach, patches, count, rows)
+        if options[SLEEP] > 0.0:
+            _wake(reach, islands, options[SLEEP])
+        if not _reach_all(tables, work, reach, rows, patches, points, count, h, options):
             found.counts[SIDE], found.counts[PATCHES] = 1 - side, found.counts[OLD_PATCHES]
             return NO_POOL
-        prepare_points(patch, points)
-        _aim_patch(reach, patch, points, h, options[SLOP])
-    for r in range(rows.shape[0]):
-        row = rows[r]
-        if iterated(work, r):
-            if not reach_row(work, reach, rows, r):
-                found.counts[SIDE], found.counts[PATCHES] = 1 - side, found.counts[OLD_PATCHES]
-                return NO_POOL
-            row.p = min(max(row.p, row.lo), row.hi)
-            answer_row(reach, r, row.p, U)
-        elif work.flag[KEPT, r] == 0:
-            row.p = 0.0
-
-    # Impulses, island by island.
-    sweeps, cut, residual = 0, 0, 0.0
-    for i in range(islands):
-        first, last = reach.starts[0, i], reach.starts[0, i + 1]
-        if (first == last and reach.starts[1, i] == reach.starts[1, i + 1]) or _asleep(reach, i, options[SLEEP]):
-            continue
-        for k in range(first, last):
-            warm(reach, patches[reach.order[k]], points)
-        for attempt in range(_SOFTER):
-            took, short, change = settle_island(
-                work, reach, space, rows, patches, points, i, options[TOLERANCE], options[EPSILON],
-                int(options[LIMIT_SWEEPS]), options[ELIMINATE] != 0.0, deadline,
-            )  # fmt: skip
+        sweeps, cut, residual = 0, 0, 0.0
+        for i in range(islands):
+            took, short, change = _solve_island(work, reach, space, rows, patches, points, i, options, deadline)
             sweeps, cut, residual = max(sweeps, took), max(cut, short), max(residual, change)
-            if not _gains(reach, patches, points, i, attempt == _SOFTER - 2):
-                break
-    for k in range(count):
-        if not _asleep(reach, patches[k].island, options[SLEEP]):
-            mark(patches[k], points)
-    if eliminated:
-        _recover(work, reach, rows, patches, points, count, options[SLEEP])
+        for k in range(count):
+            if not _asleep(reach, patches[k].island, options[SLEEP]):
+                mark(patches[k], points)
+        if eliminated:
+            _recover(work, reach, rows, patches, points, count, options[SLEEP])
+        for d in range(n):
+            work.dof[DELTA, d] = reach.u[U, d]
+        solve_outward(dofs, work.H, work.dof[DELTA])
+        if not _wrong(constraints, work, reach, attempt == _GUESSES - 2):
+            break
     _account(work, reach, constraints, patches, points, count, h, energy, options[SLEEP])
 
     # Pseudo impulses where something has to be moved.
@@ -193,17 +158,17 @@ def step(tables, constraints, colliders, work, found, reach, space, spins, q, v,
             shove_island(
                 work, reach, rows, patches, points, i, 1e-3 * options[SLOP] / h, _SHOVES, deadline
             )
-    _anchor(found, patches, points, count)
+    _anchor(found, reach, patches, points, count, h, options)
 
     # Velocities, and positions that move with them.
     energy[0] += h * work.report[LOADS_SUPPLIED]
     energy[1] += h * work.report[LOADS_DISSIPATED]
-    solve_outward(dofs, work.H, u[U])
-    solve_outward(dofs, work.H, u[PSEUDO])
+    shift = reach.u[PSEUDO]
+    solve_outward(dofs, work.H, shift)
     for d in range(n):
         i = work.link[RATE, d]
-        v[i] = u[U, d]
-        delta[i] = h * (u[U, d] + u[PSEUDO, d])
+        v[i] = work.dof[DELTA, d]
+        delta[i] = h * (v[i] + shift[d])
     _report(rows, stats, sweeps, cut, residual, deepest, count, found)
     retract(dofs, q, delta, q)
     if eliminated:
@@ -211,6 +176,161 @@ def step(tables, constraints, colliders, work, found, reach, space, spins, q, v,
     if options[SLEEP] > 0.0:
         _doze(work, reach, v, h)
     return OK
+
+
+@kernel
+def _move_freely(dofs, work, reach, v, h, sleep):
+    """u = L v + h D⁻¹ (forces): the motion without rows and contact."""
+    u, D = reach.u, work.dof[INVERSE]
+    _transform(dofs, work, v, u[U])
+    for d in range(D.shape[0]):
+        u[U, d] += h * D[d] * work.dof[FORCE, d]
+        u[PSEUDO, d] = 0.0
+        if sleep > 0.0 and reach.still[reach.cluster[d]] >= sleep:
+            u[U, d] = 0.0
+
+
+@kernel
+def _guess(work, reach, constraints, options):
+    """Which rows take part; which of those with bounds are iterated (LOOSE); which are folded into the inertia.
+
+    Springs, servos and motors on a coordinate of the tree are soft rows on one dof: p = (goal - v)/soft is the same as
+    1/soft more inertia there, so nothing has to be solved for. Sequential impulses iterate them like all others.
+    """
+    rows, coords = constraints.rows, constraints.coords
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        if options[SLEEP] > 0.0 and reach.still[reach.row_z[CLUSTER, r]] >= options[SLEEP]:
+            row.active = 0
+        work.flag[ON, r] = row.active
+        work.row[SOFT, r], work.row[LO, r] = row.soft, row.lo
+        reach.row[ROW_LOOSE, r] = 0.0 if row.lo * _WELL < row.p < row.hi * _WELL else 1.0
+        reach.row[ROW_DOF, r] = 0.0
+        alone = row.kind == COORDINATE and row.second < 0 and coords[row.first].v >= 0
+        if options[ELIMINATE] != 0.0 and alone and row.soft > 0.0:
+            reach.row[ROW_DOF, r] = coords[row.first].v
+
+
+@kernel
+def _fold(tables, constraints, work, reach, v, h):
+    """Rows that are folded into the inertia; returns whether others take part."""
+    dofs, rows, others = tables.dofs, constraints.rows, False
+    for d in range(dofs.shape[0]):
+        reach.armature[d] = dofs[d].armature
+    for r in range(rows.shape[0]):
+        row, d = rows[r], int(reach.row[ROW_DOF, r])
+        work.flag[ON, r] = row.active
+        if row.active != 0 and d > 0 and reach.row[ROW_LOOSE, r] == 0.0:
+            work.flag[ON, r] = 0
+            dofs[d].armature += 1.0 / row.soft
+            dofs[d].tau += (row.sign * row.goal - v[dofs[d].v]) / (row.soft * h)
+        others |= work.flag[ON, r] != 0
+    return others
+
+
+@kernel
+def _unfold(dofs, reach):
+    for d in range(dofs.shape[0]):
+        dofs[d].armature = reach.armature[d]
+
+
+@inlined
+def _folded(work, reach, rows, r):
+    """Whether a row is part of the inertia in this step."""
+    return rows[r].active != 0 and work.flag[ON, r] == 0 and reach.row[ROW_DOF, r] > 0.0
+
+
+@kernel
+def _eliminate(work, reach, rows, wanted):
+    """Solve for all rows that are not iterated at once; returns whether there are any."""
+    any_kept = False
+    for c in range(reach.held.shape[0]):
+        reach.held[c] = 0
+    for r in range(rows.shape[0]):
+        keep = wanted and work.flag[ON, r] != 0 and reach.row[ROW_LOOSE, r] == 0.0
+        work.flag[KEPT, r] = 1 if keep else 0
+        reach.row[ROW_WAY, r] = 0.0
+        reach.row[ROW_SHOVE, r] = 0.0
+        any_kept |= keep
+        if keep:
+            reach.held[reach.row_z[CLUSTER, r]] = 1
+    if any_kept:
+        factor_envelope(work, KEPT, 0.0, 0.0)
+        _hold(work, reach, rows, U)
+        for r in range(rows.shape[0]):
+            reach.row[ROW_ALONE, r] = work.row[P, r]
+        _hold(work, reach, rows, PSEUDO)
+    return any_kept
+
+
+@kernel
+def _wrong(constraints, work, reach, last):
+    """Whether rows that were not iterated need more than their bounds allow: now they are, the last time all.
+
+    Also the impulses of the rows that are part of the inertia.
+    """
+    rows, wrong = constraints.rows, False
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        folded = _folded(work, reach, rows, r)
+        if folded:
+            d = int(reach.row[ROW_DOF, r]) - 1
+            row.p = (row.goal - row.sign * work.dof[DELTA, d]) / row.soft
+        if (folded or work.flag[KEPT, r] != 0) and (row.p < row.lo or row.p > row.hi):
+            reach.row[ROW_LOOSE, r] = 1.0
+            wrong = True
+    if wrong and last:
+        for r in range(rows.shape[0]):
+            if rows[r].lo > -np.inf or rows[r].hi < np.inf:
+                reach.row[ROW_LOOSE, r] = 1.0
+    return wrong
+
+
+@kernel
+def _reach_all(tables, work, reach, rows, patches, points, count, h, options):
+    """What patches and iterated rows reach and want; False if there is no room for it."""
+    reach.used[0], reach.used[1], reach.used[2] = 0, 0, 0
+    for k in range(count):
+        patch = patches[k]
+        if _asleep(reach, patch.island, options[SLEEP]):
+            continue
+        if not reach_patch(tables, work, reach, patch):
+            return False
+        prepare_points(patch, points)
+        _aim_patch(reach, patch, points, h, options[SLOP])
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        if iterated(work, r):
+            if not reach_row(work, reach, rows, r):
+                return False
+            row.p = min(max(row.p, row.lo), row.hi)
+            answer_row(reach, r, row.p, U)
+        elif row.active == 0:
+            row.p = 0.0
+    return True
+
+
+@kernel
+def _solve_island(work, reach, space, rows, patches, points, island, options, deadline):
+    """Impulses of an island; returns (sweeps, cut short, last change)."""
+    first, last = reach.starts[0, island], reach.starts[0, island + 1]
+    took, short, change = 0, 0, 0.0
+    if first == last and reach.starts[1, island] == reach.starts[1, island + 1]:
+        return took, short, change
+    if _asleep(reach, island, options[SLEEP]):
+        return took, short, change
+    for k in range(first, last):
+        patch = patches[reach.order[k]]
+        spread(space, patch, points, options[SLOP])
+        warm(reach, patch, points)
+    for attempt in range(_SOFTER):
+        took, short, change = settle_island(
+            work, reach, space, rows, patches, points, island, options[TOLERANCE], options[EPSILON],
+            int(options[LIMIT_SWEEPS]), options[ELIMINATE] != 0.0, deadline,
+        )  # fmt: skip
+        if not _gains(reach, patches, points, island, attempt == _SOFTER - 2):
+            break
+    return took, short, change
 
 
 @kernel
@@ -373,14 +493,18 @@ def _aim_patch(reach, patch, points, h, slop):
     """What points want: no penetration at the end of the step, and a bounce where they hit fast enough."""
     w = relative_twist(reach, patch, BEFORE)
     set6(patch.w, w)
-    set6(patch.free, relative_twist(reach, patch, U))
+    free = relative_twist(reach, patch, U)
+    set6(patch.free, free)
     for i in range(patch.first, patch.first + patch.count):
         point = points[i]
         rate = dot6(get6(point.Jn), w)
-        # Nearer than a small share of the slop is touching: else resting bodies would dance on rounding errors.
-        point.goal = -point.gap / h if point.gap > _TOUCH * slop else 0.0
+        # Nearer than the slop is touching: corners of a resting face must not want different things, which no rigid
+        # motion gives them, and bodies must not dance on rounding errors.
+        point.goal = -point.gap / h if point.gap > slop else 0.0
         if patch.restitution > 0.0 and point.gap + h * rate <= 0.0 and -rate > patch.bounce:
-            point.goal = max(point.goal, -patch.restitution * rate)
+            # Spin turns corners away within the step: no more may come back than would have hit.
+            hit = max(rate, dot6(get6(point.Jn), free))
+            point.goal = max(point.goal, -patch.restitution * hit)
 
 
 @kernel
@@ -388,8 +512,12 @@ def _account(work, reach, constraints, patches, points, count, h, energy, sleep)
     """Work of rows and contacts."""
     rows = constraints.rows
     for r in range(rows.shape[0]):
+        row = rows[r]
         if work.flag[ON, r] != 0:
-            audit(rows[r], rows[r].p, 0.5 * (rows[r].rate + row_rate(work, reach, r, U)), h, energy)
+            audit(row, row.p, 0.5 * (row.rate + row_rate(work, reach, r, U)), h, energy)
+        elif _folded(work, reach, rows, r):
+            after = row.sign * work.dof[DELTA, int(reach.row[ROW_DOF, r]) - 1]
+            audit(row, row.p, 0.5 * (row.rate + after), h, energy)
     for k in range(count):
         patch = patches[k]
         if _asleep(reach, patch.island, sleep):
@@ -413,6 +541,34 @@ def _account(work, reach, constraints, patches, points, count, h, energy, sleep)
 
 
 @kernel
+def _follow(found, patch, points, w, h, slop):
+    """The anchor moves on with what truly slips in this step, by its velocities; False if that is too fast to follow."""
+    c, count, along, across, fastest = (0.0, 0.0, 0.0), 0, 0.0, 0.0, 0.0
+    first = points[patch.first]
+    for i in range(patch.first, patch.first + patch.count):
+        point = points[i]
+        if point.loaded != 0:
+            a, b = dot6(get6(point.Jt), w), dot6(get6(point.Js), w)
+            c, count = add3(c, get3(point.x)), count + 1
+            along, across, fastest = along + a, across + b, max(fastest, abs(a) + abs(b))
+    if h * fastest >= slop:
+        return False
+    R, p = get9(found.rotations[patch.i]), get3(found.positions[patch.i])
+    n, t, s = get3(first.n), get3(first.t), get3(first.s)
+    turn = scale3(h * dot3(n, (w[0], w[1], w[2])), _inverse(R, n))
+    slip = _inverse(R, add3(scale3(h * along / count, t), scale3(h * across / count, s)))
+    middle = _inverse(R, sub3(scale3(1.0 / count, c), p))
+    anchor = patch.anchor
+    moved = add3(slip, cross3(turn, sub3((anchor[9], anchor[10], anchor[11]), middle)))
+    for k in range(3):
+        column = cross3(turn, (anchor[k], anchor[3 + k], anchor[6 + k]))
+        for m in range(3):
+            anchor[3 * m + k] += column[m]
+        anchor[9 + k] += moved[k]
+    return True
+
+
+@kernel
 def _aim_places(reach, found, patches, points, count, h, options):
     """Pseudo velocities that points want; returns the deepest penetration [m]."""
     slop, erp, deepest = options[SLOP], options[ERP], 0.0
@@ -430,9 +586,11 @@ def _aim_places(reach, found, patches, points, count, h, options):
             left = point.gap + slop + h * dot6(get6(point.Jn), w)
             point.push[0] = -left / h if left > 0.0 else -erp * left / h
             point.push[1], point.push[2] = 0.0, 0.0
-        if slides or patch.touches == 0 or patch.friction == 0.0:
+        if patch.touches == 0 or patch.friction == 0.0:
             patch.anchored = 0
-        elif patch.anchored != 0:
+        elif patch.anchored != 0 and slides and not _follow(found, patch, points, w, h, slop):
+            patch.anchored = 0
+        if patch.anchored != 0:
             _aim_back(found, patch, points, h, _STRAYED * slop)
     return deepest
 
@@ -486,16 +644,19 @@ def _to_shove(reach, rows, patches, points, island):
     return False
 
 
-@inlined
-def _anchor(found, patches, points, count):
-    """Patches that begin to stick remember how."""
+@kernel
+def _anchor(found, reach, patches, points, count, h, options):
+    """Patches that begin to stick, or slip so slowly that it can be followed, remember where they are."""
     for k in range(count):
         patch = patches[k]
+        if _asleep(reach, patch.island, options[SLEEP]):
+            continue
         if patch.anchored == 0 and patch.touches != 0 and patch.friction > 0.0:
-            sticks = True
+            w, fastest = relative_twist(reach, patch, U), 0.0
             for i in range(patch.first, patch.first + patch.count):
-                sticks &= points[i].loaded == 0 or points[i].slides == 0
-            if sticks:
+                if points[i].loaded != 0:
+                    fastest = max(fastest, abs(dot6(get6(points[i].Jt), w)) + abs(dot6(get6(points[i].Js), w)))
+            if h * fastest < options[SLOP]:
                 pose_a = (get3(found.positions[patch.i]), get9(found.rotations[patch.i]))
                 pose_b = (get3(found.positions[patch.j]), get9(found.rotations[patch.j]))
                 R, p = relative_pose(pose_a, pose_b)
@@ -602,6 +763,8 @@ def run_contact(
             status = finite(state.v, counts, h)
             if status != OK:
                 return row, status
+            if 2 * event_count[0] > events.shape[0]:
+                return row, FULL
         sample(state, out_t, out_q, out_v, out_work, row, clock[2])
         strain = read_joints(tables, constraints, state.q, state.v, out_values[row], out_rates[row])
         out_solver[row, 0], out_solver[row, 1], out_solver[row, 2] = strain, stats[LAST_SWEEPS], stats[LAST_GAP]

@@ -92,13 +92,19 @@ _CONTRADICTION = 1e-8
 @kernel
 def gather(tables, constraints, work, q, v, t):
     """(q, v, t) => factored inertia, forces of loads, every row in joint space, its gap, rate and bias."""
+    look(tables, constraints, work, q, v, t)
+    factor(tables.dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
+
+
+@kernel
+def look(tables, constraints, work, q, v, t):
+    """The same but for the inertia, which is not factored yet."""
     dofs, rows = tables.dofs, constraints.rows
     place(dofs, tables.islands, q, v)
     work.report[LOADS_SUPPLIED], work.report[LOADS_DISSIPATED] = 0.0, 0.0
     if tables.loads.shape[0] > 0:
         work.report[LOADS_SUPPLIED], work.report[LOADS_DISSIPATED] = apply_loads(tables, q, v, t)
     survey(tables, constraints, q)
-    factor(dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
     J, link, rate = work.J, work.link, work.row[SUM]
     for d in range(J.shape[0]):
         for r in range(link[BEGIN, d], link[END, d]):
@@ -123,7 +129,7 @@ def _times(work, J, v, out):
 
 
 @inlined
-def _couple(tables, work):
+def couple(tables, work):
     """Y and A = Y D⁻¹ Yᵀ of the rows that are on; free accelerations of all of them in row[SUM]."""
     dofs, H, A, J, Y = tables.dofs, work.H, work.A, work.J, work.Y
     flag, link, row = work.flag, work.link, work.row
@@ -163,7 +169,7 @@ def scale_pivots(tables, work):
     """(gathered rows) => row[SCALE] at least as large as the diagonals of A here."""
     for r in range(work.row.shape[1]):
         work.flag[ON, r] = 1
-    _couple(tables, work)
+    couple(tables, work)
     for r in range(work.row.shape[1]):
         work.row[SCALE, r] = max(work.row[SCALE, r], work.A[work.flag[START, r] + r])
 
@@ -317,7 +323,7 @@ def solve(tables, constraints, work, t, h, a, bounded, project):
     if pushed:
         _push(constraints, work)
     solve_inward(tables.dofs, work.H, work.dof[FORCE])
-    _couple(tables, work)
+    couple(tables, work)
     for i in range(rows.shape[0]):
         if work.flag[ON, i] != 0:
             work.row[WANT, i] -= work.row[SUM, i]
@@ -607,7 +613,7 @@ def _impact(tables, constraints, work, v, energy, event):
             row[SOFT, i] = 1.0 / (record.value[3] * record.value[3] * record.value[2])
     if not hit:
         return False
-    _couple(tables, work)
+    couple(tables, work)
     solve_box(work)
     delta = work.dof[DELTA]
     _respond(tables, work, P, 0.0, delta)
@@ -633,7 +639,7 @@ def leap(tables, constraints, work, q, v, energy, delta, t, h):
         flag[SIDE, i] = HELD
         row[SOFT, i], row[LO, i], row[HI, i] = rows[i].soft, rows[i].lo, rows[i].hi
     solve_inward(tables.dofs, work.H, work.dof[FORCE])
-    _couple(tables, work)
+    couple(tables, work)
     for i in range(rows.shape[0]):
         if flag[ON, i] != 0:
             row[WANT, i] = rows[i].goal - rows[i].rate - h * row[SUM, i]

@@ -6,6 +6,7 @@ takes what the physics has left there, names it, keeps traces and histories, and
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time as wall
 from collections import deque
@@ -21,6 +22,8 @@ import numpy as np
 
 from .. import __version__
 from ..errors import LinkworkError, nearest
+from ..methods.contact import ContactMethod
+from ..methods.touching import TouchArrays, touch_arrays
 from ..model import Model
 from ..model.edit import with_item
 from ..observe import Observer
@@ -31,7 +34,7 @@ from ..rotation import Array, Vector, matrix
 from ..scenes import Scene
 from ..simulate import DEFAULT_DT, METHODS, SOLVERS, Simulation
 from ..stage import Poses, Stage, stage_of
-from ..view.geometry import extent
+from ..view.bounds import extent
 from .drives import Lever, levers
 from .files import inside
 from .hand import Grip, Hand
@@ -114,6 +117,10 @@ class Session:
         self.loop.listeners.append(self._gave.append)
         self.loop.before_steps.append(self.hand.act)
         self.reactions = False
+        self.contacts: TouchArrays | None = None
+        """Where things touch, while that is watched (`watch_contacts`)."""
+        self._watches_contacts = False
+        self._copied: Future[None] | None = None
         self._observer: Observer | None = None
         self._with_reactions = False
         self._view: View | None = None
@@ -286,6 +293,8 @@ class Session:
                 fresh.append(self._gave.popleft())
             for _, stretch in groupby(fresh, key=lambda samples: (samples.run, id(samples.observer))):
                 self._take_in(_joined(list(stretch)))
+            if fresh and self._watches_contacts:
+                self._copy_contacts()
             return self._view if fresh else None
 
     @property
@@ -324,6 +333,19 @@ class Session:
         """Keep traces of some markers."""
         with self._seeing:
             self.traces = {name: self.traces.get(name, deque(maxlen=TRACE)) for name in points}
+
+    @property
+    def touching(self) -> bool:
+        """Whether things of this model can touch."""
+        return isinstance(self.loop.simulation.method, ContactMethod)
+
+    def watch_contacts(self, on: bool) -> None:
+        """Keep `contacts` up to date, or no longer."""
+        with self._seeing:
+            self._watches_contacts = on and self.touching
+            self.contacts = None
+            if self._watches_contacts:
+                self._copy_contacts()
 
     # Recording
 
@@ -408,6 +430,18 @@ class Session:
         poses = Poses(data["positions"][-1].reshape(count, 3), data["rotations"][-1].reshape(count, 4))
         self._view = View(float(times[-1]), poses, samples.run, self._heads, last)
         self._extend_traces(data)
+
+    def _copy_contacts(self) -> None:
+        """Ask for the contacts of this moment. Between two steps, for a step writes where they are."""
+        if self._copied is not None and not self._copied.done():
+            return
+
+        def copy(simulation: Simulation) -> None:
+            if isinstance(simulation.method, ContactMethod):
+                self.contacts = touch_arrays(simulation.method)
+
+        with contextlib.suppress(LinkworkError):  # it has ended
+            self._copied = self.loop.do(copy)
 
     def _observe_with(self, observer: Observer) -> None:
         self._observer = observer

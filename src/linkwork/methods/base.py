@@ -82,6 +82,9 @@ class Method(ABC):
         """Arrays beside the state that a resumed run needs, to be saved and written back in place."""
         return {}
 
+    def make_room(self, data: dict[str, Array]) -> None:  # noqa: B027
+        """Let arrays of `memory` that grow with need be as large as those that are about to be written."""
+
     def accelerations(self) -> Array:
         """Accelerations of the rates of the state now [rad/s², m/s²]."""
         raise UnsupportedError(f"method '{self.name}' works with impulses: it has no accelerations")

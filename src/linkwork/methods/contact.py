@@ -25,10 +25,11 @@ from ..tables import BALL, SCREW, Constraints, Tables
 from .base import NO_BUDGET, Method, samples
 from .rows import Start, carry, ordered_rows, redundant_rows, settle
 
-_EVENTS = 4096  # that one call can tell of
+_EVENTS = 8192  # that wait to be read
 _NEAR = 10.0  # times the slop: shapes nearer than this are looked at even if nothing moves
-TOLERANCE = 1e-7
-"""Change of a velocity at which the direct solver's iterations end [m/s or rad/s]."""
+TOLERANCE = 1e-6
+"""Change of an acceleration at which the direct solver's iterations end [m/s² or rad/s²]; a thousand times that after
+eight of them, for what is still changing then hardly matters to the motion."""
 
 
 class Touch(NamedTuple):
@@ -62,7 +63,7 @@ class TouchEvent(NamedTuple):
 class ContactMethod(Method):
     """Contact in generalized (`simgc`) or maximal coordinates (`simmc`); semi-implicit Euler.
 
-    `solver` "direct" eliminates rows without bounds and iterates until velocities change by less than 1e-7 m/s;
+    `solver` "direct" eliminates rows and iterates contact until accelerations change by less than 1e-6 m/s²;
     "impulses" iterates all rows until no impulse changes by more than `epsilon` [N s]. `slop`: penetration that is
     left alone [m]; `erp`: share of what is beyond it, and of gaps, that is removed in a step; `sleep`: islands that have
     been at rest for so long [s] are left alone until something touches them.
@@ -103,7 +104,7 @@ class ContactMethod(Method):
         direct = solver == "direct"
         self._options = np.zeros(contact.OPTIONS)
         self._options[contact.ERP] = erp
-        self._options[contact.TOLERANCE] = TOLERANCE if direct else 0.0
+        self._options[contact.TOLERANCE] = TOLERANCE * dt if direct else 0.0
         self._options[contact.EPSILON] = 0.0 if direct else epsilon
         self._options[contact.LIMIT_SWEEPS] = iterations
         self._options[contact.BUDGET] = ticks
@@ -146,14 +147,14 @@ class ContactMethod(Method):
                 self._found = enlarge_detection(self.colliders.colliders, self._found, pairs)
             elif status == contact.NO_POOL:
                 self._reach = _enlarged(self._reach)
-            else:
+            elif status != contact.FULL:
                 return done, status, out
 
     def _drain(self) -> None:
         owners, mounts = self.colliders.owners, self.colliders.colliders.mounts
         for t, i, j, sign in self._events[: self._event_count[0]]:
             a, b = (owners[mounts["owner"][int(k)]] for k in (i, j))
-            self.events.append(TouchEvent(float(t), a, b, sign > 0.0))
+            self.events.append(TouchEvent(float(t), a, b, bool(sign > 0.0)))
         self._event_count[0] = 0
 
     def touches(self) -> list[Touch]:
@@ -179,6 +180,7 @@ class ContactMethod(Method):
         ratio = dt / self._dt  # the forces go on, so the impulses scale
         self._constraints.rows["p"] *= ratio
         self._found.points["p"] *= ratio
+        self._options[contact.TOLERANCE] *= ratio
         super().change_step(dt)
 
     def disturb(self) -> None:
@@ -208,6 +210,11 @@ class ContactMethod(Method):
             "contact_counts": found.counts,
             "still": self._reach.still,
         }
+
+    def make_room(self, data: dict[str, Array]) -> None:
+        pairs = data["patches"].shape[1]
+        if pairs != self._found.patches.shape[1]:
+            self._found = make_detection(self.colliders.colliders, pairs)
 
     def _joint_samples(self, count: int) -> tuple[Array, Array, Array]:
         coords = len(self._constraints.coords)
@@ -312,13 +319,13 @@ def _new_reach(tables: Tables, constraints: Constraints, work: layout.Work, shap
     return Reach(
         yi=np.zeros(pool, np.int64), Y=np.zeros((pool, 6)),
         zi=np.zeros(pool + n, np.int64), Z=np.zeros((pool + n, 6)), used=np.zeros(3, np.int64),
-        slot=np.full(n, -1, np.int64), u=np.zeros((4, n)),
+        slot=np.full(n, -1, np.int64), u=np.zeros((5, n)),
         row_first=np.cumsum([0, *(len(dofs) for dofs in touching)]),
         row_dofs=np.array([d for dofs in touching for d in sorted(dofs)], np.int64),
-        rzi=np.zeros(rows_pool, np.int64), RZ=np.zeros(rows_pool), row=np.zeros((6, m)), row_z=row_z,
+        rzi=np.zeros(rows_pool, np.int64), RZ=np.zeros(rows_pool), row=np.zeros((8, m)), row_z=row_z,
         cluster=cluster, cluster_first=first, cluster_dofs=order, held=np.zeros(count, np.int64),
         part=np.zeros((2, count), np.int64), order=np.zeros(pool, np.int64), row_order=np.zeros(m, np.int64),
-        still=np.zeros(count), restless=_restless(tables, constraints, cluster, row_z[CLUSTER], count), rest=np.zeros(count),
+        armature=np.zeros(n + 1), still=np.zeros(count), restless=_restless(tables, constraints, cluster, row_z[CLUSTER], count), rest=np.zeros(count),
         starts=np.zeros((2, count + 1), np.int64),
     )  # fmt: skip
 

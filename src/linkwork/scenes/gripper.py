@@ -13,11 +13,6 @@ from ..signals import Table
 SOURCE = "third scene of Mikhaylyuk, Strashnov and Timokhin; parameters proposed here"
 DURATION = 8.5
 PLOT = ("left.travel", "right.travel", "box.position.z", "contact.patches")
-BUTTONS = {
-    "Knock at the box": lambda session: session.push("box", (1.0, 0.0, 0.0)),
-    "Let go": lambda session: session.command("grip_motor", -RATE),
-    "Grip again": lambda session: session.command("grip_motor", RATE),
-}
 GRAVITY = 9.81
 PIN_AXIS = (0.0, -1.0, 0.0)
 """Of shoulder, elbow and wrist: a positive angle lifts what points along x."""
@@ -33,6 +28,11 @@ PAD, TIP = (0.055, 0.012, 0.105), 0.025
 """Size of a jaw, and how far it reaches below the middle of the grip [m]."""
 FORCE, RATE, ROTOR = 40.0, 0.05, 0.5
 """Of the motor of the jaws: its force, which they share [N]; speed of each jaw [m/s]; inertia behind the gear [kg]."""
+BUTTONS = {
+    "Knock at the box": lambda session: session.push("box", (1.0, 0.0, 0.0)),
+    "Let go": lambda session: session.command("grip_motor", -RATE),
+    "Grip again": lambda session: session.command("grip_motor", RATE),
+}
 MASSES = {"turret": 8.0, "upper_arm": 4.0, "forearm": 2.5, "hand": 1.0, "left_jaw": 0.15, "right_jaw": 0.15}
 """[kg]"""
 SERVOS = {
@@ -162,7 +162,7 @@ def _drive(model: Model, force: float) -> None:
                 strength=strength,
                 command=1.0,
                 signal=signal,
-            )  # fmt: skip
+            )
         )
     opened = OPENING + 0.45
     states = Table((CLOSING, CLOSING, OPENING, OPENING, opened, opened), (0.0, 1.0, 1.0, -1.0, -1.0, 0.0))

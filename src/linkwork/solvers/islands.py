@@ -5,9 +5,13 @@ import numpy as np
 from ..kernels.clock import cycles
 from ..kernels.jit import kernel
 from .subspace import solve_subspace
-from .touch import CUT_SHORT, accelerate, relax_patch, relax_row
+from .touch import CUT_SHORT, accelerate, keep_island, relax_patch, relax_row
 
+# Degenerate islands, where loads may be shared in many ways, settle to within the tolerance slowly or never.
+_LATE, _LATER = 8, 1e3
 _PATIENCE = 2  # sweeps before help is sought
+_DAMPING = 1e-4  # share of the diagonal
+_FEW, _MANY = 4, 60  # rounds through the points of a patch, each time it is its turn
 _SOLUTIONS = 10  # of the whole island at once, before the search goes on by sweeps alone
 
 
@@ -16,14 +20,16 @@ def settle_island(work, reach, space, rows, patches, points, island, tolerance, 
     """Sweeps over the rows and patches of an island until nothing changes any more; (sweeps, cut short, last change).
 
     tolerance: of velocities [m/s]; epsilon: of impulses [N s], whichever is met first. together: whether small islands
-    are also solved at once.
+    are also solved at once; a solution after which more changes than before is taken back, and sought with more damping
+    (Levenberg and Marquardt): where many points stick, all of them may need forces that the cone does not allow.
     """
     first, last = reach.starts[0, island], reach.starts[0, island + 1]
     first_row, last_row = reach.starts[1, island], reach.starts[1, island + 1]
-    before, fastest = np.inf, 0.0
-    solved = 0 if together else _SOLUTIONS
+    before, fastest, trusted, damping = np.inf, 0.0, np.inf, 0.0
+    solved, doubtful = 0 if together else _SOLUTIONS, False
     for sweep in range(limit):
         fastest, largest, energy = 0.0, 0.0, 0.0
+        rounds, enough = (_FEW, 0.1) if sweep < _PATIENCE or not together else (_MANY, 1e-4)
         for k in range(first_row, last_row):
             change, mass = relax_row(work, reach, rows, reach.row_order[k])
             if mass > 0.0:
@@ -31,21 +37,29 @@ def settle_island(work, reach, space, rows, patches, points, island, tolerance, 
                 energy += change * change / mass
             largest = max(largest, abs(change))
         for k in range(first, last):
-            speed, size, more = relax_patch(reach, patches[reach.order[k]], points)
+            speed, size, more = relax_patch(reach, patches[reach.order[k]], points, rounds, enough)
             fastest, largest = max(fastest, speed), max(largest, size)
             energy += more
-        if fastest <= tolerance or largest <= epsilon:
+        enough_now = tolerance if sweep < _LATE else _LATER * tolerance
+        if fastest <= enough_now or largest <= epsilon:
             return sweep + 1, 0, fastest
-        if cycles() > deadline:
+        if cycles() > deadline or sweep + 1 == limit:
             return sweep + 1, CUT_SHORT, fastest
-        if sweep + 1 < _PATIENCE or sweep + 1 == limit:
+        if sweep + 1 < _PATIENCE:
             continue
+        if doubtful and fastest > trusted:
+            keep_island(reach, rows, patches, points, island, False)
+            damping = max(_DAMPING, 30.0 * damping)
+        else:
+            trusted = fastest
+        doubtful = False
         if solved < _SOLUTIONS:
-            small = solve_subspace(work, reach, space, rows, patches, points, island)
-            solved = solved + 1 if small else _SOLUTIONS
+            keep_island(reach, rows, patches, points, island, True)
+            doubtful = solve_subspace(work, reach, space, rows, patches, points, island, damping)
+            solved = solved + 1 if doubtful else _SOLUTIONS
             before = np.inf
-        if solved >= _SOLUTIONS:
+        if not doubtful:
             ratio = energy / before
             accelerate(reach, rows, patches, points, island, ratio if ratio < 1.0 else -1.0)
-        before = energy
+            before = energy
     return limit, CUT_SHORT, fastest

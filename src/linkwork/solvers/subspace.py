@@ -5,8 +5,13 @@ on a light one takes as many sweeps as their ratio of mass. Given who pushes and
 one linear system (projected Gauss-Seidel with subspace minimisation: Silcowitz-Hansen, Niebe and Erleben, "Projected
 Gauss-Seidel subspace minimization method for interactive rigid body dynamics", GRAPP 2010). The next sweep tells
 whether the guess was right. Points of a patch repeat each other: what they can do together spans at most six
-directions, an orthonormal basis of which are its unknowns. A point that slides carries its friction along, in the
-direction that it has: the system is not symmetric then.
+directions, an orthonormal basis of which are its unknowns.
+
+A point that slides carries its friction along: μ times its normal impulse in the direction d that it has, which makes
+the system unsymmetric. Friction also turns with the slip: across d a point that slides at the speed v moves like one that
+is held by a damper, v_e + v/(μ p) Δp_e = 0 (the derivative of the projection onto the cone: Alart and Curnier, "A mixed
+formulation for frictional contact problems prone to Newton like solution methods", CMAME 92, 1991). Without that, points
+at the edge of the cone that hardly slide would settle very slowly.
 """
 
 from __future__ import annotations
@@ -17,8 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.jit import inlined, kernel
-from ..kernels.math3 import get3, norm3, sub3
-from ..kernels.spatial import add_scaled6, dot6, get6
+from ..kernels.spatial import add_scaled6, dot6, get6, scale6
 from .touch import U, answer, answer_row, relative_twist, row_rate
 
 MOST_PATCHES = 64
@@ -26,6 +30,8 @@ MOST_UNKNOWNS = 384
 _WORK = 2.0e6  # products that a solution may take: more are better spent on sweeps
 _SPAN = 1e-9  # a row that adds less than this share to those before follows from them
 _PIVOT = 1e-11
+_UNEVEN = 2.0  # largest load of a point over the mean at which loads are shared anew
+_TINY = 1e-300
 
 
 class Subspace(NamedTuple):
@@ -68,8 +74,11 @@ def make_subspace(dofs: int) -> Subspace:
 
 
 @kernel
-def solve_subspace(work, reach, space, rows, patches, points, island):
-    """Impulses of all points that push and rows within their bounds, at once; False if there are too many of them."""
+def solve_subspace(work, reach, space, rows, patches, points, island, damping):
+    """Impulses of all points that push and rows within their bounds, at once; False if there are too many of them.
+
+    damping: added to the diagonal, as a share of it.
+    """
     first, last = reach.starts[0, island], reach.starts[0, island + 1]
     first_row, last_row = reach.starts[1, island], reach.starts[1, island + 1]
     if last - first > MOST_PATCHES:
@@ -110,9 +119,55 @@ def solve_subspace(work, reach, space, rows, patches, points, island):
     if cost > _WORK:
         return False
     _assemble(work, reach, space, rows, patches, points, first, last, contacts, count)
+    for i in range(count):
+        space.M[i, i] *= 1.0 + damping
     _factor(space.M, space.V, space.first, x, count)
     _apply(reach, space, rows, patches, points, first, last, contacts, count)
     return True
+
+
+@kernel
+def spread(space, patch, points, slop):
+    """Share the load of a sticking patch evenly among its points, if it has gathered on few of them.
+
+    The wrench is the same, and of all impulses that make it up these are the smallest: corners that push or pull
+    against each other for nothing are relieved.
+    """
+    if patch.count < 3 or patch.touches == 0 or patch.friction == 0.0:
+        return
+    total, largest = 0.0, 0.0
+    for i in range(patch.first, patch.first + patch.count):
+        point = points[i]
+        if point.gap > slop or point.slides != 0:
+            return
+        total += point.p[0]
+        largest = max(largest, point.p[0])
+    if largest * patch.count <= _UNEVEN * total:
+        return
+    for i in range(patch.first, patch.first + patch.count):
+        for m in range(3):
+            points[i].last[m] = points[i].p[m]
+        points[i].p[0] = max(points[i].p[0], _TINY)  # all points take part
+    span = _basis(space, 0, patch, points)
+    C, x = space.C[0], space.x[0]
+    for s in range(span):
+        x[s] = 0.0
+        for m in range(3 * patch.count):
+            x[s] += C[m, s] * points[patch.first + m // 3].last[m % 3]
+    _divide(space.N[0], x, 0, span)
+    fine = True
+    for i in range(patch.count):
+        point = points[patch.first + i]
+        for m in range(3):
+            point.p[m] = 0.0
+            for s in range(span):
+                point.p[m] += C[3 * i + m, s] * x[s]
+        most = patch.friction * point.p[0]
+        fine &= point.p[0] >= 0.0 and point.p[1] * point.p[1] + point.p[2] * point.p[2] <= most * most
+    if not fine:
+        for i in range(patch.first, patch.first + patch.count):
+            for m in range(3):
+                points[i].p[m] = points[i].last[m]
 
 
 @inlined
@@ -126,19 +181,16 @@ def _meet(near, i, j):
 def _basis(space, k, patch, points):
     """Rows of the points that push (and, where they stick, of their tangents) => orthonormal Q and C, J = C Q."""
     Q, C = space.Q[k], space.C[k]
-    reach = 0.0
-    for i in range(patch.count):
-        reach = max(reach, norm3(sub3(get3(points[patch.first + i].x), get3(patch.x))))
-    scale = reach if reach > 0.0 else 1.0
+    scale = patch.radius if patch.radius > 0.0 else 1.0
     span = 0
     for m in range(3 * patch.count):
         point = points[patch.first + m // 3]
         kind = m % 3
         for c in range(6):
             C[m, c] = 0.0
-        if point.p[0] <= 0.0 or (kind != 0 and (patch.friction == 0.0 or point.slides != 0)):
+        if not _takes_part(patch, point, kind):
             continue
-        J = get6(point.Jn) if kind == 0 else get6(point.Jt) if kind == 1 else get6(point.Js)
+        J = _measures(patch, point, kind)
         x0, x1, x2, x3, x4, x5 = J[0] / scale, J[1] / scale, J[2] / scale, J[3], J[4], J[5]
         whole = x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3 + x4 * x4 + x5 * x5
         for turn in range(2):  # twice: the second time takes away what rounding left
@@ -185,18 +237,66 @@ def _wrenches(space, k, patch, points, span):
                 normal = 0.0
                 for r in range(span):
                     normal += C[3 * i, r] * x[r]
-                along, across = _direction(patch, point)
+                along, across = _direction(point)
+                normal *= patch.friction
                 for c in range(6):
                     F[s, c] += normal * (along * point.Jt[c] + across * point.Js[c])
 
 
 @inlined
-def _direction(patch, point):
-    """Friction of a sliding point per unit of normal impulse, along its tangents."""
+def _takes_part(patch, point, kind):
+    """Rows of a point that pushes: its normal (0), if it sticks both tangents (1, 2), if it slides the one across (1)."""
+    if point.p[0] <= 0.0:
+        return False
+    if kind == 0:
+        return True
+    if patch.friction == 0.0:
+        return False
+    if point.slides == 0:
+        return True
+    return kind == 1 and (point.p[1] != 0.0 or point.p[2] != 0.0)
+
+
+@inlined
+def _measures(patch, point, kind):
+    """The row itself, against the relative twist."""
+    if kind == 0:
+        return get6(point.Jn)
+    if point.slides == 0:
+        return get6(point.Jt) if kind == 1 else get6(point.Js)
+    along, across = _direction(point)
+    J = scale6(-across, get6(point.Jt))
+    return add_scaled6(J, along, get6(point.Js))
+
+
+@inlined
+def _direction(point):
+    """Direction of the friction of a sliding point along its tangents, of length one; zero if there is none."""
     size = math.sqrt(point.p[1] * point.p[1] + point.p[2] * point.p[2])
     if size == 0.0:
         return 0.0, 0.0
-    return patch.friction * point.p[1] / size, patch.friction * point.p[2] / size
+    return point.p[1] / size, point.p[2] / size
+
+
+@inlined
+def _slip(point, w):
+    """How fast a point slides [m/s]."""
+    along, across = dot6(get6(point.Jt), w), dot6(get6(point.Js), w)
+    return math.sqrt(along * along + across * across)
+
+
+@kernel
+def _soften(space, k, m, at, span, soft):
+    """Add the softness of row m of a patch to the matrix."""
+    M, V, x, C = space.M, space.V, space.x[1], space.C[k]
+    for s in range(span):
+        x[s] = C[m, s]
+    _divide(space.N[k], x, 0, span)
+    for r in range(span):
+        for s in range(r + 1):
+            M[at + r, at + s] += soft * x[r] * x[s]
+            if s < r:
+                V[at + r, at + s] += soft * x[r] * x[s]
 
 
 @kernel
@@ -281,10 +381,11 @@ def _lacking(reach, space, k, patch, points, at, span):
     for m in range(3 * patch.count):
         point = points[patch.first + m // 3]
         kind = m % 3
-        if point.p[0] <= 0.0 or (kind != 0 and (patch.friction == 0.0 or point.slides != 0)):
+        if not _takes_part(patch, point, kind):
             continue
-        J = get6(point.Jn) if kind == 0 else get6(point.Jt) if kind == 1 else get6(point.Js)
-        lack = (point.goal if kind == 0 else 0.0) - dot6(J, w)
+        lack = (point.goal if kind == 0 else 0.0) - dot6(_measures(patch, point, kind), w)
+        if kind == 1 and point.slides != 0:
+            _soften(space, k, m, at, span, _slip(point, w) / (patch.friction * point.p[0]))
         for s in range(span):
             x[0, at + s] += C[m, s] * lack
     _divide(space.N[k], x[0], at, span)
@@ -363,8 +464,9 @@ def _apply(reach, space, rows, patches, points, first, last, contacts, count):
                     total += C[3 * i + m, s] * y[at + s]
                 point.last[m] = total
             if point.slides != 0 and patch.friction > 0.0:
-                along, across = _direction(patch, point)
-                point.last[1], point.last[2] = along * point.last[0], across * point.last[0]
+                along, across = _direction(point)
+                more, turn = patch.friction * point.last[0], point.last[1]
+                point.last[1], point.last[2] = along * more - across * turn, across * more + along * turn
             if point.p[0] + point.last[0] < 0.0:
                 share = min(share, -point.p[0] / point.last[0])
     for i in range(contacts, count):

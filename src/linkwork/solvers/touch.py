@@ -48,7 +48,7 @@ class Reach(NamedTuple):
     slot: Any
     """Where a dof stands in the list that is being made."""
     u: Any
-    """Velocities L v, pseudo velocities, those of before the step, and scratch; 4 x dofs."""
+    """Velocities L v, pseudo velocities, those of before the step, and scratch; 5 x dofs."""
     row_first: Any
     """Dofs of each row: first in `row_dofs`, one more than rows."""
     row_dofs: Any
@@ -70,6 +70,8 @@ class Reach(NamedTuple):
     order: Any
     """Patches by islands."""
     row_order: Any
+    armature: Any
+    """Of each dof, while rows are folded into it."""
     still: Any
     """How long each cluster has been at rest [s]."""
     restless: Any
@@ -80,9 +82,9 @@ class Reach(NamedTuple):
     """First patch and first row of each island; 2 x (clusters + 1)."""
 
 
-ROW_MASS, ROW_LAST, ROW_WAY, ROW_SHOVE, ROW_SHOVE_MASS, ROW_ALONE = range(6)
+ROW_MASS, ROW_LAST, ROW_WAY, ROW_SHOVE, ROW_SHOVE_MASS, ROW_ALONE, ROW_LOOSE, ROW_DOF = range(8)
 FIRST_Z, COUNT_Z, CLUSTER, ISLAND = range(4)
-U, PSEUDO, BEFORE, BARE = range(4)
+U, PSEUDO, BEFORE, BARE, KEEP = range(5)
 
 
 # --- what patches and rows reach ---
@@ -395,10 +397,11 @@ def _add_wrench(f, point, patch, p):
 
 
 @kernel
-def relax_patch(reach, patch, points):
+def relax_patch(reach, patch, points, rounds, enough):
     """Solve a patch against what the others leave; returns the largest change of a velocity, of an impulse, and the
     change in the metric of energy."""
-    w, friction = relative_twist(reach, patch, U), patch.friction
+    start, friction = relative_twist(reach, patch, U), patch.friction
+    w = start
     spins = patch.rolling > 0.0 or patch.torsion > 0.0
     first, last = patch.first, patch.first + patch.count
     for i in range(first, last):
@@ -406,7 +409,7 @@ def relax_patch(reach, patch, points):
         for k in range(6):
             point.last[k] = point.p[k]
     began = 0.0
-    for turn in range(1 if patch.count == 1 and not spins else _INNER):
+    for turn in range(1 if patch.count == 1 and not spins else rounds):
         moved = 0.0
         for i in range(first, last):
             point = points[i]
@@ -433,26 +436,26 @@ def relax_patch(reach, patch, points):
                 p[1], p[2] = a, b
             if spins:
                 w = _relax_spin(patch, point, w)
-        if turn > 0 and moved <= 0.1 * began:
+        if turn > 0 and moved <= enough * began:
             break
         if turn == 0:
             began = moved
-    fastest, largest, energy, f = 0.0, 0.0, 0.0, _ZERO6
+    # What counts is how B moves against A: points that only share a load differently change nothing.
+    fastest = max(abs(w[3] - start[3]), max(abs(w[4] - start[4]), abs(w[5] - start[5])))
+    turned = max(abs(w[0] - start[0]), max(abs(w[1] - start[1]), abs(w[2] - start[2])))
+    fastest = max(fastest, turned * patch.radius)
+    largest, energy, f = 0.0, 0.0, _ZERO6
     for i in range(first, last):
         point = points[i]
         p, was = point.p, point.last
         change = (p[0] - was[0], p[1] - was[1], p[2] - was[2], p[3] - was[3], p[4] - was[4], p[5] - was[5])
         f = _add_wrench(f, point, patch, change)
-        speed, size = 0.0, abs(change[0])
         if point.mass > 0.0:
-            speed = size / point.mass
-            energy += size * speed
+            largest = max(largest, abs(change[0]))
+            energy += change[0] * change[0] / point.mass
         if friction > 0.0 and point.step > 0.0:
-            slip = max(abs(change[1]), abs(change[2]))
-            size = max(size, slip)
-            speed = max(speed, slip / point.step)
+            largest = max(largest, max(abs(change[1]), abs(change[2])))
             energy += (change[1] * change[1] + change[2] * change[2]) / point.step
-        fastest, largest = max(fastest, speed), max(largest, size)
     answer(reach, patch, f, U)
     return fastest, largest, energy
 
@@ -546,6 +549,39 @@ def accelerate(reach, rows, patches, points, island, ratio):
                 f, moved = _add_wrench(f, point, patch, move), True
         if moved:
             answer(reach, patch, f, U)
+
+
+@kernel
+def keep_island(reach, rows, patches, points, island, keep):
+    """Remember impulses and velocities of an island, or go back to those that were remembered."""
+    u, kept = reach.u[U], reach.u[KEEP]
+    for k in range(reach.starts[1, island], reach.starts[1, island + 1]):
+        r = reach.row_order[k]
+        if keep:
+            reach.row[ROW_WAY, r] = rows[r].p
+        else:
+            rows[r].p = reach.row[ROW_WAY, r]
+            reach.row[ROW_WAY, r] = 0.0
+        for e in range(reach.row_z[FIRST_Z, r], reach.row_z[FIRST_Z, r] + reach.row_z[COUNT_Z, r]):
+            if keep:
+                kept[reach.rzi[e]] = u[reach.rzi[e]]
+            else:
+                u[reach.rzi[e]] = kept[reach.rzi[e]]
+    for k in range(reach.starts[0, island], reach.starts[0, island + 1]):
+        patch = patches[reach.order[k]]
+        for e in range(patch.z, patch.z + patch.nz):
+            if keep:
+                kept[reach.zi[e]] = u[reach.zi[e]]
+            else:
+                u[reach.zi[e]] = kept[reach.zi[e]]
+        for i in range(patch.first, patch.first + patch.count):
+            point = points[i]
+            for m in range(6):
+                if keep:
+                    point.way[m] = point.p[m]
+                else:
+                    point.p[m] = point.way[m]
+                    point.way[m] = 0.0
 
 
 # --- places ---

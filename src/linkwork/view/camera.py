@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import LinkworkError, nearest
 from ..rotation import Array, Vector, matrix
 from ..stage import Poses, Stage
-from .geometry import extent, reach
+from .bounds import extent, reach
 
 FOV = 0.6  # vertical, [rad]
 PRESETS = ("best", "front", "side", "top")
@@ -66,7 +66,9 @@ def close_camera(
 
 def spread(stage: Stage, poses: Poses, preset: str = "best") -> float:
     """How much there is to see of one pose, to compare it with others of the stage: the area that it takes up in the
-    picture of a camera far away, with all that lies between its parts; somewhat less of a picture that is too high."""
+    picture of a camera far away, with all that lies between its parts; somewhat less of a picture that is too high.
+    Scenery is the same in all of them, and left out."""
+    stage = replace(stage, scenery=())
     back, up = _direction(stage, poses, *extent(stage, poses.positions, poses.rotations), preset)
     right, over = _across(back, up)
     step = 2 * np.pi / _SIDES

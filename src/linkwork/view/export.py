@@ -15,8 +15,9 @@ from ..record import Record
 from ..results.files import atomic, need, target_of
 from ..rotation import Array
 from ..stage import Poses, Stage
+from .bounds import extent, floor
 from .camera import close_camera
-from .geometry import body_pieces, extent, floor, joint_pieces
+from .geometry import body_pieces, joint_pieces
 from .motion import Motion, motion, stage_in
 from .motion import traces as ways
 from .nodes import LAYERS, SHOWN, Nodes
@@ -85,6 +86,7 @@ def save_html(
     target_of(path)
     need("viser", "view", "a replay")
     shown = {*layers, "reactions"} if reactions else set(layers)
+    shown.discard("contacts")  # of which a record knows nothing
     play = _play(record, stage or stage_in(record), fps, traces, shown)
     title = html.escape(record.title or play.stage.name)
     page = re.sub("<title>.*?</title>", lambda _: f"<title>{title}</title>", _page(play, progress), count=1)

@@ -14,8 +14,8 @@ from ..record import Record
 from ..results.files import atomic, need, target_of
 from ..rotation import Array
 from ..stage import Poses, Stage
+from .bounds import floor
 from .camera import close_camera
-from .geometry import floor
 from .motion import Motion, motion, stage_in
 from .motion import traces as ways
 from .painter import TRACE_COLORS, USUAL, Image, Painter, bounds_of, check_size

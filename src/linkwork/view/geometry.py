@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from functools import lru_cache
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ..errors import LinkworkError, MissingExtraError
-from ..item import GROUND
+from ..errors import LinkworkError
 from ..rotation import IDENTITY, Array, Quaternion, Vector, about, frame_from_axis, matrix, quaternion
 from ..shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
-from ..stage import Poses, SeenFreedom, SeenJoint, Stage
+from ..stage import SeenFreedom, SeenJoint, Stage
+from .meshes import mesh_name
 
 Color = tuple[int, int, int]
 
@@ -30,13 +26,13 @@ TURN_COLOR, SLIDE_COLOR, LIMIT_COLOR, COM_COLOR = (
     (250, 220, 40),
 )
 BEARING_COLOR: Color = (70, 76, 86)
+SCENERY_COLOR: Color = (176, 184, 192)
 AXIS_COLORS: tuple[Color, ...] = ((220, 50, 47), (60, 160, 60), (38, 110, 210))
 
 _TURNS, _COIL = 9, 16  # turns of a coil spring, and points of a turn
-_ROUND = 32  # corners of circles
 _ARC = 16  # pieces of the arc that shows the limits of a turn
-_MESH, _HEIGHTS = "mesh:", "heights:"
-_PLANE, _THICK = 10.0, 0.01  # sides of the square that shows a plane, and how thick it is [m]
+_LEVEL = 1e-6  # sine of the slope below which a plane is the ground itself
+_PLANE = 2.0  # side of the square that shows a plane, in diagonals of what there is to see
 
 
 class Piece(NamedTuple):
@@ -53,27 +49,6 @@ class Piece(NamedTuple):
     color: Color
 
 
-class Triangles(NamedTuple):
-    """A surface."""
-
-    vertices: Array
-    """n × 3"""
-    faces: npt.NDArray[np.int32]
-    """m × 3, counter-clockwise from outside"""
-
-
-@lru_cache(maxsize=256)
-def mesh(name: str) -> Triangles:
-    """A unit box, sphere (radius 1), cylinder (radius 1, height 1 about z), cone (the same, tip at the top), or the
-    mesh of a file: `mesh:<path>`; or a height field over a unit square, its numbers in the name."""
-    if name.startswith(_HEIGHTS):
-        return _field(name)
-    if name.startswith(_MESH):
-        return _from_file(name.removeprefix(_MESH))
-    makers = {"box": _box, "sphere": _sphere, "cylinder": _cylinder, "cone": _cone}
-    return makers[name]()
-
-
 def body_pieces(stage: Stage, by_component: bool = False) -> list[Piece]:
     """The bodies themselves, each in its own colour or in that of its component."""
     families = list(dict.fromkeys(body.component for body in stage.bodies))
@@ -84,8 +59,53 @@ def body_pieces(stage: Stage, by_component: bool = False) -> list[Piece]:
         else:
             color = rgb(body.color) if body.color else PALETTE[i % len(PALETTE)]
         for shape in body.shapes:
-            pieces += _shape_pieces(shape, i, color)
+            pieces += shape_pieces(shape, i, color)
     return pieces
+
+
+def scenery_pieces(stage: Stage) -> list[Piece]:
+    """What never moves and has an end."""
+    pieces: list[Piece] = []
+    for shape, color in _scenery(stage):
+        if not isinstance(shape, Plane):
+            pieces += shape_pieces(shape, -1, color or SCENERY_COLOR)
+    return pieces
+
+
+def plane_pieces(stage: Stage, bounds: tuple[Array, Array]) -> list[Piece]:
+    """Planes of the scenery, which have no end: squares that reach beyond `bounds`, two corners [m]. Those that are
+    level are the ground itself, see `levels`."""
+    middle, side = (bounds[0] + bounds[1]) / 2, _PLANE * float(np.linalg.norm(bounds[1] - bounds[0]))
+    up, pieces = np.array(stage.up), []
+    for shape, color in _scenery(stage):
+        if isinstance(shape, Plane) and not _is_level(shape, up):
+            normal = matrix(shape.rotation)[:, 2]
+            at = _vector(middle - (middle - np.array(shape.at)) @ normal * normal)
+            scale = (side, side, 1.0)
+            pieces.append(Piece("plane", -1, at, shape.rotation, scale, color or SCENERY_COLOR))
+    return pieces
+
+
+def levels(stage: Stage) -> list[tuple[float, Color | None]]:
+    """How high along `up` level planes of the scenery are [m], and their colours, the highest first."""
+    up = np.array(stage.up)
+    found = [
+        (float(up @ np.array(shape.at)), color)
+        for shape, color in _scenery(stage)
+        if isinstance(shape, Plane) and _is_level(shape, up)
+    ]
+    return sorted(found, key=lambda ground: -ground[0])
+
+
+def _scenery(stage: Stage) -> Iterator[tuple[Shape, Color | None]]:
+    for thing in stage.scenery:
+        for shape in thing.shapes:
+            yield shape, rgb(thing.color) if thing.color else None
+
+
+def _is_level(plane: Plane, up: Array) -> bool:
+    normal = matrix(plane.rotation)[:, 2]
+    return float(np.linalg.norm(np.cross(normal, up))) < _LEVEL and float(normal @ up) > 0.0
 
 
 def joint_pieces(stage: Stage, size: float, bounds: tuple[Array, Array] | None = None) -> list[Piece]:
@@ -168,67 +188,6 @@ def frame_pieces(stage: Stage, size: float) -> list[Piece]:
     return pieces
 
 
-def extent(stage: Stage, positions: Array, rotations: Array) -> tuple[Array, Array]:
-    """Lowest and highest corner [m] of the bodies, over any number of poses (… × bodies × 3 and × 4)."""
-    far = reach(stage, positions, rotations, np.vstack([-np.eye(3), np.eye(3)]))
-    if not np.isfinite(far).all():
-        return np.full(3, -0.5), np.full(3, 0.5)
-    return -far[:3], far[3:]
-
-
-def reach(stage: Stage, positions: Array, rotations: Array, directions: Array) -> Array:
-    """How far bodies, and where they hang, reach along each direction (k × 3, of any length), over any number of poses:
-    the largest dot product with it, minus infinity if there is nothing."""
-    positions, rotations = (
-        positions.reshape(-1, *positions.shape[-2:]),
-        rotations.reshape(-1, *rotations.shape[-2:]),
-    )
-    R = turns(rotations)
-    far = np.full(len(directions), -np.inf)
-    for piece in body_pieces(stage):
-        centres = positions[:, piece.body] + R[:, piece.body] @ np.array(piece.at)
-        stretch = R[:, piece.body] @ (matrix(piece.rotation) * piece.scale)
-        along = centres @ directions.T + _support(piece.mesh, directions @ stretch)
-        far = np.maximum(far, along.max(axis=0))
-    # What slides or flies may have left its joint's place far behind.
-    hung = [j.at_a for j in stage.joints if j.a == GROUND and all(freedom.turns for freedom in j.freedoms)]
-    hung += [at for s in stage.springs for end, at in ((s.a, s.at_a), (s.b, s.at_b)) if end == GROUND]
-    for at in hung:
-        far = np.maximum(far, directions @ np.array(at))
-    return far
-
-
-def typical_size(stage: Stage) -> float:
-    """Length of a body of the middle size [m]; 0 if there are none."""
-    spans: dict[int, Array] = {}
-    axes = np.vstack([-np.eye(3), np.eye(3)])
-    for piece in body_pieces(stage):
-        stretch = matrix(piece.rotation) * piece.scale
-        far = axes @ np.array(piece.at) + _support(piece.mesh, axes @ stretch)
-        spans[piece.body] = np.maximum(far, spans.get(piece.body, far))
-    lengths = [float(np.linalg.norm(far[:3] + far[3:])) for far in spans.values()]
-    return float(np.median(lengths or [0.0]))
-
-
-def _support(name: str, d: Array) -> Array:
-    """The largest dot product of a point of a mesh with each of some vectors (… × 3)."""
-    round_, level = np.hypot(d[..., 0], d[..., 1]), np.abs(d[..., 2]) / 2
-    if name == "sphere":
-        return np.hypot(round_, d[..., 2])
-    if name == "cylinder":
-        return round_ + level
-    if name == "cone":
-        return np.maximum(round_ - d[..., 2] / 2, d[..., 2] / 2)
-    v = mesh(name).vertices
-    if name == "box" or not len(v):
-        far: Array = np.abs(d).sum(axis=-1) / 2
-        return far
-    # The box around a mesh of a file, which may have any number of corners.
-    low, high = v.min(axis=0), v.max(axis=0)
-    boxed: Array = d @ ((low + high) / 2) + np.abs(d) @ ((high - low) / 2)
-    return boxed
-
-
 def turns(rotations: Array) -> Array:
     """Rotation matrices of quaternions of any length but zero: … × 4 to … × 3 × 3."""
     w, x, y, z = np.moveaxis(rotations / np.linalg.norm(rotations, axis=-1, keepdims=True), -1, 0)
@@ -239,25 +198,6 @@ def turns(rotations: Array) -> Array:
     ]
     result: Array = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
     return result
-
-
-def floor(stage: Stage, poses: Poses, low: Array, high: Array) -> float:
-    """How high along `up` the ground is drawn [m]: under what is welded to it, else under the whole motion.
-
-    `low` and `high` are the corners of the motion, `poses` one of it.
-    """
-    held = {
-        joint.b if joint.a == GROUND else joint.a
-        for joint in stage.joints
-        if not joint.freedoms and GROUND in (joint.a, joint.b)
-    }
-    fixed = [i for i, body in enumerate(stage.bodies) if body.name in held]
-    size = float((high - low).max())
-    if fixed:
-        part = replace(stage, bodies=tuple(stage.bodies[i] for i in fixed), joints=(), springs=())
-        low, high = extent(part, poses.positions[fixed], poses.rotations[fixed])
-    up = np.array(stage.up)
-    return float(np.minimum(low * up, high * up).sum()) - 1e-3 * size
 
 
 def coil(start: Array, end: Array, radius: float) -> Array:
@@ -286,7 +226,8 @@ def rgb(color: str) -> Color:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
-def _shape_pieces(shape: Shape, body: int, color: Color) -> Iterator[Piece]:
+def shape_pieces(shape: Shape, body: int, color: Color) -> Iterator[Piece]:
+    """Of one shape that has an end."""
     at, turn = shape.at, shape.rotation
     if isinstance(shape, Box):
         yield Piece("box", body, at, turn, shape.size, color)
@@ -302,12 +243,9 @@ def _shape_pieces(shape: Shape, body: int, color: Color) -> Iterator[Piece]:
             yield Piece("sphere", body, end, turn, (r, r, r), color)
     elif isinstance(shape, Mesh):
         s = -shape.scale if shape.inverted else shape.scale
-        yield Piece(f"{_MESH}{shape.file}", body, at, turn, (s, s, s), color)
-    elif isinstance(shape, Plane):
-        below = _vector(np.array(at) - matrix(turn)[:, 2] * _THICK / 2)
-        yield Piece("box", body, below, turn, (_PLANE, _PLANE, _THICK), color)
+        yield Piece(mesh_name(shape), body, at, turn, (s, s, s), color)
     elif isinstance(shape, HeightField):
-        yield Piece(_field_name(shape.grid()), body, at, turn, (*shape.size, 1.0), color)
+        yield Piece(mesh_name(shape), body, at, turn, (1.0, 1.0, 1.0), color)
     else:
         raise LinkworkError(f"pictures cannot show the shape {type(shape).__name__}")
 
@@ -365,89 +303,3 @@ def _arc(
 
 def _vector(a: Array) -> Vector:
     return float(a[0]), float(a[1]), float(a[2])
-
-
-def _faces(rows: Iterable[tuple[int, int, int]]) -> npt.NDArray[np.int32]:
-    return np.array(list(rows), np.int32)
-
-
-def _box() -> Triangles:
-    corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-    quads = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
-    faces = [face for a, b, c, d in quads for face in ((a, b, c), (a, c, d))]
-    return Triangles(corners, _faces(faces))
-
-
-def _sphere() -> Triangles:
-    rings = _ROUND // 2
-    rows = [(0.0, 0.0, -1.0)]
-    for i in range(1, rings):
-        polar = np.pi * i / rings
-        rows += [
-            (np.sin(polar) * np.cos(a), np.sin(polar) * np.sin(a), -np.cos(polar))
-            for a in 2 * np.pi * np.arange(_ROUND) / _ROUND
-        ]
-    rows.append((0.0, 0.0, 1.0))
-    top = len(rows) - 1
-    faces = []
-    for k in range(_ROUND):
-        n = (k + 1) % _ROUND
-        faces.append((0, 1 + n, 1 + k))
-        faces.append((top, top - _ROUND + k, top - _ROUND + n))
-        for i in range(rings - 2):
-            a, b = 1 + i * _ROUND + k, 1 + i * _ROUND + n
-            faces += [(a, b, b + _ROUND), (a, b + _ROUND, a + _ROUND)]
-    return Triangles(np.array(rows), _faces(faces))
-
-
-def _round(top: float) -> Triangles:
-    """A cylinder (top 1) or cone (top 0), the rims doubled so that edges are sharp."""
-    a = 2 * np.pi * np.arange(_ROUND) / _ROUND
-    c, s, n = np.cos(a), np.sin(a), _ROUND
-    side = [np.column_stack([k * c, k * s, np.full(n, z)]) for k, z in ((1.0, -0.5), (top, 0.5))]
-    vertices = np.vstack([*side, *side, [[0, 0, -0.5], [0, 0, 0.5]]])
-    faces = []
-    for k in range(n):
-        m = (k + 1) % n
-        faces += [(k, m, n + m), (k, n + m, n + k)]
-        faces += [(4 * n, 2 * n + m, 2 * n + k), (4 * n + 1, 3 * n + k, 3 * n + m)]
-    return Triangles(vertices, _faces(faces))
-
-
-def _cylinder() -> Triangles:
-    return _round(1.0)
-
-
-def _cone() -> Triangles:
-    return _round(0.0)
-
-
-def _field_name(grid: Array) -> str:
-    """A name that tells all: meshes are known by their names, in whatever process draws them."""
-    numbers = base64.b64encode(np.ascontiguousarray(grid, "<f8").tobytes()).decode()
-    return f"{_HEIGHTS}{grid.shape[1]}:{numbers}"
-
-
-def _field(name: str) -> Triangles:
-    """The surface of a height field, two triangles a cell."""
-    columns, numbers = name.removeprefix(_HEIGHTS).split(":")
-    z = np.frombuffer(base64.b64decode(numbers), "<f8").reshape(-1, int(columns))
-    rows = len(z)
-    x, y = np.meshgrid(np.linspace(-0.5, 0.5, z.shape[1]), np.linspace(-0.5, 0.5, rows))
-    node = np.arange(z.size, dtype=np.int32).reshape(z.shape)
-    a, b = node[:-1, :-1].ravel(), node[:-1, 1:].ravel()
-    c, d = node[1:, 1:].ravel(), node[1:, :-1].ravel()
-    faces = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
-    return Triangles(np.column_stack([x.ravel(), y.ravel(), z.ravel()]), faces)
-
-
-def _from_file(file: str) -> Triangles:
-    try:
-        import trimesh
-    except ImportError:
-        raise MissingExtraError("trimesh", "mesh", f"drawing the mesh '{file}'") from None
-    try:
-        loaded = trimesh.load_mesh(file)
-        return Triangles(np.asarray(loaded.vertices, float), np.asarray(loaded.faces, np.int32))
-    except Exception as error:  # trimesh raises whatever the format's reader raises
-        raise LinkworkError(f"mesh '{file}' cannot be drawn: {error}") from None

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..kernels.instances import place_instances
 from ..rotation import IDENTITY, Array, Vector, frame_from_axis, quaternion
 from ..stage import Poses, Stage
+from .bounds import typical_size
 from .geometry import (
     Color,
     Piece,
@@ -21,10 +23,12 @@ from .geometry import (
     com_pieces,
     frame_pieces,
     joint_pieces,
+    levels,
     limit_pieces,
-    mesh,
-    typical_size,
+    plane_pieces,
+    scenery_pieces,
 )
+from .meshes import is_open, mesh
 
 LAYERS = (
     "bodies",
@@ -32,18 +36,26 @@ LAYERS = (
     "limits",
     "springs",
     "ground",
+    "scenery",
     "traces",
+    "contacts",
     "reactions",
     "coms",
     "frames",
 )
-SHOWN = ("bodies", "joints", "springs", "ground", "traces")
+SHOWN = ("bodies", "joints", "springs", "ground", "scenery", "traces")
 """Layers that are shown at first."""
 
 _TRACE_COLORS = ((213, 94, 0), (0, 114, 178), (0, 158, 115), (204, 121, 167))
-_FORCE_COLOR, _SPRING_COLOR = (200, 30, 120), (60, 130, 90)
-# Longest arrow of a reaction, as a share of the stage's size.
+_FORCE_COLOR, _SPRING_COLOR, _PLAIN = (200, 30, 120), (60, 130, 90), (243, 244, 246)
+# Longest arrow of a force, as a share of the stage's size.
 _ARROW = 0.35
+STICKS_COLOR, SLIDES_COLOR = (0, 158, 115), (213, 94, 0)
+"""Of contacts; of Okabe and Ito's, for the colour-blind too."""
+_WEIGHT = 0.5  # length of the arrow of a contact that carries a body of the middle mass, in sizes of a body
+_GLASS = 0.4  # opacity of what hides contacts
+# Opacity of scenery behind or in which bodies may be, as in a bin.
+_CLOUDY, _HIDING = 0.6, ("box", "sphere", "cylinder")
 
 
 def light(scene: Any, up: Vector) -> None:
@@ -63,7 +75,8 @@ def light(scene: Any, up: Vector) -> None:
 class Instances:
     """Pieces that share a mesh, as one node."""
 
-    def __init__(self, scene: Any, name: str, pieces: Sequence[Piece]):
+    def __init__(self, scene: Any, name: str, pieces: Sequence[Piece], opacity: float | None = None):
+        self._opacity = opacity
         self.bodies = np.array([piece.body for piece in pieces], np.int64)
         self._at = np.array([piece.at for piece in pieces])
         self._turn = np.array([piece.rotation for piece in pieces])
@@ -78,13 +91,23 @@ class Instances:
             batched_positions=np.zeros((len(pieces), 3)),
             batched_scales=np.array([piece.scale for piece in pieces]),
             batched_colors=_linear([piece.color for piece in pieces]),
+            opacity=opacity,
             lod="off",
             flat_shading=pieces[0].mesh == "box",
-            side="double" if inside_out or pieces[0].mesh.startswith("mesh:") else "front",
+            side="double" if inside_out or is_open(pieces[0].mesh) else "front",
+            cast_shadow=pieces[0].mesh != "plane",  # all would be dark
         )
+        self._rests = False
+
+    def glaze(self, glass: bool) -> None:
+        """Make it as clear as glass, or as it was."""
+        self.handle.opacity = _GLASS if glass else self._opacity
 
     def place(self, poses: Poses) -> None:
-        """Follow the bodies."""
+        """Follow the bodies; what stands on the ground is placed once."""
+        if self._rests:
+            return
+        self._rests = bool((self.bodies < 0).all())
         place_instances(*poses, self.bodies, self._at, self._turn, self._p, self._q)
         self.handle.batched_positions = self._p  # viser copies them
         self.handle.batched_wxyzs = self._q
@@ -101,11 +124,13 @@ class Nodes:
         self._shown = set(SHOWN)
         self._layers: dict[str, list[Instances]] = {}
         self._lines: dict[str, Any] = {}
-        self._strongest = 0.0
+        self._strongest = self._hardest = 0.0
+        self._newton = self._arrow_of_a_newton()
         self._poses: Poses | None = None
         scene.set_up_direction(stage.up)
         light(scene, stage.up)
         self._add_ground(floor, (bounds[0] + bounds[1]) / 2)
+        self._add("scenery", scenery_pieces(stage) + plane_pieces(stage, bounds))
         self._add("bodies", body_pieces(stage))
         self._add("joints", joint_pieces(stage, self._mark, bounds))
         self._springs = [
@@ -120,14 +145,17 @@ class Nodes:
         kinds: dict[str, list[Piece]] = {}
         for piece in pieces:
             kinds.setdefault(piece.mesh, []).append(piece)
+        cloudy = layer == "scenery"
         self._layers[layer] = [
-            Instances(self._scene, f"/{layer}/{k}", group) for k, group in enumerate(kinds.values())
+            Instances(self._scene, f"/{layer}/{k}", group, _CLOUDY if cloudy and name in _HIDING else None)
+            for k, (name, group) in enumerate(kinds.items())
         ]
 
     def _add_ground(self, floor: float, middle: Array) -> None:
         up = np.array(self.stage.up)
         cell = 10.0 ** np.floor(np.log10(max(self._size, 1e-6) / 2))
         centre = middle - (middle @ up) * up + floor * up
+        grounds = levels(self.stage)
         self._lines["ground"] = self._scene.add_grid(
             "/ground",
             width=float(round(5 * self._size / cell) * cell),
@@ -138,7 +166,7 @@ class Nodes:
             section_color=(180, 186, 196),
             fade_distance=float(8 * self._size),
             shadow_opacity=0.25,
-            plane_color=(243, 244, 246),
+            plane_color=(grounds[0][1] if grounds else None) or _PLAIN,
             plane_opacity=0.6,
             wxyz=np.array(quaternion(frame_from_axis(self.stage.up))),
             position=centre,
@@ -154,6 +182,8 @@ class Nodes:
         if visible and layer in makers and layer not in self._layers:
             self._add(layer, makers[layer](self.stage, self._mark))
         (self._shown.add if visible else self._shown.discard)(layer)
+        if layer == "contacts":
+            self._glaze()
         for instances in self._layers.get(layer, ()):
             instances.handle.visible = visible
         for name, handle in self._lines.items():
@@ -168,6 +198,7 @@ class Nodes:
         for instances in self._layers["bodies"]:
             instances.handle.remove()
         self._add("bodies", pieces)
+        self._glaze()
         self.show("bodies", "bodies" in self._shown)
 
     def shows(self, layer: str) -> bool:
@@ -243,9 +274,49 @@ class Nodes:
         else:
             self._lines["reactions"].points = points
 
+    def touch(self, points: Array, forces: Array, slides: npt.NDArray[np.bool_]) -> None:
+        """Dots where things touch (n × 3 [m]) and arrows for the forces there (n × 3 [N]), in one colour where they
+        stick and in another where they slide (n)."""
+        strength = np.linalg.norm(forces, axis=1)
+        self._hardest = max(self._hardest, float(strength.max(initial=0.0)), 1e-12)
+        longest = _ARROW * self._size
+        length = strength * (self._newton or longest / self._hardest)
+        ends = points + forces * (np.minimum(length, longest) / np.maximum(strength, 1e-300))[:, None]
+        r = 0.006 * self._mark
+        for kind, color, some in (("sticks", STICKS_COLOR, ~slides), ("slides", SLIDES_COLOR, slides)):
+            dots, arrows, name = f"contacts:{kind}:dots", f"contacts:{kind}:arrows", f"/contacts/{kind}"
+            if some.any():
+                lines = np.stack([points[some], ends[some]], axis=1)
+                if dots not in self._lines:
+                    self._lines[dots] = self._scene.add_point_cloud(
+                        f"{name}/dots", points[some], color, point_size=2.5 * r, point_shape="circle",
+                        precision="float32", point_shading="flat",
+                    )  # fmt: skip
+                    self._lines[arrows] = self._scene.add_arrows(
+                        f"{name}/arrows", lines, color, shaft_radius=0.5 * r, head_radius=1.4 * r, head_length=4.0 * r,
+                    )  # fmt: skip
+                else:
+                    self._lines[dots].points = points[some]
+                    self._lines[arrows].points = lines
+            for key in (dots, arrows):
+                if key in self._lines:
+                    self._lines[key].visible = bool(some.any()) and "contacts" in self._shown
+
+    def _arrow_of_a_newton(self) -> float:
+        """Length of the arrow of a contact [m/N], in proportion to what bodies weigh; 0 if they weigh nothing."""
+        masses = [body.mass for body in self.stage.bodies if body.mass > 0.0]
+        weight = float(np.median(masses or [0.0])) * float(np.linalg.norm(self.stage.gravity))
+        return _WEIGHT * (typical_size(self.stage) or self._size) / weight if weight > 0.0 else 0.0
+
+    def _glaze(self) -> None:
+        """Contacts are between bodies, and forces point into them: they are seen through."""
+        for layer in ("bodies", "scenery"):
+            for instances in self._layers[layer]:
+                instances.glaze("contacts" in self._shown)
+
     def restart(self) -> None:
-        """Forget the strongest reaction."""
-        self._strongest = 0.0
+        """Forget the strongest forces."""
+        self._strongest = self._hardest = 0.0
 
     def remove(self) -> None:
         """Take everything off the scene."""

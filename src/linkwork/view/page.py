@@ -26,9 +26,9 @@ from ..model import Model
 from ..record import Record
 from ..scenes import find_scene, scene
 from ..stage import Poses
+from .bounds import extent, floor
 from .camera import Camera, camera
 from .gallery import Gallery
-from .geometry import extent, floor
 from .nodes import Nodes
 from .panel import TABS, Tab
 from .player import Player
@@ -68,6 +68,7 @@ class Page:
         self._ending = threading.Event()
         self._moments: deque[float] = deque(maxlen=int(RATE))
         self._seen_run = -1
+        self._seen_contacts: Any = None
         gui, stage = server.viser.gui, server.viser.scene
         gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium",
                             brand_color=(38, 110, 210))  # fmt: skip
@@ -277,6 +278,8 @@ class Page:
             self.nodes.show(layer, visible)
             if layer == "reactions" and self.session is not None:
                 self.session.reactions = visible
+            if layer == "contacts" and self.session is not None:
+                self.session.watch_contacts(visible)
 
     def color(self, by_component: bool) -> None:
         """Colours per body or by component."""
@@ -353,6 +356,11 @@ class Page:
                 self._move(view.poses)
                 if self.nodes.shows("reactions"):
                     self.nodes.react(view.poses, view.values)
+            contacts = session.contacts
+            if contacts is not self._seen_contacts:
+                self._seen_contacts = contacts
+                if contacts is not None:
+                    self.nodes.touch(contacts.points, contacts.forces, contacts.slides)
             if trace and self.nodes.shows("traces"):
                 self.nodes.trace(session.traces)
             if panel:

@@ -14,6 +14,7 @@ from ..errors import LinkworkError, nearest
 from ..kernels import raster
 from ..rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, quaternion
 from ..stage import Poses, Stage
+from .bounds import extent, typical_size
 from .camera import Camera
 from .geometry import (
     Color,
@@ -21,12 +22,13 @@ from .geometry import (
     body_pieces,
     coil,
     com_pieces,
-    extent,
     frame_pieces,
     joint_pieces,
+    levels,
     limit_pieces,
+    plane_pieces,
+    scenery_pieces,
     turns,
-    typical_size,
 )
 from .motion import check
 from .surface import surface
@@ -34,8 +36,8 @@ from .surface import surface
 Image = npt.NDArray[np.uint8]
 Bounds = tuple[Array, Array]
 
-LAYERS = ("ground", "bodies", "joints", "springs", "limits", "coms", "frames")
-USUAL = ("ground", "bodies", "joints", "springs")
+LAYERS = ("ground", "scenery", "bodies", "joints", "springs", "limits", "coms", "frames")
+USUAL = ("ground", "scenery", "bodies", "joints", "springs")
 LARGEST = 8192  # pixels of an edge
 
 TOP, BOTTOM, FLOOR, GRID = (203, 216, 232), (246, 248, 250), (240, 243, 246), (196, 204, 214)
@@ -44,9 +46,11 @@ TRACE_COLORS: tuple[Color, ...] = ((214, 30, 90), (20, 90, 200), (20, 140, 60), 
 _SHADOW = 0.42
 _NEARER = 4e-4  # from body to body that may share a place, see kernels.raster
 _THROUGH = 2500  # rank of what is seen through bodies, as it lies within them
-_LOOSE_TAGS, _LINE_TAGS = 1_000_000, 2_000_000  # beyond the numbers of bodies and joints
+# Beyond the numbers of bodies and joints.
+_LOOSE_TAGS, _LINE_TAGS, _SCENERY_TAGS = 1_000_000, 2_000_000, 3_000_000
 _FOCAL = 1616.0  # samples per unit of tangent of a picture 500 pixels high
 _GLOSS = 1.0
+_SHINES = 0.5  # light of what stands behind scenery, as in a box that would hide all that happens
 
 
 class Arrow(NamedTuple):
@@ -99,6 +103,7 @@ class Painter:
         self.depth = np.zeros((rows, columns), np.float32)
         self.tag = np.zeros((rows, columns), np.int32)
         self.shade = np.zeros((height, width), np.uint8)
+        self._scenery = self._draw_scenery(bounds) if stage.scenery and "scenery" in self.show else None
 
     def draw(
         self, poses: Poses, traces: Mapping[str, Array] | None = None, arrows: Iterable[Arrow] = ()
@@ -106,18 +111,14 @@ class Painter:
         """A picture, height × width × 3: red, green and blue."""
         check(self.stage, poses)
         ways = {name: _way(name, way) for name, way in (traces or {}).items()}
-        self.depth[:] = 0.0
-        self.tag[:] = -1
-        self.shade[:] = 0
+        self._clear()
         buffers = self.light, self.depth, self.tag, self.view
         for group in (self._pieces, _Pieces(self._loose(ways, arrows))):
             numbers = group.placed(poses)
-            raster.draw_pieces(*buffers, group.corners, group.normals, numbers, group.parts)
-            if "ground" in self.show:
-                raster.cast_shadows(
-                    self.shade, self.view, self.floor, self.lamps, group.corners, numbers, group.parts
-                )
+            self._draw(group, numbers)
         raster.draw_lines(*buffers, *self._lines(poses, ways))
+        if self._scenery is not None:
+            self._add(self._scenery)
         image = np.empty((*self.shade.shape, 3), np.uint8)
         raster.develop(image, *buffers[:3], self.shade, self.view, self.floor, _linear(TOP), _linear(BOTTOM))
         return image
@@ -126,6 +127,43 @@ class Painter:
     def coverage(self) -> float:
         """Share of the last picture in which something stands, the floor and the background apart."""
         return float(np.count_nonzero(self.depth)) / self.depth.size
+
+    def _clear(self) -> None:
+        self.depth[:] = 0.0
+        self.tag[:] = -1
+        self.shade[:] = 0
+
+    def _draw(self, group: _Pieces, numbers: Array) -> None:
+        """Pieces and their shadows."""
+        raster.draw_pieces(
+            self.light, self.depth, self.tag, self.view, group.corners, group.normals, numbers, group.parts
+        )
+        if "ground" in self.show:
+            raster.cast_shadows(
+                self.shade, self.view, self.floor, self.lamps, group.corners, numbers, group.parts
+            )
+
+    def _draw_scenery(self, bounds: Bounds) -> _Samples:
+        """What is the same in all pictures. A plane without end casts no shadow, or all would be dark."""
+        tags = itertools.count(_SCENERY_TAGS)
+        solids = [_Solid(piece, next(tags), 0, True) for piece in scenery_pieces(self.stage)]
+        solids += [_Solid(piece, next(tags), 0, False) for piece in plane_pieces(self.stage, bounds)]
+        group = _Pieces(solids)
+        self._clear()
+        self._draw(group, group.placed(Poses(np.empty((0, 3)), np.empty((0, 4)))))
+        return _Samples(self.light.copy(), self.depth.copy(), self.tag.copy(), self.shade.copy())
+
+    def _add(self, scenery: _Samples) -> None:
+        """Scenery before and behind what moves, which shines through it."""
+        before = scenery.depth > self.depth
+        shines = np.flatnonzero(before & (self.depth > 0.0))
+        behind = self.light.reshape(-1, 3)[shines]
+        np.copyto(self.light, scenery.light, where=before[..., None])
+        np.copyto(self.tag, scenery.tag, where=before)
+        np.copyto(self.depth, scenery.depth, where=before)
+        light = self.light.reshape(-1, 3)
+        light[shines] += _SHINES * (behind - light[shines])
+        self.shade |= scenery.shade
 
     def _solids(self, bounds: Bounds) -> list[_Solid]:
         """All pieces that move with bodies, layer by layer."""
@@ -189,6 +227,15 @@ class _Solid(NamedTuple):
     rank: int
     """The higher of two that share a place is seen."""
     casts: bool
+
+
+class _Samples(NamedTuple):
+    """A part of a picture, see kernels.raster."""
+
+    light: Any
+    depth: Any
+    tag: Any
+    shade: Any
 
 
 class _Pieces:
@@ -281,9 +328,11 @@ def _floor(stage: Stage, bounds: Bounds, size: float, floor: float | None, shown
     centre = (low + high) / 2
     R = frame_from_axis(_triple(up))
     wide = max(float(np.linalg.norm(high - low - ((high - low) @ up) * up)), 0.5 * size)
+    grounds = levels(stage)
+    color = (grounds[0][1] if grounds else None) or FLOOR
     return raster.Floor(
         1.0 if shown else 0.0, height, _triple(centre + (height - centre @ up) * up), _triple(R[:, 0]),
-        _triple(R[:, 1]), 2.2 * wide, _round_number(wide / 8), _linear(FLOOR), _linear(GRID), _SHADOW,
+        _triple(R[:, 1]), 2.2 * wide, _round_number(wide / 8), _linear(color), _linear(GRID), _SHADOW,
     )  # fmt: skip
 
 

@@ -14,8 +14,8 @@ from ..record import Record
 from ..results.files import atomic
 from ..rotation import Array
 from ..stage import Poses, Stage
+from .bounds import floor
 from .camera import Camera, close_camera, spread
-from .geometry import floor
 from .motion import Motion, motion, stage_in
 from .motion import traces as ways
 from .painter import LAYERS, USUAL, Arrow, Bounds, Image, Painter, bounds_of, check_size
@@ -137,10 +137,22 @@ def _shot(
 
 
 def _moment(stage: Stage, moving: Motion) -> int:
-    """The first row at which bodies are spread out about as much as they ever are."""
+    """The first row at which bodies are spread out about as much as they ever are; among scenery, where they may part
+    for good, the first at which a camera can be about as near to them as ever."""
     rows = np.unique(np.linspace(0.15, 1.0, _MOMENTS) * (len(moving.time) - 1)).astype(int)
-    spreads = np.array([spread(stage, moving.poses(row)) for row in rows])
-    return int(rows[int(np.argmax(spreads >= 0.97 * spreads.max()))])
+    worth = np.array(
+        [
+            _nearness(stage, moving.poses(row)) if stage.scenery else spread(stage, moving.poses(row))
+            for row in rows
+        ]
+    )
+    return int(rows[int(np.argmax(worth >= 0.97 * worth.max()))])
+
+
+def _nearness(stage: Stage, poses: Poses) -> float:
+    """Of the camera of a picture [1/m]."""
+    camera = close_camera(stage, poses)
+    return 1.0 / float(np.linalg.norm(np.subtract(camera.position, camera.look_at)))
 
 
 def _since(stage: Stage, moving: Motion, row: int) -> int:

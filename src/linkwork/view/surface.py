@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..rotation import Array
-from .geometry import mesh
+from .meshes import is_open, mesh
 
 _CREASE = np.cos(np.radians(40.0))  # faces that meet more sharply than this have an edge between them
-_CLOSED = ("box", "sphere", "cylinder", "cone")
 
 
 class Surface(NamedTuple):
@@ -23,7 +22,7 @@ class Surface(NamedTuple):
     normals: Array
     """n × 3 × 3, unit vectors outwards"""
     closed: bool
-    """Whether faces that are seen from behind are hidden anyway."""
+    """Whether faces that are seen from behind are hidden anyway, or, as of a plane, are not to be seen."""
 
 
 @lru_cache(maxsize=256)
@@ -35,7 +34,7 @@ def surface(name: str) -> Surface:
     size = np.linalg.norm(face, axis=1)
     solid = size > 1e-12 * size.max(initial=0.0)
     corners, face, size = corners[solid], face[solid], size[solid]
-    return Surface(corners, _smooth(corners, face, face / size[:, None]), name in _CLOSED)
+    return Surface(corners, _smooth(corners, face, face / size[:, None]), not is_open(name))
 
 
 def _smooth(corners: Array, face: Array, unit: Array) -> Array:

@@ -83,6 +83,6 @@ def _file(name: str) -> Path | None:
 def _drawers() -> bytes:
     """A hash of the sources that decide how a scene looks."""
     digest = hashlib.sha256()
-    for name in ("camera", "geometry", "painter", "picture", "surface"):
+    for name in ("bounds", "camera", "geometry", "meshes", "painter", "picture", "surface"):
         digest.update((_FOLDER / f"{name}.py").read_bytes())
     return digest.digest()

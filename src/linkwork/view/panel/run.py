@@ -101,6 +101,9 @@ class RunTab(Tab):
         overruns = report.get("steps_over_budget", report.get("steps_cut_short", 0))
         if overruns:
             rows.append(("steps beyond budget", str(overruns), ""))
+        if "contacts" in report:
+            rows.append(("contacts", str(report["contacts"]), ""))
+            rows.append(("deepest penetration", number(1e3 * report["depth"]), "mm"))
         rows.append(("energy from nowhere", number(values["energy.balance"]), "J"))
         rows.append(("kinetic energy", number(values["energy.kinetic"]), "J"))
         if report.get("worst_row"):

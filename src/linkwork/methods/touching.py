@@ -1,0 +1,40 @@
+"""Where things touch now, as arrays: pictures want hundreds of points many times a second."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..contact.detect import PATCHES, POINTS, SIDE
+from ..rotation import Array
+from .contact import ContactMethod
+
+
+class TouchArrays(NamedTuple):
+    """All points where things touch now, in the order of `touches`: copies, which no step changes."""
+
+    points: Array
+    """n × 3, in the world [m]"""
+    normals: Array
+    """n × 3, from one thing to the other: to the second, but never to scenery"""
+    forces: Array
+    """n × 3: on that other, friction included, mean of the last step [N]"""
+    slides: npt.NDArray[np.bool_]
+    """n: whether friction is at its bound"""
+
+
+def touch_arrays(method: ContactMethod) -> TouchArrays:
+    """What `touches` tells of places and forces, some thirty times as fast. Not while a step is taken."""
+    found = method._found
+    side = int(found.counts[SIDE])
+    patches = np.asarray(found.patches)[side, : found.counts[PATCHES]]
+    known = np.asarray(found.points)[side, : found.counts[POINTS]]
+    ways = np.repeat(np.where(patches["b"] == 0, -1.0, 1.0), patches["count"])
+    pushing = np.flatnonzero(known["p"][:, 0] > 0.0)
+    # Column by column: a point has many more, which need not be copied.
+    p, n, t, s = (known[name][pushing] for name in ("p", "n", "t", "s"))
+    way = ways[pushing, None]
+    forces = way * (p[:, :1] * n + p[:, 1:2] * t + p[:, 2:3] * s) / method._dt
+    return TouchArrays(known["x"][pushing], way * n, forces, known["slides"][pushing] != 0)
