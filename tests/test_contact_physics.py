@@ -35,13 +35,14 @@ from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.methods.contact import TOLERANCE
 from linkwork.rotation import about, matrix
 from linkwork.scenes import find_scene
+from linkwork.solvers.islands import LATER
 
 G = 9.81
 H = 1e-3
 SLOP = 1e-5
 REST = 1e-9
 """Slower than this is at rest [m/s]."""
-SETTLED = TOLERANCE * H
+SETTLED = LATER * TOLERANCE * H
 """Change of velocities [m/s] at which the direct solver is done with a step: what a step may leave."""
 DIRECT = [{"method": "simgc"}, {"method": "simmc"}]
 # Impulses [N s] of a kilogram, so velocities to 1e-12 m/s: many sweeps, but the scenes are small.
@@ -503,7 +504,10 @@ def test_friction_is_a_cone(way):
         along = np.array([cos(angle), sin(angle), 0.0])
         # The rest of the force beyond friction accelerates: a millionth of friction would show as 1 %.
         expected = 0.5 * friction * G * 1e-4 * along
-        np.testing.assert_allclose(speed(sim, f"goes{k}"), expected, atol=0.5 * friction * G * 1e-6)
+        left = 0.0 if "solver" in way else 500 * SETTLED
+        np.testing.assert_allclose(
+            speed(sim, f"goes{k}"), expected, atol=max(0.5 * friction * G * 1e-6, left)
+        )
 
 
 @every_way
@@ -554,7 +558,7 @@ def test_a_ball_rolls_over_a_seam():
         lost.append(1.0 - sim["ball_way.x_rate"])
         # The edge of the far plate is felt where a step would lead into it, 2 v h ahead: a bump of that slope and way.
         slope = 2 * dt / 0.1
-        assert record["ball_way.z"].max() <= slope * 2 * dt
+        assert record["ball_way.z"].max() <= slope * 2 * dt + SLOP  # nearer than the slop is touching
         assert record["ball_way.z"].min() >= -SLOP
         assert -1e-9 < lost[-1] < slope**2
     assert lost[2] < 0.1 * lost[0], "of second order"
@@ -627,8 +631,10 @@ def test_neither_order_nor_place_matters(way):
     for other in others:
         sim = Simulation(other, **way)
         sim.step(300)
-        # What 300 steps may leave, for 0.3 s
-        assert np.abs(places(sim) - places(first)).max() < 300 * SETTLED * 0.3
+        # What 300 steps may leave, for 0.3 s; angles, with levers of a decimetre
+        apart = np.abs(places(sim) - places(first))
+        assert apart[:, :3].max() < 300 * SETTLED * 0.3
+        assert apart[:, 3:].max() < 300 * SETTLED * 0.3 / 0.1
 
 
 # --- spinning ---

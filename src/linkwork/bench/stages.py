@@ -95,7 +95,7 @@ def _loop() -> Callable[..., None]:
     """Rounds of all calls, with the clock read between them: ticks[:, 0] is for reading it, then a column a call."""
     from ..coordinates.factor import factor
     from ..coordinates.tree import place
-    from ..formulations.direct import _couple, gather, solve
+    from ..formulations.direct import couple, gather, solve
     from ..kernels.clock import cycles
     from ..kernels.rows import survey
     from ..solvers.envelope import factor_envelope, solve_three
@@ -118,7 +118,7 @@ def _loop() -> Callable[..., None]:
             t5 = cycles()
             solve(tables, constraints, work, 0.0, DT, a, False, True)
             t6 = cycles()
-            _couple(tables, work)
+            couple(tables, work)
             t7 = cycles()
             for i in range(row.shape[1]):  # or else solutions of solutions would grow without end
                 row[P, i], row[PLACE, i], row[TURN, i] = 1.0, 1.0, 1.0

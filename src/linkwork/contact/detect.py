@@ -18,7 +18,7 @@ from ..kernels.math3 import add3, chain, cross3, dot3, get3, get9, norm3, rotate
 from .broad import Broad, enclose, enlarge, find_pairs, make_broad
 from .collide import collide
 from .colliders import BOUNCE_SPEED, FRICTION, RESTITUTION, ROLLING, TORSION, Colliders
-from .geometry import BOX, CAPSULE, CYLINDER, HULL, MOST, PLANE, SPHERE, contact_rows, make_scratch
+from .geometry import BOX, CAPSULE, CYLINDER, HULL, MOST, SPHERE, contact_rows, make_scratch
 
 POINT = np.dtype(
     [
@@ -31,7 +31,11 @@ POINT = np.dtype(
         ("s", "f8", 3),
         ("gap", "f8"),  # distance, negative in a penetration [m]
         ("goal", "f8"),  # least normal velocity at the end of the step [m/s]
-        ("p", "f8", 6),  # impulses: normal, along both tangents [N s], about the normal and the tangents [N m s]
+        (
+            "p",
+            "f8",
+            6,
+        ),  # impulses: normal, along both tangents [N s], about the normal and the tangents [N m s]
         ("last", "f8", 6),  # those before the present sweep
         ("way", "f8", 6),  # direction of the accelerated search
         ("push", "f8", 3),  # wanted pseudo velocities along n, t, s [m/s]
@@ -214,7 +218,14 @@ def _mount(tables, colliders, found, h, near):
             reach += h * (norm3(u) + norm3(w) * found.radius[i])
         found.reach[i] = reach
         enclose(
-            colliders.shapes[i], p, Q, colliders.hulls.vertices, reach, found.broad.boxes, found.broad.planes, i
+            colliders.shapes[i],
+            p,
+            Q,
+            colliders.hulls.vertices,
+            reach,
+            found.broad.boxes,
+            found.broad.planes,
+            i,
         )
 
 
@@ -308,7 +319,7 @@ def _keep_anchor(old, patch, pose_a, pose_b):
     """Go on with the anchor of the last step, unless B has turned too far against A."""
     if old.anchored == 0:
         return
-    R, p = relative_pose(pose_a, pose_b)
+    R, _ = relative_pose(pose_a, pose_b)
     # cos of the angle between two rotations from the trace of their quotient; 1 - cos is the angle squared / 2.
     same = 0.0
     for k in range(9):

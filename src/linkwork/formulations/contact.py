@@ -25,6 +25,7 @@ from ..kernels.spatial import dot6, get6, set6
 from ..loads import apply_loads
 from ..solvers.aim import aim, audit
 from ..solvers.envelope import factor_envelope, solve_envelope
+from ..solvers.islands import settle_island
 from ..solvers.layout import (
     BEGIN,
     DELTA,
@@ -41,7 +42,6 @@ from ..solvers.layout import (
     SOFT,
     P,
 )
-from ..solvers.islands import settle_island
 from ..solvers.subspace import spread
 from ..solvers.touch import (
     BARE,
@@ -94,7 +94,24 @@ _SHOVES = 20  # sweeps of pseudo impulses at most: what is left is taken back in
 
 
 @woven
-def step(tables, constraints, colliders, work, found, reach, space, spins, q, v, energy, delta, t, h, options, stats):
+def step(
+    tables,
+    constraints,
+    colliders,
+    work,
+    found,
+    reach,
+    space,
+    spins,
+    q,
+    v,
+    energy,
+    delta,
+    t,
+    h,
+    options,
+    stats,
+):
     """One step; returns OK, NO_PAIRS or NO_POOL (then nothing has been changed)."""
     deadline = cycles() + int(options[BUDGET])
     dofs, rows = tables.dofs, constraints.rows
@@ -137,7 +154,9 @@ def step(tables, constraints, colliders, work, found, reach, space, spins, q, v,
             return NO_POOL
         sweeps, cut, residual = 0, 0, 0.0
         for i in range(islands):
-            took, short, change = _solve_island(work, reach, space, rows, patches, points, i, options, deadline)
+            took, short, change = _solve_island(
+                work, reach, space, rows, patches, points, i, options, deadline
+            )
             sweeps, cut, residual = max(sweeps, took), max(cut, short), max(residual, change)
         for k in range(count):
             if not _asleep(reach, patches[k].island, options[SLEEP]):
@@ -155,9 +174,7 @@ def step(tables, constraints, colliders, work, found, reach, space, spins, q, v,
     deepest = _aim_places(reach, found, patches, points, count, h, options)
     for i in range(islands):
         if not _asleep(reach, i, options[SLEEP]) and _to_shove(reach, rows, patches, points, i):
-            shove_island(
-                work, reach, rows, patches, points, i, 1e-3 * options[SLOP] / h, _SHOVES, deadline
-            )
+            shove_island(work, reach, rows, patches, points, i, 1e-3 * options[SLOP] / h, _SHOVES, deadline)
     _anchor(found, reach, patches, points, count, h, options)
 
     # Velocities, and positions that move with them.
@@ -375,7 +392,7 @@ def spin(tables, spins, v, h, out):
         # The centre of mass must not notice.
         shift = rotate(get9(body.R), cross3(extra, get3(body.com)))
         link = dof.parent
-        for m in range(3):
+        for _ in range(3):
             axis = dofs[link]
             out[axis.v] -= axis.trans * dot3(shift, (axis.R[2], axis.R[5], axis.R[8]))
             link = axis.parent
@@ -542,7 +559,7 @@ def _account(work, reach, constraints, patches, points, count, h, energy, sleep)
 
 @kernel
 def _follow(found, patch, points, w, h, slop):
-    """The anchor moves on with what truly slips in this step, by its velocities; False if that is too fast to follow."""
+    """The anchor moves on with what truly slips in this step, by its velocities; False if that is too fast."""
     c, count, along, across, fastest = (0.0, 0.0, 0.0), 0, 0.0, 0.0, 0.0
     first = points[patch.first]
     for i in range(patch.first, patch.first + patch.count):
@@ -588,10 +605,10 @@ def _aim_places(reach, found, patches, points, count, h, options):
             point.push[1], point.push[2] = 0.0, 0.0
         if patch.touches == 0 or patch.friction == 0.0:
             patch.anchored = 0
-        elif patch.anchored != 0 and slides and not _follow(found, patch, points, w, h, slop):
-            patch.anchored = 0
-        if patch.anchored != 0:
+        elif patch.anchored != 0:
             _aim_back(found, patch, points, h, _STRAYED * slop)
+            if slides and not _follow(found, patch, points, w, h, slop):
+                patch.anchored = 0
     return deepest
 
 
@@ -655,7 +672,9 @@ def _anchor(found, reach, patches, points, count, h, options):
             w, fastest = relative_twist(reach, patch, U), 0.0
             for i in range(patch.first, patch.first + patch.count):
                 if points[i].loaded != 0:
-                    fastest = max(fastest, abs(dot6(get6(points[i].Jt), w)) + abs(dot6(get6(points[i].Js), w)))
+                    fastest = max(
+                        fastest, abs(dot6(get6(points[i].Jt), w)) + abs(dot6(get6(points[i].Js), w))
+                    )
             if h * fastest < options[SLOP]:
                 pose_a = (get3(found.positions[patch.i]), get9(found.rotations[patch.i]))
                 pose_b = (get3(found.positions[patch.j]), get9(found.rotations[patch.j]))
@@ -767,7 +786,11 @@ def run_contact(
                 return row, FULL
         sample(state, out_t, out_q, out_v, out_work, row, clock[2])
         strain = read_joints(tables, constraints, state.q, state.v, out_values[row], out_rates[row])
-        out_solver[row, 0], out_solver[row, 1], out_solver[row, 2] = strain, stats[LAST_SWEEPS], stats[LAST_GAP]
+        out_solver[row, 0], out_solver[row, 1], out_solver[row, 2] = (
+            strain,
+            stats[LAST_SWEEPS],
+            stats[LAST_GAP],
+        )
         out_solver[row, 3], out_solver[row, 4] = stats[CONTACTS], stats[LAST_DEPTH]
     return targets.shape[0], OK
 

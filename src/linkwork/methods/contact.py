@@ -26,6 +26,7 @@ from .base import NO_BUDGET, Method, samples
 from .rows import Start, carry, ordered_rows, redundant_rows, settle
 
 _EVENTS = 8192  # that wait to be read
+_KEPT_EVENTS = 100_000  # that are remembered: a live session has no end
 _NEAR = 10.0  # times the slop: shapes nearer than this are looked at even if nothing moves
 TOLERANCE = 1e-6
 """Change of an acceleration at which the direct solver's iterations end [m/s² or rad/s²]; a thousand times that after
@@ -65,8 +66,8 @@ class ContactMethod(Method):
 
     `solver` "direct" eliminates rows and iterates contact until accelerations change by less than 1e-6 m/s²;
     "impulses" iterates all rows until no impulse changes by more than `epsilon` [N s]. `slop`: penetration that is
-    left alone [m]; `erp`: share of what is beyond it, and of gaps, that is removed in a step; `sleep`: islands that have
-    been at rest for so long [s] are left alone until something touches them.
+    left alone [m]; `erp`: share of what is beyond it, and of gaps, that is removed in a step; `sleep`: islands that
+    have been at rest for so long [s] are left alone until something touches them.
     """
 
     observer: ContactObserver
@@ -97,7 +98,9 @@ class ContactMethod(Method):
         self._rows = ordered_rows(self.system, set(self._redundant))
         self._tables = self.system.fresh_tables()
         self._work = new_work(self._tables, self._rows.constraints)
-        self._reach = _new_reach(self._tables, self._rows.constraints, self._work, len(self.colliders.colliders.shapes))
+        self._reach = _new_reach(
+            self._tables, self._rows.constraints, self._work, len(self.colliders.colliders.shapes)
+        )
         self._space = make_subspace(self.system.nv)
         self._spins = _free_spins(self.system)
         ticks = NO_BUDGET if budget is None else budget * cycles_per_second()
@@ -112,7 +115,9 @@ class ContactMethod(Method):
         self._options[contact.SLOP] = slop
         self._options[contact.NEAR] = _NEAR * slop
         self._options[contact.SLEEP] = sleep or 0.0
-        self._settings: dict[str, Any] = {"iterations": iterations, "budget": budget, "erp": erp, "slop": slop, "sleep": sleep}
+        self._settings: dict[str, Any] = {
+            "iterations": iterations, "budget": budget, "erp": erp, "slop": slop, "sleep": sleep,
+        }  # fmt: skip
         if not direct:
             self._settings["epsilon"] = epsilon
         self.observer = ContactObserver(self.system)
@@ -136,9 +141,9 @@ class ContactMethod(Method):
         done = 0
         while True:
             more, status = contact.run_contact(
-                self._tables, self._constraints, self.colliders.colliders, self._work, self._found, self._reach, self._space,
-                self._spins, self.state, self._stats, self._events, self._event_count, self._dt, self._options,
-                steps[done:], *(part[done:] for part in out),
+                self._tables, self._constraints, self.colliders.colliders, self._work, self._found, self._reach,
+                self._space, self._spins, self.state, self._stats, self._events, self._event_count, self._dt,
+                self._options, steps[done:], *(part[done:] for part in out),
             )  # fmt: skip
             done += more
             self._drain()
@@ -156,6 +161,7 @@ class ContactMethod(Method):
             a, b = (owners[mounts["owner"][int(k)]] for k in (i, j))
             self.events.append(TouchEvent(float(t), a, b, bool(sign > 0.0)))
         self._event_count[0] = 0
+        del self.events[:-_KEPT_EVENTS]
 
     def touches(self) -> list[Touch]:
         """Where things touched in the last step, near misses left out."""
@@ -224,7 +230,13 @@ class ContactMethod(Method):
         values, rates, solver = self._joint_samples(1)
         q, v, s = self.state.q, self.state.v, self._stats
         strain = read_joints(self._tables, self._constraints, q, v, values[0], rates[0])
-        solver[0] = strain, s[contact.LAST_SWEEPS], s[contact.LAST_GAP], s[contact.CONTACTS], s[contact.LAST_DEPTH]
+        solver[0] = (
+            strain,
+            s[contact.LAST_SWEEPS],
+            s[contact.LAST_GAP],
+            s[contact.CONTACTS],
+            s[contact.LAST_DEPTH],
+        )
         return (*super().now(), values, rates, solver)
 
     def read(self, name: str) -> float:
@@ -269,7 +281,9 @@ class ContactMethod(Method):
                 f"up to {s[contact.RESIDUAL]:.2g} m/s"
             )
         if s[contact.EVENTS_LOST]:
-            found.append(f"{int(s[contact.EVENTS_LOST])} beginnings and ends of contact were too many to list")
+            found.append(
+                f"{int(s[contact.EVENTS_LOST])} beginnings and ends of contact were too many to list"
+            )
         return found
 
     def _row_name(self, index: float) -> str | None:
@@ -325,12 +339,13 @@ def _new_reach(tables: Tables, constraints: Constraints, work: layout.Work, shap
         rzi=np.zeros(rows_pool, np.int64), RZ=np.zeros(rows_pool), row=np.zeros((8, m)), row_z=row_z,
         cluster=cluster, cluster_first=first, cluster_dofs=order, held=np.zeros(count, np.int64),
         part=np.zeros((2, count), np.int64), order=np.zeros(pool, np.int64), row_order=np.zeros(m, np.int64),
-        armature=np.zeros(n + 1), still=np.zeros(count), restless=_restless(tables, constraints, cluster, row_z[CLUSTER], count), rest=np.zeros(count),
+        armature=np.zeros(n + 1), still=np.zeros(count), rest=np.zeros(count),
+        restless=_restless(tables, constraints, cluster, row_z[CLUSTER], count),
         starts=np.zeros((2, count + 1), np.int64),
     )  # fmt: skip
 
 
-def _restless(tables: Tables, constraints: Constraints, cluster: Array, of_rows: Array, count: int) -> Array:
+def _restless(tables: Tables, constraints: Constraints, cluster: Array, of_rows: Array, count: int) -> np.ndarray:
     """1 for clusters with loads or drives: what is commanded may change at any time."""
     found = np.zeros(count, np.int64)
     for side in ("a", "b"):

@@ -8,7 +8,7 @@ from .subspace import solve_subspace
 from .touch import CUT_SHORT, accelerate, keep_island, relax_patch, relax_row
 
 # Degenerate islands, where loads may be shared in many ways, settle to within the tolerance slowly or never.
-_LATE, _LATER = 8, 1e3
+_LATE, LATER = 8, 1e3
 _PATIENCE = 2  # sweeps before help is sought
 _DAMPING = 1e-4  # share of the diagonal
 _FEW, _MANY = 4, 60  # rounds through the points of a patch, each time it is its turn
@@ -16,7 +16,9 @@ _SOLUTIONS = 10  # of the whole island at once, before the search goes on by swe
 
 
 @kernel
-def settle_island(work, reach, space, rows, patches, points, island, tolerance, epsilon, limit, together, deadline):
+def settle_island(
+    work, reach, space, rows, patches, points, island, tolerance, epsilon, limit, together, deadline
+):
     """Sweeps over the rows and patches of an island until nothing changes any more; (sweeps, cut short, last change).
 
     tolerance: of velocities [m/s]; epsilon: of impulses [N s], whichever is met first. together: whether small islands
@@ -40,7 +42,7 @@ def settle_island(work, reach, space, rows, patches, points, island, tolerance, 
             speed, size, more = relax_patch(reach, patches[reach.order[k]], points, rounds, enough)
             fastest, largest = max(fastest, speed), max(largest, size)
             energy += more
-        enough_now = tolerance if sweep < _LATE else _LATER * tolerance
+        enough_now = tolerance if sweep < _LATE else LATER * tolerance
         if fastest <= enough_now or largest <= epsilon:
             return sweep + 1, 0, fastest
         if cycles() > deadline or sweep + 1 == limit:

@@ -1,17 +1,17 @@
 """Contact of a small island at once: all that pushes or sticks now is solved for together.
 
-Sweeps (`touch`) find out quickly which points push and which slide, but pass loads from body to body slowly: a heavy box
-on a light one takes as many sweeps as their ratio of mass. Given who pushes and who sticks, the impulses follow from
-one linear system (projected Gauss-Seidel with subspace minimisation: Silcowitz-Hansen, Niebe and Erleben, "Projected
-Gauss-Seidel subspace minimization method for interactive rigid body dynamics", GRAPP 2010). The next sweep tells
-whether the guess was right. Points of a patch repeat each other: what they can do together spans at most six
+Sweeps (`touch`) find out quickly which points push and which slide, but pass loads from body to body slowly: a heavy
+box on a light one takes as many sweeps as their ratio of mass. Given who pushes and who sticks, the impulses follow
+from one linear system (projected Gauss-Seidel with subspace minimisation: Silcowitz-Hansen, Niebe and Erleben,
+"Projected Gauss-Seidel subspace minimization method for interactive rigid body dynamics", GRAPP 2010). The next sweep
+tells whether the guess was right. Points of a patch repeat each other: what they can do together spans at most six
 directions, an orthonormal basis of which are its unknowns.
 
 A point that slides carries its friction along: μ times its normal impulse in the direction d that it has, which makes
-the system unsymmetric. Friction also turns with the slip: across d a point that slides at the speed v moves like one that
-is held by a damper, v_e + v/(μ p) Δp_e = 0 (the derivative of the projection onto the cone: Alart and Curnier, "A mixed
-formulation for frictional contact problems prone to Newton like solution methods", CMAME 92, 1991). Without that, points
-at the edge of the cone that hardly slide would settle very slowly.
+the system unsymmetric. Friction also turns with the slip: across d a point that slides at the speed v moves like one
+held by a damper, v_e + v/(μ p) Δp_e = 0 (the derivative of the projection onto the cone: Alart and Curnier, "A mixed
+formulation for frictional contact problems prone to Newton like solution methods", CMAME 92, 1991). Without that,
+points at the edge of the cone that hardly slide would settle very slowly.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_UNKNOWNS = 384
 _WORK = 2.0e6  # products that a solution may take: more are better spent on sweeps
 _SPAN = 1e-9  # a row that adds less than this share to those before follows from them
 _PIVOT = 1e-11
-_UNEVEN = 2.0  # largest load of a point over the mean at which loads are shared anew
+_UNEVEN = 1.5  # largest load of a point over the mean at which loads are shared anew
 _TINY = 1e-300
 
 
@@ -138,7 +138,7 @@ def spread(space, patch, points, slop):
     total, largest = 0.0, 0.0
     for i in range(patch.first, patch.first + patch.count):
         point = points[i]
-        if point.gap > slop or point.slides != 0:
+        if point.gap > slop or (point.slides != 0 and point.p[0] > 0.0):
             return
         total += point.p[0]
         largest = max(largest, point.p[0])
@@ -148,6 +148,7 @@ def spread(space, patch, points, slop):
         for m in range(3):
             points[i].last[m] = points[i].p[m]
         points[i].p[0] = max(points[i].p[0], _TINY)  # all points take part
+        points[i].slides = 0
     span = _basis(space, 0, patch, points)
     C, x = space.C[0], space.x[0]
     for s in range(span):
@@ -193,7 +194,7 @@ def _basis(space, k, patch, points):
         J = _measures(patch, point, kind)
         x0, x1, x2, x3, x4, x5 = J[0] / scale, J[1] / scale, J[2] / scale, J[3], J[4], J[5]
         whole = x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3 + x4 * x4 + x5 * x5
-        for turn in range(2):  # twice: the second time takes away what rounding left
+        for _ in range(2):  # twice: the second time takes away what rounding left
             for s in range(span):
                 q = Q[s]
                 along = x0 * q[0] + x1 * q[1] + x2 * q[2] + x3 * q[3] + x4 * q[4] + x5 * q[5]
@@ -205,7 +206,14 @@ def _basis(space, k, patch, points):
             left = math.sqrt(left)
             C[m, span] = left
             q = Q[span]
-            q[0], q[1], q[2], q[3], q[4], q[5] = x0 / left, x1 / left, x2 / left, x3 / left, x4 / left, x5 / left
+            q[0], q[1], q[2], q[3], q[4], q[5] = (
+                x0 / left,
+                x1 / left,
+                x2 / left,
+                x3 / left,
+                x4 / left,
+                x5 / left,
+            )
             span += 1
     for s in range(span):
         for c in range(3):
@@ -245,7 +253,7 @@ def _wrenches(space, k, patch, points, span):
 
 @inlined
 def _takes_part(patch, point, kind):
-    """Rows of a point that pushes: its normal (0), if it sticks both tangents (1, 2), if it slides the one across (1)."""
+    """Rows of a point that pushes: its normal (0); if it sticks both tangents (1, 2), else the one across (1)."""
     if point.p[0] <= 0.0:
         return False
     if kind == 0:
@@ -373,7 +381,7 @@ def _measure(reach, space, patch, k, column, width):
 
 @kernel
 def _lacking(reach, space, k, patch, points, at, span):
-    """The velocities that the points of a patch want and do not have, in its basis: least squares C x = what they lack."""
+    """The velocities that the points of a patch want and do not have, in its basis: C x = lack, by least squares."""
     C, x = space.C[k], space.x
     w = relative_twist(reach, patch, U)
     for s in range(span):
