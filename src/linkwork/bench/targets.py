@@ -97,13 +97,25 @@ def judge_contact(data: dict[str, Any]) -> list[Target]:
     """The same for the suite `contact` (see `ContactResult.to_dict`)."""
     found = {(row["case"], row["engine"]): row for row in data["rows"]}
     ours = found["gripper", "simgc"]
-    careful = [(case, key) for case in ("gripper", "stack of 10") for key in ("mujoco_tight", "bullet")]
-    others = [found[pair]["ratio"] if pair in found else None for pair in careful]
+
+    def lead(case: str, engines: str) -> float | None:
+        """How many times faster we are than the fastest of some engines."""
+        ratios = [row["ratio"] for (name, key), row in found.items() if name == case and key.startswith(engines)]
+        return min((ratio for ratio in ratios if ratio is not None), default=None)
+
+    others = ("mujoco", "bullet")
+    grasping = [
+        min((value for value in (lead(case, key) for key in others) if value is not None), default=None)
+        for case in ("gripper", "humanoid")
+    ]
     return [
         _most("slip of the gripped box in 5.2 s [m]", 1e-5, [ours["slip_m"]]),
         _most("deepest penetration, gripper [m]", 2e-5, [ours["depth_m"]]),
         _most("creep of a stack of 10 [m]", 1e-6, [found["stack of 10", "simgc"]["creep_m"]]),
-        _least("gripper and stack, times faster than MuJoCo tight and PyBullet", 1.0, others),
+        _least("gripper, times faster than the fastest other engine, slipping or not", 2.0, grasping[:1]),
+        _least("humanoid, times faster than the fastest other engine, slipping or not", 2.0, grasping[1:]),
+        _least("stack of 10, times faster than the fastest MuJoCo", 1.0, [lead("stack of 10", "mujoco")]),
+        _least("pile of 200, times faster than the fastest MuJoCo", 1.0, [lead("pile of 200", "mujoco")]),
         _most(
             "growth of a step with the bodies of a pile, exponent",
             1.3,

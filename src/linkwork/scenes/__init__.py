@@ -2,7 +2,7 @@
 
 To add a scene, write a file here with a docstring (its first line is the description), a function
 `build(...) -> Model` whose keyword parameters have defaults, and, where they differ from the defaults below,
-SOURCE, DURATION, DT, METHOD, PLOT and BUTTONS (label: function of the live `Session`). Nothing else needs to know.
+SOURCE, DURATION, DT, METHOD, PLOT, WATCHED and BUTTONS (label: function of the live `Session`). Nothing else needs to know.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ class Scene:
     plot: tuple[str, ...]
     """Signals worth plotting (patterns allowed)."""
     build: Callable[..., Model]
+    watched: float = 6.0
+    """How much of it is simulated for its thumbnail [s]."""
     buttons: dict[str, Callable[[Any], object]] = field(default_factory=dict)
     """What an operator of the live page may press, by label: functions of the `Session`."""
 
@@ -64,6 +66,7 @@ def find_scene(name: str) -> Scene:
         getattr(module, "METHOD", None),
         getattr(module, "PLOT", ()),
         module.build,
+        getattr(module, "WATCHED", 6.0),
         getattr(module, "BUTTONS", {}),
     )
 

@@ -10,6 +10,7 @@ from ..model import Body, Material, Model, Scenery
 from ..shapes import Box, Capsule, Cylinder, Sphere
 
 DURATION = 3.0
+WATCHED = 0.5  # until most of it lies, which takes most of the time
 PLOT = ("contact.*", "solver.iterations", "energy.kinetic")
 PITCH = 0.11
 """Between neighbours of the grid that they start in [m]: wider than any of them, however it is turned."""

@@ -24,7 +24,7 @@ __all__ = ["LAYERS", "USUAL", "Arrow", "Image", "draw", "save_png", "snapshot", 
 
 THUMBNAIL = (320, 200)
 # Of a scene: how long it is simulated for its thumbnail [s], how long traces are, and how many moments are compared.
-_WATCHED, _TRACED, _MOMENTS = 6.0, 2.0, 24
+_TRACED, _MOMENTS = 2.0, 24
 
 
 def draw(
@@ -110,7 +110,7 @@ def thumbnail(scene: str, width: int = THUMBNAIL[0], height: int = THUMBNAIL[1])
     model = found.build()
     stage = stage_of(model)
     record = Simulation(model, method=found.method, dt=found.dt).run(
-        min(found.duration, _WATCHED), reactions=False
+        min(found.duration, found.watched), reactions=False
     )
     moving = motion(record, stage)
     row = _moment(stage, moving)
