@@ -100,7 +100,9 @@ def judge_contact(data: dict[str, Any]) -> list[Target]:
 
     def lead(case: str, engines: str) -> float | None:
         """How many times faster we are than the fastest of some engines."""
-        ratios = [row["ratio"] for (name, key), row in found.items() if name == case and key.startswith(engines)]
+        ratios = [
+            row["ratio"] for (name, key), row in found.items() if name == case and key.startswith(engines)
+        ]
         return min((ratio for ratio in ratios if ratio is not None), default=None)
 
     others = ("mujoco", "bullet")

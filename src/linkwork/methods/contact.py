@@ -345,7 +345,9 @@ def _new_reach(tables: Tables, constraints: Constraints, work: layout.Work, shap
     )  # fmt: skip
 
 
-def _restless(tables: Tables, constraints: Constraints, cluster: Array, of_rows: Array, count: int) -> np.ndarray:
+def _restless(
+    tables: Tables, constraints: Constraints, cluster: Array, of_rows: Array, count: int
+) -> np.ndarray:
     """1 for clusters with loads or drives: what is commanded may change at any time."""
     found = np.zeros(count, np.int64)
     for side in ("a", "b"):

@@ -2,7 +2,8 @@
 
 To add a scene, write a file here with a docstring (its first line is the description), a function
 `build(...) -> Model` whose keyword parameters have defaults, and, where they differ from the defaults below,
-SOURCE, DURATION, DT, METHOD, PLOT, WATCHED and BUTTONS (label: function of the live `Session`). Nothing else needs to know.
+SOURCE, DURATION, DT, METHOD, PLOT, WATCHED and BUTTONS (label: function of the live `Session`). Nothing else needs to
+know.
 """
 
 from __future__ import annotations
