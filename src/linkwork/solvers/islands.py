@@ -28,10 +28,10 @@ def settle_island(
     first, last = reach.starts[0, island], reach.starts[0, island + 1]
     first_row, last_row = reach.starts[1, island], reach.starts[1, island + 1]
     before, fastest, trusted, damping = np.inf, 0.0, np.inf, 0.0
-    solved, doubtful = 0 if together else _SOLUTIONS, False
+    solved, doubtful, large = 0 if together else _SOLUTIONS, False, False
     for sweep in range(limit):
         fastest, largest, energy = 0.0, 0.0, 0.0
-        rounds, enough = (_FEW, 0.1) if sweep < _PATIENCE or not together else (_MANY, 1e-4)
+        rounds, enough = (_FEW, 0.1) if sweep < _PATIENCE or not together or large else (_MANY, 1e-4)
         for k in range(first_row, last_row):
             change, mass = relax_row(work, reach, rows, reach.row_order[k])
             if mass > 0.0:
@@ -59,6 +59,7 @@ def settle_island(
             keep_island(reach, rows, patches, points, island, True)
             doubtful = solve_subspace(work, reach, space, rows, patches, points, island, damping)
             solved = solved + 1 if doubtful else _SOLUTIONS
+            large = not doubtful
             before = np.inf
         if not doubtful:
             ratio = energy / before
