@@ -9,7 +9,7 @@ import numpy as np
 
 from ..contact.detect import PATCHES, SIDE, WANTED_PAIRS, enlarge_detection, make_detection
 from ..coordinates.observe import read_joints
-from ..errors import LinkworkError, nearest
+from ..errors import LinkworkError
 from ..formulations import contact
 from ..integrate import new_state
 from ..kernels.clock import cycles_per_second
@@ -23,7 +23,7 @@ from ..solvers.touch import CLUSTER, Reach
 from ..system import System
 from ..tables import BALL, SCREW, Constraints, Tables
 from .base import NO_BUDGET, Method, samples
-from .rows import Start, carry, ordered_rows, redundant_rows, settle
+from .rows import Start, carry, give_command, ordered_rows, redundant_rows, settle
 
 _EVENTS = 8192  # that wait to be read
 _KEPT_EVENTS = 100_000  # that are remembered: a live session has no end
@@ -290,11 +290,7 @@ class ContactMethod(Method):
         return self._rows.names[int(index)] if index >= 0 and self._rows.names else None
 
     def command(self, drive: str, value: float) -> None:
-        if drive not in self._rows.drives:
-            raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, self._rows.drives)}")
-        if not np.isfinite(value):
-            raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
-        self._constraints.inputs[self._rows.drives.index(drive)] = value
+        give_command(self._rows, self._constraints, drive, value)
 
 
 def _three(x: Any) -> tuple[float, float, float]:

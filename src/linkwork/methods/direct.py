@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..closure import Closure, yielding
-from ..errors import LinkworkError, nearest
 from ..formulations import stepping
 from ..integrate import dormand_prince, new_state, rk4
 from ..kernels.clock import cycles_per_second
@@ -19,7 +18,7 @@ from ..rotation import Array
 from ..solvers import layout
 from ..tables import DC_MOTOR, FRICTION, LIMIT, SERVO_PLACE, SERVO_RATE, SPRING
 from .base import Method, samples
-from .rows import Start, carry, ordered_rows, redundant_rows, settle
+from .rows import Start, carry, give_command, ordered_rows, redundant_rows, settle
 
 INTEGRATORS = {
     "adams": stepping.ADAMS,
@@ -162,11 +161,7 @@ class DirectMethod(Method):
         return float(layout.Samples(*self.now()).solver[0, 0])
 
     def command(self, drive: str, value: float) -> None:
-        if drive not in self._rows.drives:
-            raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, self._rows.drives)}")
-        if not np.isfinite(value):
-            raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
-        self._constraints.inputs[self._rows.drives.index(drive)] = value
+        give_command(self._rows, self._constraints, drive, value)
 
     def memory(self) -> dict[str, Array]:
         constraints, motion = self._constraints, self._motion

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..coordinates.observe import read_joints
-from ..errors import LinkworkError, nearest
+from ..errors import LinkworkError
 from ..formulations.impulses import run_impulses, workspace
 from ..integrate import new_state
 from ..kernels.clock import cycles_per_second
@@ -16,7 +16,7 @@ from ..model import Model
 from ..observe import Block, RowObserver
 from ..rotation import Array
 from .base import NO_BUDGET, Method, samples
-from .rows import Start, carry, in_world_axes, settle, without_degenerate
+from .rows import Start, carry, give_command, in_world_axes, settle, without_degenerate
 
 
 class ImpulseMethod(Method):
@@ -144,8 +144,4 @@ class ImpulseMethod(Method):
         return self._rows.names[int(index)] if index >= 0 and self._rows.names else None
 
     def command(self, drive: str, value: float) -> None:
-        if drive not in self._rows.drives:
-            raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, self._rows.drives)}")
-        if not np.isfinite(value):
-            raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
-        self._constraints.inputs[self._rows.drives.index(drive)] = value
+        give_command(self._rows, self._constraints, drive, value)

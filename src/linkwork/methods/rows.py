@@ -15,6 +15,7 @@ from ..contacts import may_touch
 from ..coordinates.dynamics import body_pose, body_twist
 from ..coordinates.factor import project_row
 from ..coordinates.tree import place
+from ..errors import LinkworkError, nearest
 from ..formulations.impulses import DEGENERATE
 from ..joints.base import AX, D
 from ..kernels.rows import measure
@@ -172,6 +173,15 @@ def settle(tables: Any, constraints: Any, q: Array) -> None:
     for row in constraints.rows:
         if row["kind"] == COORDINATE and row["role"] == HOLD:
             row["offset"] += row["phi"]
+
+
+def give_command(table: RowTable, constraints: Constraints, drive: str, value: float) -> None:
+    """Give a drive a new command, or say why not."""
+    if drive not in table.drives:
+        raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, table.drives)}")
+    if not np.isfinite(value):
+        raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
+    constraints.inputs[table.drives.index(drive)] = value
 
 
 _ROW_STATE = ("rate", "active", "p", "mode", "force")
