@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from linkwork import Simulation, scene
+from linkwork.methods.choose import DEFAULT_SLOP
 from linkwork.scenes.humanoid_stone import DT, DURATION, STONE
 from linkwork.scenes.humanoid_stone.robot import FOOT_WIDTH, HALF_HIPS, HEEL, HIP, TOE
 from linkwork.scenes.humanoid_stone.script import COURSE, STONE_AT
-from linkwork.simulate import DEFAULT_SLOP
 
 PALM, FEET = "right_arm.hand.palm", ("left_leg.foot", "right_leg.foot")
 HELD = DURATION - 1.5

@@ -12,9 +12,9 @@ import pytest
 from linkwork import Body, Hinge, Model, Simulation, Slider, scene
 from linkwork.drives import PositionServo, VelocityServo
 from linkwork.joints import JOINTS
+from linkwork.methods.choose import DEFAULT_ERP as ERP
 from linkwork.methods.rows import floating
 from linkwork.scenes.peaucellier import LINE, SIDE
-from linkwork.simulate import DEFAULT_ERP as ERP
 from references import at, reference
 from runs import both, end_of, orders
 

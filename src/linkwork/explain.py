@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .coordinates.tree import inertia_shares
+from .formulations.implicit import NO_CONVERGENCE
 from .integrate import NOT_FINITE, TOO_SMALL
 from .loads import KIND_CODES, Spring
-from .methods import ContactMethod
+from .methods import ContactMethod, ImplicitMethod
+from .methods.implicit import HALVINGS
 
 if TYPE_CHECKING:
     from .simulate import Simulation
@@ -29,6 +31,11 @@ def likely_reason(simulation: Simulation, status: int) -> str:
             f"t = {time:.6g} s: the adaptive integrator can find no step small enough for tolerance "
             f"{simulation.tolerance:g}; look for a jump in a load or an infinite stiffness, or loosen it"
         )
+    if status == NO_CONVERGENCE:
+        return (
+            f"t = {time:.6g} s: Newton's method does not converge, not even for a step of "
+            f"{simulation.dt / 2**HALVINGS:.2g} s; look for a jump in a load or a singular position, or shorten dt"
+        )
     what = "is not a number" if status == NOT_FINITE else "is running away"
     head = f"t = {time:.6g} s: the rate '{rate}' of body '{body}' {what}"
     cause = _stiffest(simulation)
@@ -36,15 +43,15 @@ def likely_reason(simulation: Simulation, status: int) -> str:
         return f"{head}; {cause}"
     if simulation.integrator == "adaptive":
         return f"{head}; look for a load that grows with the motion (negative damping, a user function)"
-    # Contact takes fixed steps only.
-    other = "" if isinstance(simulation.method, ContactMethod) else ", or use 'adaptive'"
+    # These take fixed steps only.
+    other = "" if isinstance(simulation.method, ContactMethod | ImplicitMethod) else ", or use 'adaptive'"
     return f"{head}; the step dt = {simulation.dt:g} s is probably too long: shorten it{other}"
 
 
 def _stiffest(simulation: Simulation) -> str:
     """The spring or damper that is too stiff for the step, judged by the inertia at the start."""
-    if simulation.integrator == "adaptive" or isinstance(simulation.method, ContactMethod):
-        return ""  # adaptive steps follow it; with contact springs and dampers are implicit
+    if simulation.integrator == "adaptive" or isinstance(simulation.method, ContactMethod | ImplicitMethod):
+        return ""  # adaptive steps follow it; in the others springs and dampers are implicit
     system, h = simulation.system, simulation.dt
     tables = system.fresh_tables()
     dofs, loads = tables.dofs, tables.loads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time as wall
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -11,25 +12,14 @@ from typing import Any
 import numpy as np
 
 from . import __version__, snapshot
-from .contacts import may_touch
 from .coordinates.dynamics import body_pose, body_twist, energies
 from .coordinates.tree import place
-from .errors import LinkworkError, SimulationError, UnsupportedError, nearest
+from .errors import LinkworkError, SimulationError, nearest
 from .explain import likely_reason
 from .integrate import OK, State
 from .loads import Force
-from .methods import (
-    INTEGRATORS,
-    TABLEAUS,
-    ContactMethod,
-    DirectMethod,
-    ImpulseMethod,
-    Method,
-    Touch,
-    TouchEvent,
-    TreeMethod,
-    row_features,
-)
+from .methods import ContactMethod, Method, Touch, TouchEvent
+from .methods.choose import DEFAULT_DT, DEFAULT_TOLERANCE, Settings, make_method
 from .model import Model
 from .observe import Block
 from .record import Record, RecordBuilder
@@ -38,13 +28,6 @@ from .schedule import Schedule, positive
 from .stage import Stage, stage_of
 from .system import System
 
-METHODS = ("tree", "simgc", "simmc")
-SOLVERS = ("direct", "impulses")
-
-DEFAULT_DT = 1e-3
-DEFAULT_TOLERANCE = 1e-8
-DEFAULT_EPSILON, DEFAULT_ITERATIONS, DEFAULT_ERP = 1e-6, 1000, 0.8
-DEFAULT_SLOP, DEFAULT_SWEEPS = 1e-5, 100
 # A balance that strays by more than this share of the energy in play is worth a warning.
 _BALANCE_BUDGET = 0.01
 _NOT_SET = np.array(
@@ -57,12 +40,16 @@ class Simulation:
 
     `method` is "tree" (open mechanisms), "simgc" or "simmc" (generalized or maximal coordinates: loops, limits,
     friction, drives); by default the first that can do the model. `solver`, of the last two, is "direct" (the
-    default: exact) or "impulses" (the papers' sequential impulses).
+    default: exact) or "impulses" (the papers' sequential impulses). "hybrid", "global" and "topological" are implicit, for
+    large steps and stiff springs: the index-3 augmented Lagrangian in relative or natural coordinates, and independent
+    coordinates; they refuse limits, dry friction and contact.
 
     `integrator` is one of fixed steps `dt` [s], or "adaptive" (order 5), which keeps the local error at `tolerance`
     and takes dt as its first step; asking for a `tolerance` is enough to get it. Fixed steps: "rk4" (order 4),
     "adams" (order 4, one evaluation a step; of the direct solver, its default), "euler" (semi-implicit, order 1; all
-    that impulses have).
+    that impulses have). Implicit methods have "trapezoidal" (order 2, no numerical damping; their default) and "alpha"
+    (generalized-α, order 2, which damps what the step cannot resolve: `rho` is the share of such an oscillation that is
+    left after a step, 0.8 by default).
 
     For impulses, `epsilon` is the change of an impulse [N s] at which iterations end, `iterations` their limit and
     `erp` the share of a gap removed in a step. `budget` is the time a step may take [s]: impulses stop iterating at
@@ -89,100 +76,27 @@ class Simulation:
         erp: float | None = None,
         slop: float | None = None,
         sleep: float | None = None,
+        rho: float | None = None,
     ):
-        _one_of("method", method, METHODS)
-        _one_of("solver", solver, SOLVERS)
-        for name, value in (
-            ("dt", dt),
-            ("tolerance", tolerance),
-            ("epsilon", epsilon),
-            ("erp", erp),
-            ("budget", budget),
-            ("slop", slop),
-            ("sleep", sleep),
-        ):
-            if value is not None:
-                positive(name, value)
-        if method is None:
-            rows = isinstance(model, Model) and (solver is not None or row_features(model.flatten()))
-            method = "simgc" if rows else "tree"
-        if method == "tree" and solver is not None:
-            raise UnsupportedError(
-                "the method 'tree' has no constraints to solve; solver belongs to simgc and simmc"
-            )
-        solver = solver or "direct"
-        touching = method != "tree" and isinstance(model, Model) and bool(may_touch(model.flatten()))
-        exact = method == "tree" or (solver == "direct" and not touching)
-        if exact:
-            given = {"epsilon": epsilon, "iterations": iterations, "erp": erp}
-            named = [name for name, value in given.items() if value is not None]
-            if named:
-                raise UnsupportedError(
-                    f"{', '.join(named)}: only iterated impulses have these; use solver='impulses'"
-                )
-        for name, value in (("slop", slop), ("sleep", sleep)):
-            if value is not None and not touching:
-                raise UnsupportedError(f"{name} is about contact, and nothing in this model may touch")
-        if epsilon is not None and solver == "direct":
-            raise UnsupportedError("epsilon ends sequential impulses; use solver='impulses'")
-        known = tuple(TABLEAUS) if method == "tree" else tuple(INTEGRATORS) if exact else ("euler",)
-        if integrator is not None and integrator not in known:
-            kind = f"method '{method}'" if method == "tree" else f"solver '{solver}'"
-            kind += " with contact" if touching else ""
-            raise UnsupportedError(f"{kind} has no integrator '{integrator}' (it has {', '.join(known)})")
-        if tolerance is not None and (not exact or integrator not in (None, "adaptive")):
-            why = (
-                f"solver '{solver}'{' with contact' if touching else ''} takes fixed steps"
-                if not exact
-                else f"integrator '{integrator}' takes fixed steps"
-            )
-            advice = "shorten dt instead" if touching else "use the direct solver's integrator 'adaptive'"
-            raise UnsupportedError(f"{why} and cannot keep a tolerance; {advice}")
-        if integrator is None:
-            integrator = (
-                "adaptive"
-                if tolerance is not None
-                else {"tree": "rk4"}.get(method, "adams" if exact else "euler")
-            )
         self._model = model if isinstance(model, Model) else None
-        self._chosen: dict[str, Any] = {
-            "method": method, "solver": solver if method != "tree" else None, "integrator": integrator,
-            "dt": float(dt), "tolerance": tolerance, "epsilon": epsilon, "iterations": iterations,
-            "budget": budget, "erp": erp, "slop": slop, "sleep": sleep,
-        }  # fmt: skip
+        self._chosen = Settings(
+            method,
+            solver,
+            integrator,
+            float(dt),
+            tolerance,
+            epsilon,
+            iterations,
+            budget,
+            erp,
+            slop,
+            sleep,
+            rho,
+        ).resolved(model)
         self.dt = float(dt)
         self.tolerance = float(DEFAULT_TOLERANCE if tolerance is None else tolerance)
-        self.integrator = integrator
-        self.method: Method
-        if method == "tree":
-            self.method = TreeMethod(model, integrator, self.dt, self.tolerance)
-        elif not isinstance(model, Model):
-            raise LinkworkError(f"method '{method}' needs the model itself, not a compiled system")
-        elif touching:
-            self.method = ContactMethod(
-                model,
-                method,
-                solver,
-                self.dt,
-                DEFAULT_EPSILON if epsilon is None else epsilon,
-                iterations or (DEFAULT_SWEEPS if solver == "direct" else DEFAULT_ITERATIONS),
-                budget,
-                DEFAULT_ERP if erp is None else erp,
-                DEFAULT_SLOP if slop is None else slop,
-                sleep,
-            )
-        elif solver == "direct":
-            self.method = DirectMethod(model, method, integrator, self.dt, self.tolerance, budget)
-        else:
-            self.method = ImpulseMethod(
-                model,
-                method,
-                self.dt,
-                DEFAULT_EPSILON if epsilon is None else epsilon,
-                DEFAULT_ITERATIONS if iterations is None else iterations,
-                budget,
-                DEFAULT_ERP if erp is None else erp,
-            )
+        self.integrator = str(self._chosen.integrator)
+        self.method: Method = make_method(model, self._chosen)
         self.tables = self.system.fresh_tables()
         loads = model.flatten().loads.values() if isinstance(model, Model) else ()
         self._forces = [load.name for load in loads if isinstance(load, Force) and not load.follows]
@@ -250,7 +164,7 @@ class Simulation:
 
         Time, coordinates, rates and commands of drives stay; forces that were set are again as the model writes them.
         """
-        other = Simulation(model, **self._chosen | {"dt": self.dt})
+        other = Simulation(model, **dataclasses.asdict(self._chosen) | {"dt": self.dt})
         other.method.take_over(self.method)
         other.method.observer.take_over(self.method.observer)
         self._model, self.method, self.tables = model, other.method, other.tables
@@ -465,8 +379,3 @@ class Simulation:
             "model": np.array(snapshot.fingerprint(self.system)),
             "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),
         }  # fmt: skip
-
-
-def _one_of(what: str, name: str | None, known: Sequence[str]) -> None:
-    if name is not None and name not in known:
-        raise LinkworkError(f"there is no {what} '{name}'{nearest(name, known)}")

@@ -19,14 +19,17 @@ def warmup(as_json: AsJson = False) -> None:
     began = time.perf_counter()
     with compiling(quiet=as_json, always=True):
         from ..kernels.jit import cache_directory
-        from ..methods import TABLEAUS
+        from ..methods.choose import IMPLICIT, SOLVERS
+        from ..methods.tree import TABLEAUS
         from ..scenes import scene
-        from ..simulate import SOLVERS, Simulation
+        from ..simulate import Simulation
 
         for integrator in TABLEAUS:
             warm(Simulation(scene("chain5"), integrator=integrator))
         for solver in SOLVERS:
             warm(Simulation(scene("double_four_bar"), solver=solver))
+        for method in IMPLICIT:
+            warm(Simulation(scene("double_four_bar"), method=method))
     seconds = time.perf_counter() - began
     where = cache_directory()
     if as_json:

@@ -8,7 +8,7 @@ from A to B. Its Jacobian is exact: an axis of A turns with ω_A, so it contribu
 import math
 
 from ..tables import COORDINATE, DOT, SLIDE, SPIN, TURN
-from .jit import kernel
+from .jit import inlined, kernel
 from .math3 import (
     add3,
     chain,
@@ -26,6 +26,7 @@ from .math3 import (
     sub3,
 )
 from .quaternion import matrix_quaternion
+from .spatial import get6
 
 _A, _B, _D = 3, 6, 9  # where the axes of A, of B and d begin among the vectors of a row
 
@@ -223,19 +224,25 @@ def _measure_distance(row, pair):
 
 @kernel
 def _move_pair(tables, pair):
-    """(placed tables) => rates and bias accelerations of the two frames and of d.
-
-    A0 is the spatial acceleration of a link whose joints do not accelerate: a point r of it has the acceleration
-    a + e×r + w×(v + w×r). Gravity is in it for all links alike and cancels in d.
-    """
+    """(placed tables) => rates and bias accelerations of the two frames and of d."""
     a, b = tables.dofs[pair.a], tables.dofs[pair.b]
-    w_A, w_B = (a.V[0], a.V[1], a.V[2]), (b.V[0], b.V[1], b.V[2])
-    e_A, e_B = (a.A0[0], a.A0[1], a.A0[2]), (b.A0[0], b.A0[1], b.A0[2])
+    stir_pair(pair, get6(a.V), get6(b.V), get6(a.A0), get6(b.A0))
+
+
+@inlined
+def stir_pair(pair, V_A, V_B, A_A, A_B):
+    """(twists and spatial accelerations of its links) => rates and accelerations of the two frames and of d.
+
+    A point r of a link has the acceleration a + e×r + w×(v + w×r). Gravity is in A0 for all links alike and cancels
+    in d.
+    """
+    w_A, w_B = (V_A[0], V_A[1], V_A[2]), (V_B[0], V_B[1], V_B[2])
+    e_A, e_B = (A_A[0], A_A[1], A_A[2]), (A_B[0], A_B[1], A_B[2])
     r_A, r_B = get3(pair.r_A), get3(pair.r_B)
-    v_A = add3((a.V[3], a.V[4], a.V[5]), cross3(w_A, r_A))
-    v_B = add3((b.V[3], b.V[4], b.V[5]), cross3(w_B, r_B))
-    a_A = add3(add3((a.A0[3], a.A0[4], a.A0[5]), cross3(e_A, r_A)), cross3(w_A, v_A))
-    a_B = add3(add3((b.A0[3], b.A0[4], b.A0[5]), cross3(e_B, r_B)), cross3(w_B, v_B))
+    v_A = add3((V_A[3], V_A[4], V_A[5]), cross3(w_A, r_A))
+    v_B = add3((V_B[3], V_B[4], V_B[5]), cross3(w_B, r_B))
+    a_A = add3(add3((A_A[3], A_A[4], A_A[5]), cross3(e_A, r_A)), cross3(w_A, v_A))
+    a_B = add3(add3((A_B[3], A_B[4], A_B[5]), cross3(e_B, r_B)), cross3(w_B, v_B))
     set3(pair.w_A, w_A)
     set3(pair.w_B, w_B)
     set3(pair.e_A, e_A)
@@ -257,7 +264,7 @@ def _vector_motion(pair, k, x):
 
 
 @kernel
-def _dot_motion(pair, i, k):
+def dot_motion(pair, i, k):
     """α·β of the i-th and k-th vector, its rate, and its second derivative if no joint accelerated."""
     alpha, beta = _vector(pair, i), _vector(pair, k)
     alpha1, alpha2 = _vector_motion(pair, i, alpha)
@@ -267,15 +274,15 @@ def _dot_motion(pair, i, k):
 
 
 @kernel
-def _coordinate_bias(pair, coord):
+def coordinate_bias(pair, coord):
     """Second derivative of a coordinate read from its frames if no joint accelerated."""
     pick = coord.pick
     if coord.how == SLIDE:
-        _, _, bias = _dot_motion(pair, pick[4], _D)
+        _, _, bias = dot_motion(pair, pick[4], _D)
         return coord.hand * bias
     if coord.how == TURN:
-        s, s1, s2 = _dot_motion(pair, pick[0], pick[1])
-        c, c1, c2 = _dot_motion(pair, pick[2], pick[3])
+        s, s1, s2 = dot_motion(pair, pick[0], pick[1])
+        c, c1, c2 = dot_motion(pair, pick[2], pick[3])
         size = 1.0 / (s * s + c * c)
         rate = (c * s1 - s * c1) * size
         return (c * s2 - s * c2) * size - 2.0 * (c * c1 + s * s1) * rate * size
@@ -323,38 +330,44 @@ def measure_motion(tables, constraints):
     for i in range(coords.shape[0]):
         coord = coords[i]
         if coord.q < 0 and coord.used != 0:
-            coord.bias = _coordinate_bias(pairs[coord.pair], coord)
+            coord.bias = coordinate_bias(pairs[coord.pair], coord)
     for i in range(rows.shape[0]):
-        _row_bias(pairs, coords, rows[i])
+        rows[i].bias = _row_bias(pairs, coords, rows[i])
 
 
 @kernel
 def _row_bias(pairs, coords, row):
     """phi'' of a row if no joint accelerated."""
-    if row.kind == DOT:
-        _, _, row.bias = _dot_motion(pairs[row.pair], row.alpha, row.beta)
-        if row.first >= 0:
-            row.bias -= row.ratio * coords[row.first].bias
-    elif row.kind == COORDINATE:
-        row.bias = row.sign * coords[row.first].bias
+    if row.kind == COORDINATE:
+        bias = row.sign * coords[row.first].bias
         if row.second >= 0:
-            row.bias -= row.ratio * coords[row.second].bias
-    elif row.kind == SPIN:
-        pair = pairs[row.pair]
+            bias -= row.ratio * coords[row.second].bias
+        return bias
+    pair = pairs[row.pair]
+    if row.kind == DOT:
+        bias = dot_motion(pair, row.alpha, row.beta)[2]
+        if row.first >= 0:
+            bias -= row.ratio * coords[row.first].bias
+        return bias
+    if row.kind == SPIN:
         axis = _vector(pair, row.alpha)
         w_B = get3(pair.w_B)
         slip = sub3(w_B, get3(pair.w_A))
         turning = sub3(get3(pair.e_B), get3(pair.e_A))
-        row.bias = dot3(axis, turning) + dot3(cross3(w_B, axis), slip)
-    else:
-        pair = pairs[row.pair]
-        d, d1 = get3(pair.d), get3(pair.d1)
-        length = norm3(d)
-        row.bias = 0.0
-        if length > 0.0:
-            u = scale3(1.0 / length, d)
-            along = dot3(u, d1)
-            row.bias = dot3(u, get3(pair.d2)) + (dot3(d1, d1) - along * along) / length
+        return dot3(axis, turning) + dot3(cross3(w_B, axis), slip)
+    return distance_bias(pair)
+
+
+@kernel
+def distance_bias(pair):
+    """|d|'' if no joint accelerated."""
+    d, d1 = get3(pair.d), get3(pair.d1)
+    length = norm3(d)
+    if length == 0.0:
+        return 0.0
+    u = scale3(1.0 / length, d)
+    along = dot3(u, d1)
+    return dot3(u, get3(pair.d2)) + (dot3(d1, d1) - along * along) / length
 
 
 # --- both at once, for stepping ---
@@ -377,14 +390,14 @@ def survey(tables, constraints, q):
             coord.value = q[coord.q]
         else:
             measure_coordinate(pairs[coord.pair], coord)
-            coord.bias = _coordinate_bias(pairs[coord.pair], coord)
+            coord.bias = coordinate_bias(pairs[coord.pair], coord)
     for i in range(rows.shape[0]):
         row = rows[i]
         if row.kind == DOT and row.alpha >= _A and row.alpha < _B and row.beta >= _B and row.first < 0:
             _survey_equation(pairs[row.pair], row)
         else:
             _measure_row(pairs, coords, row)
-            _row_bias(pairs, coords, row)
+            row.bias = _row_bias(pairs, coords, row)
 
 
 @kernel

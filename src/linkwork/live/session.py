@@ -22,6 +22,7 @@ import numpy as np
 
 from .. import __version__
 from ..errors import LinkworkError, nearest
+from ..methods.choose import DEFAULT_DT, EXPLICIT, IMPLICIT, SOLVERS
 from ..methods.contact import ContactMethod
 from ..methods.touching import TouchArrays, touch_arrays
 from ..model import Model
@@ -32,7 +33,7 @@ from ..realtime import RealTime, Samples, Status
 from ..record import Record, RecordBuilder, matching
 from ..rotation import Array, Vector, matrix
 from ..scenes import Scene
-from ..simulate import DEFAULT_DT, METHODS, SOLVERS, Simulation
+from ..simulate import Simulation
 from ..stage import Poses, Stage, stage_of
 from ..view.bounds import extent
 from .drives import Lever, levers
@@ -279,9 +280,9 @@ class Session:
     def methods(self) -> list[Method]:
         """What a selector of methods offers."""
         found = [Method("tree", "tree", None)]
-        for method in METHODS[1:]:
+        for method in EXPLICIT[1:]:
             found += [Method(f"{method}, {solver}", method, solver) for solver in SOLVERS]
-        return found
+        return [*found, *(Method(method, method, None) for method in IMPLICIT)]
 
     # What there is to see
 

@@ -13,11 +13,12 @@ LOADS: dict[str, type[Load]] = {load.kind: load for load in _ORDER}
 """Every load by the name that model files call it."""
 
 KIND_CODES: dict[type[Load], int] = {load: code for code, load in enumerate(_ORDER)}
-"""Number of each kind in the load table: its place in `_ORDER`, and in `_apply` below."""
+"""Number of each kind in the load table: its place in `_ORDER`, and in `apply_load` below."""
+JOINT_FUNCTION = KIND_CODES[JointFunction]
 
 
 @kernel
-def _apply(load, tables, q, v, t):
+def apply_load(load, tables, q, v, t):
     """The kernel of one load. A plain chain of comparisons: as fast as any dispatch, and cached."""
     if load.kind == 0:
         return apply_force(load, tables, q, v, t)
@@ -36,7 +37,7 @@ def apply_loads(tables, q, v, t):
     loads = tables.loads
     supplied, dissipated = 0.0, 0.0
     for i in range(loads.shape[0]):
-        gain, loss = _apply(loads[i], tables, q, v, t)
+        gain, loss = apply_load(loads[i], tables, q, v, t)
         supplied += gain
         dissipated += loss
     return supplied, dissipated

@@ -2,16 +2,16 @@
 
 from .base import Method
 from .contact import ContactMethod, Touch, TouchEvent
-from .direct import INTEGRATORS, DirectMethod
+from .direct import DirectMethod
+from .implicit import ImplicitMethod
 from .impulses import ImpulseMethod
 from .rows import row_features
-from .tree import TABLEAUS, TreeMethod
+from .tree import TreeMethod
 
 __all__ = [
-    "INTEGRATORS",
-    "TABLEAUS",
     "ContactMethod",
     "DirectMethod",
+    "ImplicitMethod",
     "ImpulseMethod",
     "Method",
     "Touch",

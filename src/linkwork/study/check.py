@@ -12,8 +12,9 @@ from ..assemble import Assembly, assemble
 from ..compile import compile_model
 from ..errors import LinkworkError, ModelError
 from ..item import GROUND
+from ..methods.choose import DEFAULT_DT
 from ..model import Flat, Model
-from ..simulate import DEFAULT_DT, Simulation
+from ..simulate import Simulation
 from ..spanning import spanning_tree
 from ..system import System
 from .redundancy import Diagnosis, Loop, Redundant, diagnose

@@ -1,0 +1,487 @@
+"""Implicit steps by the index-3 augmented Lagrangian (Cuadrado and Dopico, eqs. 1-2 and 21-29).
+
+Positions at the end of a step are sought by Newton's method,
+
+    M z'' + Φᵀ (λ* + α Φ) = Q,    λ* ← λ* + α Φ after every iteration,
+
+with the rates and accelerations that the integrator gives for them: generalized-α with spectral radius 1, which is the
+trapezoidal rule, or less, which damps what the step cannot resolve. The tangent M + ch C + sh K + s Φᵀ α Φ has the exact
+derivatives of inertial forces, loads, springs and drives; second derivatives of constraints are left out, they
+cost an iteration at most. Rates and accelerations are then projected onto the constraints with the same factors.
+"""
+
+import numpy as np
+
+from ..coordinates.factor import add_row
+from ..coordinates.observe import read_joints
+from ..coordinates.soften import add_load_tangent, second, straight
+from ..coordinates.tangent import add_motion_tangent, balance, hold, prepare
+from ..coordinates.tree import place, retract
+from ..integrate import OK, finite
+from ..kernels.clock import cycles
+from ..kernels.jit import kernel
+from ..kernels.rows import survey
+from ..loads import apply_loads
+from ..solvers.multipliers import (
+    ACCELERATIONS,
+    AIM,
+    AUXILIARY,
+    CHANGE,
+    CHANGED,
+    DELTA,
+    FACTORED,
+    GAP,
+    GAP_ROW,
+    GAP_TIME,
+    HALVED,
+    ITERATIONS,
+    LAST_GAP,
+    LAST_ITERATIONS,
+    MOBILITY,
+    MOST_ITERATIONS,
+    MULTIPLIER,
+    OVERRUNS,
+    PENALTY,
+    RATES,
+    RESIDUAL,
+    SAFE,
+    TARGET,
+    TRIAL_ACCELERATION,
+    TRIAL_AUX,
+    TRIAL_RATE,
+    WANT,
+    multiply,
+    rate_command,
+    row_law,
+    scatter,
+)
+from ..solvers.skyline import LOWER, START, add, clear, factor, solve
+from ..solvers.skyline import PLACE as ROW_OF
+from ..tables import HOLD, SERVO_RATE, SPRING
+
+NO_CONVERGENCE = 4
+"""How a stretch of steps ended: Newton's method found no end of a step however short."""
+
+NOW, TRIAL = 0, 1
+# Penalty against the inertia that resists a row: each round takes so much off a gap.
+_FIRM = 1e6
+_ROUNDS = 8  # of projection: each is worth three digits at least
+_SLOW = 0.1  # contraction beyond which the tangent is made anew
+_ROUNDING = 1e-14
+_PLACED = 1e-13  # gaps that a start may have [rad or m]
+
+
+@kernel
+def evaluate(tables, constraints, work, q, v, a, t, on_v, on_q, tangent):
+    """(q, v, a, t) => residual without constraint forces, gaps, rates and gradients of rows; the matrix if asked for."""
+    dofs, rows = tables.dofs, constraints.rows
+    residual = work.x[RESIDUAL]
+    place(dofs, tables.islands, q, v)
+    hold(dofs, work.spat, a)
+    if tangent:
+        prepare(dofs, work.spat)
+    work.report[0], work.report[1] = 0.0, 0.0
+    if tables.loads.shape[0] > 0:
+        work.report[0], work.report[1] = apply_loads(tables, q, v, t)
+    balance(dofs, work.spat, a, residual)
+    look(tables, constraints, work, q, v)
+    if tangent:
+        clear(work.matrix)
+        shape, values = work.matrix.shape, work.matrix.values
+        add_motion_tangent(dofs, work.spat, shape, values, 1.0, on_v, on_q)
+        if tables.loads.shape[0] > 0:
+            add_load_tangent(tables, work.spat, work.block, work.spare, q, v, t, shape, values, on_v, on_q)
+    for r in range(rows.shape[0]):
+        if work.kept[r] == 0:
+            _push(tables, constraints, work, r, v, a, t, on_v, on_q, tangent)
+
+
+@kernel
+def look(tables, constraints, work, q, v):
+    """(placed tables) => gap, rate, bias and gradient of every row."""
+    dofs, rows = tables.dofs, constraints.rows
+    survey(tables, constraints, q)
+    line = work.line
+    for r in range(rows.shape[0]):
+        add_row(dofs, constraints, rows[r], line)
+        rate = 0.0
+        for k in range(work.ptr[r], work.ptr[r + 1]):
+            d = work.dof_of[work.idx[k]]
+            work.val[k] = line[d]
+            rate += line[d] * v[work.idx[k]]
+            line[d] = 0.0
+        rows[r].rate = rate
+
+
+@kernel
+def _push(tables, constraints, work, r, v, a, t, on_v, on_q, tangent):
+    """Force of a soft row subtracted from the residual, and its derivatives from the matrix."""
+    row, residual = constraints.rows[r], work.x[RESIDUAL]
+    force, stiffness, damping, inertia = row_law(tables, constraints, row, t)
+    if inertia > 0.0:
+        force -= inertia * (multiply(work, r, a) + row.bias)
+    row.force = force
+    scatter(work, r, -force, residual)
+    if not tangent:
+        return
+    shape, values = work.matrix.shape, work.matrix.values
+    along = inertia - on_v * damping - on_q * stiffness
+    begin, end = work.ptr[r], work.ptr[r + 1]
+    for k in range(begin, end):
+        for m in range(begin, end):
+            add(shape, values, work.idx[k], work.idx[m], along * work.val[k] * work.val[m])
+    if force == 0.0 or straight(constraints.coords, row):
+        return
+    for m in range(begin, end):
+        e, slope = work.dof_of[work.idx[m]] + 1, 0.0
+        for k in range(begin, end):
+            bent = second(tables, constraints, work.above, row, work.dof_of[work.idx[k]] + 1, e)
+            slope += bent * v[work.idx[k]]
+            add(shape, values, work.idx[k], work.idx[m], -on_q * force * bent)
+        for k in range(begin, end):  # the rate of the row changes with position, too
+            change = on_q * damping - 2.0 * on_v * inertia
+            add(shape, values, work.idx[k], work.idx[m], -change * work.val[k] * slope)
+
+
+@kernel
+def stiffen(constraints, work, s):
+    """Penalties of the constraints, added to the matrix: s Φᵀ α Φ. Their gradients are kept: projections with the
+    factors must push along these, since what is not in the matrix is not resisted by its penalties."""
+    shape, values = work.matrix.shape, work.matrix.values
+    for k in range(work.val.shape[0]):
+        work.pushed[k] = work.val[k]
+    for r in range(constraints.rows.shape[0]):
+        if work.kept[r] == 0:
+            continue
+        begin, end = work.ptr[r], work.ptr[r + 1]
+        mobility = 0.0
+        for k in range(begin, end):
+            i = shape[ROW_OF, work.idx[k]]
+            mobility += work.val[k] * work.val[k] / abs(values[LOWER, shape[START, i] + i])
+        work.row[MOBILITY, r] = max(work.row[MOBILITY, r], mobility)
+        work.row[PENALTY, r] = 0.0
+        if work.row[MOBILITY, r] > 0.0:
+            work.row[PENALTY, r] = _FIRM / (s * work.row[MOBILITY, r])
+    for r in range(constraints.rows.shape[0]):
+        if work.kept[r] == 0:
+            continue
+        weight = s * work.row[PENALTY, r]
+        for k in range(work.ptr[r], work.ptr[r + 1]):
+            x = weight * work.val[k]
+            for m in range(work.ptr[r], work.ptr[r + 1]):
+                add(shape, values, work.idx[k], work.idx[m], x * work.val[m])
+
+
+@kernel
+def _shove(work, r, weight, out):
+    """out += weight times row r as it was when the matrix was made."""
+    for k in range(work.ptr[r], work.ptr[r + 1]):
+        out[work.idx[k]] += weight * work.pushed[k]
+
+
+@kernel
+def _remove(constraints, work, s, q_rates):
+    """One round of projection: q_rates ← q_rates - F⁻¹ s Φᵀ α (Φ q_rates - want); returns the largest miss."""
+    change = work.x[CHANGE]
+    for i in range(change.shape[0]):
+        change[i] = 0.0
+    worst = 0.0
+    for r in range(constraints.rows.shape[0]):
+        if work.kept[r] != 0:
+            miss = multiply(work, r, q_rates) - work.row[WANT, r]
+            worst = max(worst, abs(miss))
+            _shove(work, r, -s * work.row[PENALTY, r] * miss, change)
+    solve(work.matrix, change)
+    for i in range(change.shape[0]):
+        q_rates[i] += change[i]
+    return worst
+
+
+@kernel
+def _project(constraints, work, s, q_rates):
+    """Rates or accelerations onto the constraints (eqs. 28 and 29), round after round, to rounding."""
+    last = np.inf
+    for _ in range(_ROUNDS):
+        worst = _remove(constraints, work, s, q_rates)
+        if worst == 0.0 or worst > 0.5 * last:
+            break
+        last = worst
+
+
+@kernel
+def _close_gaps(tables, constraints, work, q, s):
+    """(measured rows, factored matrix) => q moved so that gaps close, if they are worth it; returns the largest."""
+    rows, change = constraints.rows, work.x[CHANGE]
+    gap = 0.0
+    for i in range(change.shape[0]):
+        change[i] = 0.0
+    for r in range(rows.shape[0]):
+        if rows[r].role == HOLD:
+            gap = max(gap, abs(rows[r].phi))
+            _shove(work, r, -s * work.row[PENALTY, r] * rows[r].phi, change)
+    if gap > _PLACED:
+        solve(work.matrix, change)
+        retract(tables.dofs, q, change, q)
+    return gap
+
+
+@kernel
+def _project_motion(tables, constraints, work, q, v, a, t, s):
+    """(factored matrix) => rates and accelerations on the constraints, rows measured there."""
+    rows = constraints.rows
+    for _ in range(_ROUNDS):
+        place(tables.dofs, tables.islands, q, v)
+        look(tables, constraints, work, q, v)
+        if _close_gaps(tables, constraints, work, q, s) <= _PLACED:
+            break
+    for r in range(rows.shape[0]):
+        work.row[WANT, r] = rate_command(tables, constraints, rows[r], t)[0]
+    _project(constraints, work, s, v)
+    place(tables.dofs, tables.islands, q, v)
+    look(tables, constraints, work, q, v)
+    for r in range(rows.shape[0]):
+        work.row[WANT, r] = rate_command(tables, constraints, rows[r], t)[1] - rows[r].bias
+    _project(constraints, work, s, a)
+
+
+@kernel
+def _account(tables, constraints, work, t):
+    """Power supplied and dissipated now, and forces of the constraints, into the rows and the report."""
+    supplied, dissipated = work.report[0], work.report[1]
+    for r in range(constraints.rows.shape[0]):
+        row = constraints.rows[r]
+        if work.kept[r] != 0:
+            row.force = -work.row[MULTIPLIER, r]
+        if row.role == HOLD:
+            continue
+        power = row.force * row.rate
+        if row.role == SPRING:
+            dissipated -= power + row.value[0] * row.phi * row.rate
+        else:
+            supplied += power
+    work.report[2], work.report[3] = supplied, dissipated
+
+
+@kernel
+def begin(tables, constraints, work, path, t, h):
+    """Bring a state onto the constraints and find its accelerations and multipliers."""
+    rows, q, v, a = constraints.rows, path.q[NOW], path.y[RATES], path.y[ACCELERATIONS]
+    residual, change, s = work.x[RESIDUAL], work.x[CHANGE], 0.25 * h * h
+    n = change.shape[0]
+    for i in range(n):
+        a[i] = 0.0
+    for r in range(rows.shape[0]):
+        work.row[MULTIPLIER, r] = 0.0
+    for _ in range(2 * _ROUNDS):
+        evaluate(tables, constraints, work, q, v, a, t, 0.0, 0.0, True)
+        stiffen(constraints, work, s)
+        factor(work.matrix)
+        if _close_gaps(tables, constraints, work, q, s) <= _PLACED:
+            break
+    for r in range(rows.shape[0]):
+        work.row[WANT, r] = rate_command(tables, constraints, rows[r], t)[0]
+        if rows[r].role == SERVO_RATE:
+            work.row[TARGET, r] = rows[r].phi
+    _project(constraints, work, s, v)
+    for turn in range(_ROUNDS):  # M a + Φᵀ λ = Q with Φ a = want, augmented likewise
+        evaluate(tables, constraints, work, q, v, a, t, 0.0, 0.0, False)
+        for r in range(rows.shape[0]):
+            if work.kept[r] != 0:
+                want = rate_command(tables, constraints, rows[r], t)[1] - rows[r].bias
+                pull = s * work.row[PENALTY, r] * (multiply(work, r, a) - want)
+                work.row[MULTIPLIER, r] += pull if turn > 0 else 0.0
+                scatter(work, r, work.row[MULTIPLIER, r] + pull, residual)
+        for i in range(n):
+            change[i] = -residual[i]
+        solve(work.matrix, change)
+        for i in range(n):
+            a[i] += change[i]
+    for i in range(n):
+        path.y[AUXILIARY, i] = a[i]
+    _account(tables, constraints, work, t)
+
+
+@kernel
+def _try_end(constraints, work, path, h, method):
+    """(displacement) => rates, auxiliary accelerations and accelerations at the end of a step; method: β, γ, αm, αf."""
+    beta, gamma, am, af = method[0], method[1], method[2], method[3]
+    x, y = work.x, path.y
+    for i in range(x.shape[1]):
+        aux = (x[DELTA, i] - h * y[RATES, i]) / (beta * h * h) - (0.5 - beta) / beta * y[AUXILIARY, i]
+        x[TRIAL_AUX, i] = aux
+        x[TRIAL_RATE, i] = y[RATES, i] + h * ((1.0 - gamma) * y[AUXILIARY, i] + gamma * aux)
+        mixed = (1.0 - am) * aux + am * y[AUXILIARY, i] - af * y[ACCELERATIONS, i]
+        x[TRIAL_ACCELERATION, i] = mixed / (1.0 - af)
+
+
+@kernel
+def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, limit):
+    """Newton's method for the end of one step of size h; returns whether it converged, everything at the trial."""
+    x, rows = work.x, constraints.rows
+    n, delta, change, residual = x.shape[1], x[DELTA], x[CHANGE], x[RESIDUAL]
+    s = (
+        method[0] * h * h * (1.0 - method[3]) / (1.0 - method[2])
+    )  # what a position is worth as an acceleration
+    on_v = s * method[1] / (method[0] * h)
+    for i in range(n):
+        delta[i] = h * path.y[RATES, i] + 0.5 * h * h * path.y[AUXILIARY, i]
+    for r in range(rows.shape[0]):
+        if rows[r].role == SERVO_RATE:
+            now = rate_command(tables, constraints, rows[r], t)[0]
+            later = rate_command(tables, constraints, rows[r], t + h)[0]
+            work.row[AIM, r] = work.row[TARGET, r] + 0.5 * h * (now + later)
+    last, ratio, fresh = np.inf, 0.0, False
+    for turn in range(limit):
+        _try_end(constraints, work, path, h, method)
+        retract(tables.dofs, path.q[NOW], delta, path.q[TRIAL])
+        anew = turn == 0 or (ratio > _SLOW and not fresh)
+        evaluate(
+            tables, constraints, work, path.q[TRIAL], x[TRIAL_RATE], x[TRIAL_ACCELERATION], t + h, on_v, s, anew
+        )  # fmt: skip
+        if anew:
+            stiffen(constraints, work, s)
+            factor(work.matrix)
+            stats[FACTORED] += 1
+        fresh = False
+        for r in range(rows.shape[0]):
+            if work.kept[r] != 0:
+                gap = rows[r].phi - (work.row[AIM, r] if rows[r].role == SERVO_RATE else 0.0)
+                pull = work.row[PENALTY, r] * gap
+                work.row[MULTIPLIER, r] += pull if turn > 0 else 0.0
+                scatter(work, r, work.row[MULTIPLIER, r] + pull, residual)
+        for i in range(n):
+            change[i] = -s * residual[i]
+        solve(work.matrix, change)
+        size, moved = 0.0, 0.0
+        for i in range(n):
+            delta[i] += change[i]
+            size, moved = max(size, abs(change[i])), max(moved, abs(delta[i]))
+        if not size < 1e6:  # or not a number
+            return False
+        ratio = size / last if turn > 0 else 0.0
+        stats[LAST_ITERATIONS] = turn + 1
+        enough = tolerance * moved + _ROUNDING
+        if size <= enough or (turn > 0 and ratio < 0.5 and size * ratio <= enough):
+            return True
+        if turn > 3 and ratio > 2.0:
+            return False
+        last = size
+    return False
+
+
+@kernel
+def take(tables, constraints, work, path, t, h, method):
+    """(converged trial) => the state at its end, on the constraints, and the work done on the way."""
+    x, n = work.x, work.x.shape[1]
+    s = method[0] * h * h * (1.0 - method[3]) / (1.0 - method[2])
+    supplied, dissipated = work.report[2], work.report[3]
+    _try_end(constraints, work, path, h, method)
+    retract(tables.dofs, path.q[NOW], x[DELTA], path.q[TRIAL])
+    v, a, q = path.y[RATES], path.y[ACCELERATIONS], path.q[NOW]
+    for i in range(q.shape[0]):
+        q[i] = path.q[TRIAL, i]
+    for i in range(n):
+        v[i], a[i] = x[TRIAL_RATE, i], x[TRIAL_ACCELERATION, i]
+    _project_motion(tables, constraints, work, q, v, a, t + h, s)
+    for i in range(n):
+        path.y[AUXILIARY, i] = x[TRIAL_AUX, i] + a[i] - x[TRIAL_ACCELERATION, i]
+    evaluate(tables, constraints, work, q, v, a, t + h, 0.0, 0.0, False)
+    for r in range(constraints.rows.shape[0]):
+        work.row[TARGET, r] = work.row[AIM, r]
+    _account(tables, constraints, work, t + h)
+    path.energy[0] += 0.5 * h * (supplied + work.report[2])
+    path.energy[1] += 0.5 * h * (dissipated + work.report[3])
+
+
+@kernel
+def _seen(constraints, path, write):
+    """Whether state and commands are those that the last call left; with `write`, leave them."""
+    seen, k, same = path.seen, 0, True
+    for i in range(path.q.shape[1]):
+        same &= seen[k] == path.q[NOW, i]
+        seen[k] = path.q[NOW, i] if write else seen[k]
+        k += 1
+    for i in range(path.y.shape[1]):
+        same &= seen[k] == path.y[RATES, i]
+        seen[k] = path.y[RATES, i] if write else seen[k]
+        k += 1
+    for i in range(constraints.inputs.shape[0]):
+        same &= seen[k] == constraints.inputs[i]
+        seen[k] = constraints.inputs[i] if write else seen[k]
+        k += 1
+    return same
+
+
+@kernel
+def run_implicit(tables, constraints, every_row, work, path, clock, counts, stats, h, options, targets, out):
+    """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
+
+    options: β, γ, αm, αf, tolerance, limits of iterations and of halvings, budget of a step in clock ticks (0 for
+    none). A step whose iterations do not converge is taken in halves, and these in halves, up to that limit.
+    """
+    tolerance, limit, halvings, budget = options[4], int(options[5]), int(options[6]), options[7]
+    if not _seen(constraints, path, False):
+        begin(tables, constraints, work, path, clock[2], h)
+        stats[CHANGED] += 1
+    for sample in range(targets.shape[0]):
+        while counts[0] < targets[sample]:
+            began = cycles() if budget > 0.0 else 0
+            t0 = clock[0] + counts[0] * h
+            parts, done, level, iterations = 1, 0, 0, 0
+            while done < parts:
+                part = h / parts
+                t = t0 + done * part
+                for r in range(constraints.rows.shape[0]):
+                    work.row[SAFE, r] = work.row[MULTIPLIER, r]
+                ended = attempt(tables, constraints, work, path, stats, t, part, options, tolerance, limit)
+                iterations += stats[LAST_ITERATIONS]
+                if ended:
+                    take(tables, constraints, work, path, t, part, options)
+                    done += 1
+                    continue
+                for r in range(constraints.rows.shape[0]):
+                    work.row[MULTIPLIER, r] = work.row[SAFE, r]
+                level += 1
+                if level > halvings:
+                    clock[2] = t
+                    return sample, NO_CONVERGENCE
+                stats[HALVED] += 1
+                parts, done = 2 * parts, 2 * done
+            stats[ITERATIONS] += iterations
+            stats[MOST_ITERATIONS] = max(stats[MOST_ITERATIONS], iterations)
+            stats[LAST_ITERATIONS] = iterations
+            counts[0] += 1
+            counts[1] += 1
+            clock[2] = clock[0] + counts[0] * h
+            if budget > 0.0 and cycles() - began > budget:
+                stats[OVERRUNS] += 1
+            status = finite(path.y[RATES], counts, h)
+            if status != OK:
+                return sample, status
+        _sample(tables, constraints, every_row, work, path, stats, clock[2], out, sample)
+    _seen(constraints, path, True)
+    return targets.shape[0], OK
+
+
+@kernel
+def _sample(tables, constraints, every_row, work, path, stats, t, out, sample):
+    """State, accelerations, forces of rows, coordinates of all joints and the largest gap, measured."""
+    n, q, y = work.x.shape[1], path.q[NOW], path.y
+    out.t[sample] = t
+    for i in range(q.shape[0]):
+        out.q[sample, i] = q[i]
+    for i in range(n):
+        out.v[sample, i] = y[RATES, i]
+        out.a[sample, i] = y[ACCELERATIONS, i]
+    out.work[sample, 0], out.work[sample, 1] = path.energy[0], path.energy[1]
+    for i in range(constraints.rows.shape[0]):
+        out.forces[sample, i] = constraints.rows[i].force
+    strain = read_joints(tables, every_row, q, y[RATES], out.values[sample], out.rates[sample])
+    gap, rows = 0.0, every_row.rows
+    for i in range(rows.shape[0]):
+        if rows[i].role == HOLD and abs(rows[i].phi) > gap:
+            gap = abs(rows[i].phi)
+            if gap > stats[GAP]:
+                stats[GAP], stats[GAP_ROW], stats[GAP_TIME] = gap, i, t
+    stats[LAST_GAP] = gap
+    out.solver[sample, 0], out.solver[sample, 1], out.solver[sample, 2] = strain, stats[LAST_ITERATIONS], gap

@@ -1,0 +1,267 @@
+"""Implicit methods for large steps: the index-3 augmented Lagrangian with Newton's method."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..constrain import RowTable
+from ..contacts import may_touch
+from ..coordinates.tangent import SCRATCH
+from ..errors import LinkworkError, UnsupportedError
+from ..formulations import implicit
+from ..integrate import new_state
+from ..kernels.clock import cycles_per_second
+from ..model import Flat, Model
+from ..observe import Block, DirectObserver
+from ..order import elimination_order
+from ..rotation import Array
+from ..solvers import layout
+from ..solvers import multipliers as m
+from ..solvers.skyline import new_skyline
+from ..system import System
+from ..tables import COORDINATE, Constraints
+from .base import Method, samples
+from .rows import Start, carry, give_command, redundant_rows, settle
+
+TRAPEZOIDAL, ALPHA = "trapezoidal", "alpha"
+INTEGRATORS = (TRAPEZOIDAL, ALPHA)
+DEFAULT_RHO = 0.8
+TOLERANCE, ITERATIONS, HALVINGS = 1e-12, 20, 6
+"""Newton's method ends at corrections this small against the displacement of a step, or after so many iterations; a
+step that does not converge is halved so often."""
+_GAP_BUDGET = 1e-8  # a gap worth a warning [m or rad]
+
+
+def generalized_alpha(rho: float) -> tuple[float, float, float, float]:
+    """β, γ, αm and αf of Chung and Hulbert (1993) for a spectral radius at infinity; 1 is the trapezoidal rule."""
+    am, af = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
+    gamma = 0.5 + af - am
+    return 0.25 * (gamma + 0.5) ** 2, gamma, am, af
+
+
+def refuse(name: str, flat: Flat) -> None:
+    """Stop with the names of all that implicit methods do not do."""
+    found = []
+    for joint in flat.joints.values():
+        if joint.limits is not None:
+            found.append(f"joint '{joint.name}' has limits")
+        if any(joint.per_rate("friction")):
+            found.append(f"joint '{joint.name}' has dry friction")
+    for drive in flat.drives.values():
+        if drive.kind == "velocity_servo":
+            if np.isfinite(drive.numbers()[0]):
+                found.append(f"drive '{drive.name}' has a limited strength")
+            elif flat.joints[drive.joint].kind in ("spherical", "free"):
+                found.append(f"drive '{drive.name}' keeps the rate of a ball, which is no coordinate")
+    found += may_touch(flat)
+    if found:
+        raise UnsupportedError(
+            f"method '{name}' takes smooth steps only, but " + "; ".join(found) + "; use method 'simgc'"
+        )
+
+
+class ImplicitMethod(Method):
+    """Relative coordinates, loops closed by multipliers and penalties (`hybrid`).
+
+    `rho`: spectral radius at infinite frequency, 1 for the trapezoidal rule. `iterations`: limit of Newton's
+    method. `budget`: time that a step should take at most [s].
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        name: str,
+        integrator: str,
+        dt: float,
+        rho: float | None,
+        iterations: int,
+        budget: float | None,
+    ):
+        if rho is not None and not 0.0 <= rho <= 1.0:
+            raise LinkworkError(f"rho is a spectral radius: from 0 to 1, not {rho!r}")
+        if iterations < 1:
+            raise LinkworkError(f"iterations must be at least 1, not {iterations!r}")
+        refuse(name, model.flatten())
+        self.name, self._dt, self._integrator = name, dt, integrator
+        self._rho = 1.0 if integrator == TRAPEZOIDAL else DEFAULT_RHO if rho is None else rho
+        ticks = 0.0 if budget is None else budget * cycles_per_second()
+        self._budget = budget
+        self._options = np.array([*generalized_alpha(self._rho), TOLERANCE, iterations, HALVINGS, ticks])
+        self._start = Start(model, maximal=False)
+        self.system = self._start.system
+        assert self.system.rows is not None
+        self._redundant = redundant_rows(self._start)
+        self._rows = _without(self.system.rows, self._redundant)
+        self._tables = self.system.fresh_tables()
+        self._work = new_step(self.system, self._rows.constraints)
+        self.observer: DirectObserver = DirectObserver(model, self.system, self._rows.names)
+        self.reset()
+
+    def reset(self) -> None:
+        assert self.system.rows is not None
+        start, nq, nv = self._start, self.system.nq, self.system.nv
+        self._stats = np.zeros(m.STATS)
+        self._stats[m.GAP_ROW] = -1.0
+        self._constraints = self._rows.fresh()
+        self._every_row = self._constraints._replace(rows=self.system.rows.fresh().rows)
+        settle(self._tables, self._constraints, start.q)
+        settle(self._tables, self._every_row, start.q)
+        self._work.row[:] = 0.0
+        state = new_state(start.q, start.v)
+        seen = np.full(nq + nv + len(self._constraints.inputs), np.nan)
+        self._path = m.Path(np.tile(start.q, (2, 1)), np.zeros((3, nv)), np.zeros(2), seen)
+        self._path.y[m.RATES] = start.v
+        path = self._path
+        self.state = state._replace(q=path.q[implicit.NOW], v=path.y[m.RATES], work=path.energy)
+        self.state.clock[1] = self._dt
+
+    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        coords, rows = len(self._constraints.coords), len(self._constraints.rows)
+        n, nv = len(targets), self.system.nv
+        shapes = ((n, coords), (n, coords), (n, 3), (n, nv), (n, rows))
+        out = layout.Samples(*samples(n, self.system), *(np.empty(shape) for shape in shapes))
+        done, status = implicit.run_implicit(
+            self._tables, self._constraints, self._every_row, self._work, self._path, self.state.clock,
+            self.state.counts, self._stats, self._dt, self._options, np.array(targets, np.int64), out,
+        )  # fmt: skip
+        return done, status, tuple(out)
+
+    def now(self) -> Block:
+        return self.advance([self.state.counts[0]])[2]
+
+    def accelerations(self) -> Array:
+        a: Array = layout.Samples(*self.now()).a[0]
+        return a
+
+    def read(self, name: str) -> float:
+        return self.observer.read(name, self.now())
+
+    def strain(self) -> float:
+        return float(layout.Samples(*self.now()).solver[0, 0])
+
+    def disturb(self) -> None:
+        self._path.seen[:] = np.nan
+
+    def take_over(self, other: Method) -> None:
+        super().take_over(other)
+        if isinstance(other, ImplicitMethod):
+            assert self.system.rows is not None
+            assert other.system.rows is not None
+            if self._rows.names == other._rows.names:
+                self._stats[:] = other._stats
+            carry(self._rows, self._constraints, other._rows, other._constraints)
+            carry(self.system.rows, self._every_row, other.system.rows, other._every_row)
+        self.disturb()
+
+    def command(self, drive: str, value: float) -> None:
+        give_command(self._rows, self._constraints, drive, value)
+
+    def memory(self) -> dict[str, Array]:
+        constraints, path = self._constraints, self._path
+        return {
+            "rows": constraints.rows,
+            "coordinates": constraints.coords["value"],
+            "commands": constraints.inputs,
+            "stats": self._stats,
+            "path_y": path.y,
+            "path_seen": path.seen,
+            "multipliers": self._work.row,
+            "report": self._work.report,
+        }
+
+    def info(self) -> dict[str, Any]:
+        return {"integrator": self._integrator, "rho": self._rho, "budget": self._budget}
+
+    def report(self) -> dict[str, Any]:
+        """The last step: iterations, and the largest gap at the last sample."""
+        return {
+            "iterations": int(self._stats[m.LAST_ITERATIONS]),
+            "gap": float(self._stats[m.LAST_GAP]),
+        }
+
+    def outcome(self) -> dict[str, Any]:
+        s, steps = self._stats, max(int(self.state.counts[1]), 1)
+        return {
+            "iterations_mean": float(s[m.ITERATIONS]) / steps,
+            "iterations_max": int(s[m.MOST_ITERATIONS]),
+            "factorisations_mean": float(s[m.FACTORED]) / steps,
+            "steps_halved": int(s[m.HALVED]),
+            "steps_over_budget": int(s[m.OVERRUNS]),
+            "worst_gap_m": float(s[m.GAP]),
+            "worst_row": self._gap_row(),
+            "redundant_rows": list(self._redundant),
+        }
+
+    def warnings(self) -> list[str]:
+        s, found = self._stats, list(self._start.notes)
+        if s[m.GAP] > _GAP_BUDGET:
+            found.append(f"{self._gap_row()} is open by {s[m.GAP]:.2g} m at t = {s[m.GAP_TIME]:.4g} s")
+        if s[m.HALVED]:
+            found.append(
+                f"{int(s[m.HALVED])} times a step did not converge and was taken in halves: take smaller steps"
+            )
+        if s[m.OVERRUNS]:
+            found.append(f"{int(s[m.OVERRUNS])} steps took longer than the budget of {self._budget:g} s")
+        return found
+
+    def _gap_row(self) -> str | None:
+        assert self.system.rows is not None
+        row = int(self._stats[m.GAP_ROW])
+        return self.system.rows.names[row] if row >= 0 else None
+
+
+def _without(table: RowTable, names: Collection[str]) -> RowTable:
+    """The rows of a table less some."""
+    kept = [i for i, name in enumerate(table.names) if name not in set(names)]
+    constraints = table.constraints._replace(rows=table.constraints.rows[kept])
+    return dataclasses.replace(table, constraints=constraints, names=tuple(table.names[i] for i in kept))
+
+
+def new_step(system: System, constraints: Constraints) -> m.Step:
+    """Structure and scratch of implicit steps of a tree under some rows."""
+    dofs = system.tables.dofs
+    parent, rate = dofs["parent"], dofs["v"]
+    n, count = system.nv, len(dofs)
+    above = np.zeros((count, count), np.int8)
+    for link in range(1, count):
+        d = link
+        while d != 0:
+            above[d, link] = 1
+            d = int(parent[d])
+    paths = [{int(rate[d]) for d in np.flatnonzero(above[:, link])} for link in range(count)]
+    gradients = [_reached(paths, rate, constraints, row) for row in constraints.rows]
+    cliques = [*paths, *gradients]
+    for load in system.tables.loads:
+        cliques.append(paths[int(load["a"])] | paths[int(load["b"])])
+    touching = [{k for k, clique in enumerate(cliques) if i in clique} for i in range(n)]
+    order = elimination_order(touching, both_ends=True)
+    dof_of = np.zeros(n, np.int64)
+    dof_of[rate[1:]] = np.arange(n)
+    ptr = np.cumsum([0, *(len(gradient) for gradient in gradients)]).astype(np.int64)
+    idx = np.array([i for gradient in gradients for i in sorted(gradient)], np.int64)
+    return m.Step(
+        new_skyline(order, cliques), ptr, idx, np.zeros(len(idx)), np.zeros(len(idx)), dof_of, np.zeros((m.ROW_FIELDS, len(gradients))),
+        m.kept_rows(constraints), np.zeros((m.X_FIELDS, n)), np.zeros((count, SCRATCH)), above, np.zeros((2, 12, 12)),
+        np.zeros(24), np.zeros(n), np.zeros(4),
+    )  # fmt: skip
+
+
+def _reached(paths: list[set[int]], rate: Array, constraints: Constraints, row: Any) -> set[int]:
+    """The unknowns that can change a row. What carries both of its bodies alike does not."""
+
+    def of_pair(index: int) -> set[int]:
+        pair = constraints.pairs[index]
+        return paths[int(pair["a"])] ^ paths[int(pair["b"])]
+
+    if row["kind"] != COORDINATE:
+        return of_pair(int(row["pair"]))
+    found: set[int] = set()
+    for index in (int(row["first"]), int(row["second"])):
+        if index >= 0:
+            coord = constraints.coords[index]
+            found |= {int(rate[coord["v"]])} if coord["v"] >= 0 else of_pair(int(coord["pair"]))
+    return found

@@ -1,0 +1,129 @@
+"""Arrays of the implicit steps, and the laws of their soft rows.
+
+Unknowns are numbered like the rates of the coordinates in use. Rows in these coordinates are sparse: `val[k]` belongs
+to unknown `idx[k]`, k from ptr[r] to ptr[r + 1].
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.jit import kernel
+from ..kernels.signal import signal_slope, signal_value
+from ..tables import DC_MOTOR, HOLD, SERVO_PLACE, SERVO_RATE, SPRING, Constraints
+from .skyline import Skyline
+
+# row: floats of each row
+MULTIPLIER, PENALTY, MOBILITY, TARGET, AIM, WANT, SAFE = range(7)
+"""λ*; α; largest mobility seen; where a servo's coordinate should be, at the start of a step and at its end; wanted
+rate or acceleration; λ* at the start of a step."""
+ROW_FIELDS = 7
+# x: vectors of unknowns
+CHANGE, RESIDUAL, TRIAL_RATE, TRIAL_AUX, TRIAL_ACCELERATION, DELTA = range(6)
+"""Correction of a Newton iteration; residual; rates, auxiliary accelerations (of generalized-α) and accelerations at
+the end of the step; displacement of the step."""
+X_FIELDS = 6
+# path.y
+RATES, AUXILIARY, ACCELERATIONS = range(3)
+
+(
+    ITERATIONS, MOST_ITERATIONS, HALVED, GAP, GAP_ROW, GAP_TIME, OVERRUNS, LAST_ITERATIONS, LAST_GAP, FACTORED, CHANGED,
+    SMALLEST, SMALLEST_ROW, SMALLEST_TIME, STOPPED_ROW,
+) = range(15)  # fmt: skip
+"""Counts and extremes of a run."""
+STATS = 15
+
+
+class Step(NamedTuple):
+    """Structure and scratch of an implicit step."""
+
+    matrix: Skyline
+    ptr: np.ndarray
+    idx: np.ndarray
+    val: np.ndarray
+    pushed: np.ndarray
+    """The same when the matrix was last made."""
+    dof_of: np.ndarray
+    """The dof of each unknown, numbered from 0."""
+    row: np.ndarray
+    kept: np.ndarray
+    """1 for rows that are constraints, 0 for those with a law."""
+    x: np.ndarray
+    spat: np.ndarray
+    """Spatial scratch of each dof: see coordinates.tangent."""
+    above: np.ndarray
+    """above[d, l] is 1 if dof d carries link l."""
+    block: np.ndarray
+    spare: np.ndarray
+    """Scratch of load derivatives."""
+    line: np.ndarray
+    """A row on its way into sparse form: zeros between uses."""
+    report: np.ndarray
+    """Power supplied and dissipated by loads, and by all [W]."""
+
+
+class Path(NamedTuple):
+    """State of an implicit run: coordinates now and on trial; rates, auxiliary accelerations, accelerations."""
+
+    q: np.ndarray
+    y: np.ndarray
+    energy: np.ndarray
+    """Work supplied and dissipated so far [J]."""
+    seen: np.ndarray
+    """q, v and commands at the end of the last call: if they differ, somebody wrote to them."""
+
+
+@kernel
+def row_law(tables, constraints, row, t):
+    """Force of a soft row at its present gap and rate, its slopes along both, and the inertia that it adds."""
+    role = row.role
+    command = 0.0
+    if row.input >= 0:
+        command = constraints.inputs[row.input] * signal_value(tables, row.signal, t)
+    if role == SPRING:
+        stiffness, damping = row.value[0], row.value[1]
+        return -stiffness * row.phi - damping * row.rate, -stiffness, -damping, 0.0
+    if role == SERVO_PLACE:
+        strength, stiffness, damping = row.value[0], row.value[1], row.value[2]
+        pull = stiffness * (command - row.phi) - damping * row.rate
+        if abs(pull) > strength:
+            return (strength if pull > 0.0 else -strength), 0.0, 0.0, 0.0
+        return pull, -stiffness, -damping, 0.0
+    if role == DC_MOTOR:
+        stall, idle, inertia, gear = row.value[0], row.value[1], row.value[2], row.value[3]
+        brake = gear * gear * stall / idle
+        voltage = min(1.0, max(-1.0, command))
+        return gear * stall * voltage - brake * row.rate, 0.0, -brake, gear * gear * inertia
+    return command, 0.0, 0.0, 0.0
+
+
+@kernel
+def rate_command(tables, constraints, row, t):
+    """What a velocity servo wants at time t: rate and its slope; zero for other constraints."""
+    if row.role != SERVO_RATE:
+        return 0.0, 0.0
+    scale = constraints.inputs[row.input]
+    return scale * signal_value(tables, row.signal, t), scale * signal_slope(tables, row.signal, t)
+
+
+def kept_rows(constraints: Constraints) -> np.ndarray:
+    """Which rows are constraints: joint equations, couplings, and servos that keep a rate whatever it takes."""
+    return np.isin(constraints.rows["role"], (HOLD, SERVO_RATE)).astype(np.int64)
+
+
+@kernel
+def multiply(work, r, x):
+    """Row r times a vector of unknowns."""
+    total = 0.0
+    for k in range(work.ptr[r], work.ptr[r + 1]):
+        total += work.val[k] * x[work.idx[k]]
+    return total
+
+
+@kernel
+def scatter(work, r, weight, out):
+    """out += weight times row r."""
+    for k in range(work.ptr[r], work.ptr[r + 1]):
+        out[work.idx[k]] += weight * work.val[k]
