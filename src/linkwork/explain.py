@@ -8,6 +8,7 @@ import numpy as np
 
 from .coordinates.tree import inertia_shares
 from .formulations.implicit import NO_CONVERGENCE
+from .formulations.topological import SINGULAR
 from .integrate import NOT_FINITE, TOO_SMALL
 from .loads import KIND_CODES, Spring
 from .methods import ContactMethod, ImplicitMethod
@@ -35,6 +36,12 @@ def likely_reason(simulation: Simulation, status: int) -> str:
         return (
             f"t = {time:.6g} s: Newton's method does not converge, not even for a step of "
             f"{simulation.dt / 2**HALVINGS:.2g} s; look for a jump in a load or a singular position, or shorten dt"
+        )
+    if status == SINGULAR and isinstance(simulation.method, ImplicitMethod):
+        joints = " and ".join(f"'{name}'" for name in simulation.method.loose_joints())
+        return (
+            f"t = {time:.6g} s: a singular position lies ahead, where the equations of {joints} no longer determine how the "
+            f"mechanism moves and no choice of independent coordinates works; use method 'hybrid' or 'simgc'"
         )
     what = "is not a number" if status == NOT_FINITE else "is running away"
     head = f"t = {time:.6g} s: the rate '{rate}' of body '{body}' {what}"

@@ -5,8 +5,8 @@ Positions at the end of a step are sought by Newton's method,
     M z'' + Φᵀ (λ* + α Φ) = Q,    λ* ← λ* + α Φ after every iteration,
 
 with the rates and accelerations that the integrator gives for them: generalized-α with spectral radius 1, which is the
-trapezoidal rule, or less, which damps what the step cannot resolve. The tangent M + ch C + sh K + s Φᵀ α Φ has the exact
-derivatives of inertial forces, loads, springs and drives; second derivatives of constraints are left out, they
+trapezoidal rule, or less, which damps what the step cannot resolve. The tangent M + h/2 C + s (K + Φᵀ α Φ), s = h²/4 of
+the trapezoidal rule, has the exact derivatives of inertial forces, loads, springs and drives; second derivatives of constraints are left out, they
 cost an iteration at most. Rates and accelerations are then projected onto the constraints with the same factors.
 """
 
@@ -19,7 +19,7 @@ from ..coordinates.tangent import add_motion_tangent, balance, hold, prepare
 from ..coordinates.tree import place, retract
 from ..integrate import OK, finite
 from ..kernels.clock import cycles
-from ..kernels.jit import kernel
+from ..kernels.jit import inlined, kernel
 from ..kernels.rows import survey
 from ..loads import apply_loads
 from ..solvers.multipliers import (
@@ -67,13 +67,16 @@ NOW, TRIAL = 0, 1
 _FIRM = 1e6
 _ROUNDS = 8  # of projection: each is worth three digits at least
 _SLOW = 0.1  # contraction beyond which the tangent is made anew
-_ROUNDING = 1e-14
+_ROUNDING, _NOISE = (
+    1e-14,
+    1e-11,
+)  # of displacements [rad or m]; near singular positions gaps weigh a thousandfold
 _PLACED = 1e-13  # gaps that a start may have [rad or m]
 
 
 @kernel
 def evaluate(tables, constraints, work, q, v, a, t, on_v, on_q, tangent):
-    """(q, v, a, t) => residual without constraint forces, gaps, rates and gradients of rows; the matrix if asked for."""
+    """(q, v, a, t) => residual without constraint forces, rows measured; the matrix if asked for."""
     dofs, rows = tables.dofs, constraints.rows
     residual = work.x[RESIDUAL]
     place(dofs, tables.islands, q, v)
@@ -245,7 +248,7 @@ def _project_motion(tables, constraints, work, q, v, a, t, s):
 
 
 @kernel
-def _account(tables, constraints, work, t):
+def account(constraints, work):
     """Power supplied and dissipated now, and forces of the constraints, into the rows and the report."""
     supplied, dissipated = work.report[0], work.report[1]
     for r in range(constraints.rows.shape[0]):
@@ -298,11 +301,11 @@ def begin(tables, constraints, work, path, t, h):
             a[i] += change[i]
     for i in range(n):
         path.y[AUXILIARY, i] = a[i]
-    _account(tables, constraints, work, t)
+    account(constraints, work)
 
 
 @kernel
-def _try_end(constraints, work, path, h, method):
+def try_end(work, path, h, method):
     """(displacement) => rates, auxiliary accelerations and accelerations at the end of a step; method: β, γ, αm, αf."""
     beta, gamma, am, af = method[0], method[1], method[2], method[3]
     x, y = work.x, path.y
@@ -312,6 +315,14 @@ def _try_end(constraints, work, path, h, method):
         x[TRIAL_RATE, i] = y[RATES, i] + h * ((1.0 - gamma) * y[AUXILIARY, i] + gamma * aux)
         mixed = (1.0 - am) * aux + am * y[AUXILIARY, i] - af * y[ACCELERATIONS, i]
         x[TRIAL_ACCELERATION, i] = mixed / (1.0 - af)
+
+
+@inlined
+def converged(turn, size, ratio, enough):
+    """Whether corrections are small enough, or the next one will be, or they are rounding and will not get smaller."""
+    if size <= enough or (turn > 0 and ratio < 0.5 and size * ratio <= enough):
+        return True
+    return turn > 1 and size <= _NOISE and ratio > 0.3
 
 
 @kernel
@@ -332,7 +343,7 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
             work.row[AIM, r] = work.row[TARGET, r] + 0.5 * h * (now + later)
     last, ratio, fresh = np.inf, 0.0, False
     for turn in range(limit):
-        _try_end(constraints, work, path, h, method)
+        try_end(work, path, h, method)
         retract(tables.dofs, path.q[NOW], delta, path.q[TRIAL])
         anew = turn == 0 or (ratio > _SLOW and not fresh)
         evaluate(
@@ -361,7 +372,7 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
         ratio = size / last if turn > 0 else 0.0
         stats[LAST_ITERATIONS] = turn + 1
         enough = tolerance * moved + _ROUNDING
-        if size <= enough or (turn > 0 and ratio < 0.5 and size * ratio <= enough):
+        if converged(turn, size, ratio, enough):
             return True
         if turn > 3 and ratio > 2.0:
             return False
@@ -375,7 +386,7 @@ def take(tables, constraints, work, path, t, h, method):
     x, n = work.x, work.x.shape[1]
     s = method[0] * h * h * (1.0 - method[3]) / (1.0 - method[2])
     supplied, dissipated = work.report[2], work.report[3]
-    _try_end(constraints, work, path, h, method)
+    try_end(work, path, h, method)
     retract(tables.dofs, path.q[NOW], x[DELTA], path.q[TRIAL])
     v, a, q = path.y[RATES], path.y[ACCELERATIONS], path.q[NOW]
     for i in range(q.shape[0]):
@@ -388,26 +399,26 @@ def take(tables, constraints, work, path, t, h, method):
     evaluate(tables, constraints, work, q, v, a, t + h, 0.0, 0.0, False)
     for r in range(constraints.rows.shape[0]):
         work.row[TARGET, r] = work.row[AIM, r]
-    _account(tables, constraints, work, t + h)
+    account(constraints, work)
     path.energy[0] += 0.5 * h * (supplied + work.report[2])
     path.energy[1] += 0.5 * h * (dissipated + work.report[3])
 
 
 @kernel
-def _seen(constraints, path, write):
+def seen(constraints, path, write):
     """Whether state and commands are those that the last call left; with `write`, leave them."""
-    seen, k, same = path.seen, 0, True
+    kept, k, same = path.seen, 0, True
     for i in range(path.q.shape[1]):
-        same &= seen[k] == path.q[NOW, i]
-        seen[k] = path.q[NOW, i] if write else seen[k]
+        same &= kept[k] == path.q[NOW, i]
+        kept[k] = path.q[NOW, i] if write else kept[k]
         k += 1
     for i in range(path.y.shape[1]):
-        same &= seen[k] == path.y[RATES, i]
-        seen[k] = path.y[RATES, i] if write else seen[k]
+        same &= kept[k] == path.y[RATES, i]
+        kept[k] = path.y[RATES, i] if write else kept[k]
         k += 1
     for i in range(constraints.inputs.shape[0]):
-        same &= seen[k] == constraints.inputs[i]
-        seen[k] = constraints.inputs[i] if write else seen[k]
+        same &= kept[k] == constraints.inputs[i]
+        kept[k] = constraints.inputs[i] if write else kept[k]
         k += 1
     return same
 
@@ -420,11 +431,11 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
     none). A step whose iterations do not converge is taken in halves, and these in halves, up to that limit.
     """
     tolerance, limit, halvings, budget = options[4], int(options[5]), int(options[6]), options[7]
-    if not _seen(constraints, path, False):
+    if not seen(constraints, path, False):
         begin(tables, constraints, work, path, clock[2], h)
         stats[CHANGED] += 1
-    for sample in range(targets.shape[0]):
-        while counts[0] < targets[sample]:
+    for row in range(targets.shape[0]):
+        while counts[0] < targets[row]:
             began = cycles() if budget > 0.0 else 0
             t0 = clock[0] + counts[0] * h
             parts, done, level, iterations = 1, 0, 0, 0
@@ -444,7 +455,7 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
                 level += 1
                 if level > halvings:
                     clock[2] = t
-                    return sample, NO_CONVERGENCE
+                    return row, NO_CONVERGENCE
                 stats[HALVED] += 1
                 parts, done = 2 * parts, 2 * done
             stats[ITERATIONS] += iterations
@@ -457,26 +468,26 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
                 stats[OVERRUNS] += 1
             status = finite(path.y[RATES], counts, h)
             if status != OK:
-                return sample, status
-        _sample(tables, constraints, every_row, work, path, stats, clock[2], out, sample)
-    _seen(constraints, path, True)
+                return row, status
+        sample(tables, constraints, every_row, work, path, stats, clock[2], out, row)
+    seen(constraints, path, True)
     return targets.shape[0], OK
 
 
 @kernel
-def _sample(tables, constraints, every_row, work, path, stats, t, out, sample):
+def sample(tables, constraints, every_row, work, path, stats, t, out, row):
     """State, accelerations, forces of rows, coordinates of all joints and the largest gap, measured."""
     n, q, y = work.x.shape[1], path.q[NOW], path.y
-    out.t[sample] = t
+    out.t[row] = t
     for i in range(q.shape[0]):
-        out.q[sample, i] = q[i]
+        out.q[row, i] = q[i]
     for i in range(n):
-        out.v[sample, i] = y[RATES, i]
-        out.a[sample, i] = y[ACCELERATIONS, i]
-    out.work[sample, 0], out.work[sample, 1] = path.energy[0], path.energy[1]
+        out.v[row, i] = y[RATES, i]
+        out.a[row, i] = y[ACCELERATIONS, i]
+    out.work[row, 0], out.work[row, 1] = path.energy[0], path.energy[1]
     for i in range(constraints.rows.shape[0]):
-        out.forces[sample, i] = constraints.rows[i].force
-    strain = read_joints(tables, every_row, q, y[RATES], out.values[sample], out.rates[sample])
+        out.forces[row, i] = constraints.rows[i].force
+    strain = read_joints(tables, every_row, q, y[RATES], out.values[row], out.rates[row])
     gap, rows = 0.0, every_row.rows
     for i in range(rows.shape[0]):
         if rows[i].role == HOLD and abs(rows[i].phi) > gap:
@@ -484,4 +495,4 @@ def _sample(tables, constraints, every_row, work, path, stats, t, out, sample):
             if gap > stats[GAP]:
                 stats[GAP], stats[GAP_ROW], stats[GAP_TIME] = gap, i, t
     stats[LAST_GAP] = gap
-    out.solver[sample, 0], out.solver[sample, 1], out.solver[sample, 2] = strain, stats[LAST_ITERATIONS], gap
+    out.solver[row, 0], out.solver[row, 1], out.solver[row, 2] = strain, stats[LAST_ITERATIONS], gap

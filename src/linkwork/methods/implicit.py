@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..constrain import RowTable
 from ..contacts import may_touch
 from ..coordinates.tangent import SCRATCH
 from ..errors import LinkworkError, UnsupportedError
-from ..formulations import implicit
+from ..formulations import implicit, topological
 from ..integrate import new_state
 from ..kernels.clock import cycles_per_second
 from ..model import Flat, Model
@@ -21,11 +19,12 @@ from ..order import elimination_order
 from ..rotation import Array
 from ..solvers import layout
 from ..solvers import multipliers as m
+from ..solvers.partition import Partition, new_partition
 from ..solvers.skyline import new_skyline
 from ..system import System
 from ..tables import COORDINATE, Constraints
 from .base import Method, samples
-from .rows import Start, carry, give_command, redundant_rows, settle
+from .rows import Start, carry, give_command, redundant_rows, settle, without_degenerate
 
 TRAPEZOIDAL, ALPHA = "trapezoidal", "alpha"
 INTEGRATORS = (TRAPEZOIDAL, ALPHA)
@@ -94,10 +93,14 @@ class ImplicitMethod(Method):
         self._start = Start(model, maximal=False)
         self.system = self._start.system
         assert self.system.rows is not None
-        self._redundant = redundant_rows(self._start)
-        self._rows = _without(self.system.rows, self._redundant)
+        # Rows that never say anything are left out. Others may take turns in following from each other: all stay.
+        self._rows, self._degenerate = without_degenerate(self.system)
         self._tables = self.system.fresh_tables()
         self._work = new_step(self.system, self._rows.constraints)
+        self._part: Partition | None = None
+        if name == "topological":
+            rank = int(self._work.kept.sum()) - len(set(redundant_rows(self._start)) - set(self._degenerate))
+            self._part = new_partition(self._work.kept, self.system.nv, rank)
         self.observer: DirectObserver = DirectObserver(model, self.system, self._rows.names)
         self.reset()
 
@@ -105,7 +108,7 @@ class ImplicitMethod(Method):
         assert self.system.rows is not None
         start, nq, nv = self._start, self.system.nq, self.system.nv
         self._stats = np.zeros(m.STATS)
-        self._stats[m.GAP_ROW] = -1.0
+        self._stats[[m.GAP_ROW, m.SMALLEST_ROW]] = -1.0
         self._constraints = self._rows.fresh()
         self._every_row = self._constraints._replace(rows=self.system.rows.fresh().rows)
         settle(self._tables, self._constraints, start.q)
@@ -124,10 +127,15 @@ class ImplicitMethod(Method):
         n, nv = len(targets), self.system.nv
         shapes = ((n, coords), (n, coords), (n, 3), (n, nv), (n, rows))
         out = layout.Samples(*samples(n, self.system), *(np.empty(shape) for shape in shapes))
-        done, status = implicit.run_implicit(
-            self._tables, self._constraints, self._every_row, self._work, self._path, self.state.clock,
-            self.state.counts, self._stats, self._dt, self._options, np.array(targets, np.int64), out,
+        what = (self._tables, self._constraints, self._every_row, self._work)
+        how = (
+            self._path, self.state.clock, self.state.counts, self._stats, self._dt, self._options,
+            np.array(targets, np.int64), out,
         )  # fmt: skip
+        if self._part is None:
+            done, status = implicit.run_implicit(*what, *how)
+        else:
+            done, status = topological.run_topological(*what, self._part, *how)
         return done, status, tuple(out)
 
     def now(self) -> Block:
@@ -183,6 +191,13 @@ class ImplicitMethod(Method):
             "gap": float(self._stats[m.LAST_GAP]),
         }
 
+    def loose_joints(self) -> list[str]:
+        """The joints whose equations are nearest to following from the others."""
+        assert self._part is not None
+        pivots = self._part.pivots
+        rows = self._part.rows[pivots <= 10.0 * pivots.min(initial=np.inf)]
+        return list(dict.fromkeys(self._rows.names[i].partition(":")[0] for i in rows))
+
     def outcome(self) -> dict[str, Any]:
         s, steps = self._stats, max(int(self.state.counts[1]), 1)
         return {
@@ -193,7 +208,7 @@ class ImplicitMethod(Method):
             "steps_over_budget": int(s[m.OVERRUNS]),
             "worst_gap_m": float(s[m.GAP]),
             "worst_row": self._gap_row(),
-            "redundant_rows": list(self._redundant),
+            "degenerate_rows": list(self._degenerate),
         }
 
     def warnings(self) -> list[str]:
@@ -214,13 +229,6 @@ class ImplicitMethod(Method):
         return self.system.rows.names[row] if row >= 0 else None
 
 
-def _without(table: RowTable, names: Collection[str]) -> RowTable:
-    """The rows of a table less some."""
-    kept = [i for i, name in enumerate(table.names) if name not in set(names)]
-    constraints = table.constraints._replace(rows=table.constraints.rows[kept])
-    return dataclasses.replace(table, constraints=constraints, names=tuple(table.names[i] for i in kept))
-
-
 def new_step(system: System, constraints: Constraints) -> m.Step:
     """Structure and scratch of implicit steps of a tree under some rows."""
     dofs = system.tables.dofs
@@ -235,8 +243,7 @@ def new_step(system: System, constraints: Constraints) -> m.Step:
     paths = [{int(rate[d]) for d in np.flatnonzero(above[:, link])} for link in range(count)]
     gradients = [_reached(paths, rate, constraints, row) for row in constraints.rows]
     cliques = [*paths, *gradients]
-    for load in system.tables.loads:
-        cliques.append(paths[int(load["a"])] | paths[int(load["b"])])
+    cliques += [paths[int(load["a"])] | paths[int(load["b"])] for load in system.tables.loads]
     touching = [{k for k, clique in enumerate(cliques) if i in clique} for i in range(n)]
     order = elimination_order(touching, both_ends=True)
     dof_of = np.zeros(n, np.int64)
