@@ -1,0 +1,403 @@
+"""Which points and vectors of a mechanism are its natural coordinates, and where each body is in terms of them.
+
+Bodies are taken one after the other, those first that need the fewest new unknowns. What a body shares with bodies
+that have been taken (points of hinges and ball joints, axes of hinges, whole frames of welds) are linear equations on
+the twelve numbers that say where it is. Those that fix it well are used, and vanish; the others stay rows of the joint.
+What is left open becomes unknowns: points and axes that it shares with bodies to come, else vectors of its own.
+
+Directions that joints keep constant in the world (axes of hinges on the ground, and so on outward) are no unknowns,
+and a body that can only turn about such a direction w has the third column of its frame for nothing: w × e is linear
+in e. So a planar mechanism has two unknowns a point.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .affine import Affine, stacked
+from .coordinates.natural import SLOTS
+from .coordinates.tree import place
+from .joints.base import ALIGN, ALIGN_Z, AX, BX, COINCIDE, D
+from .rotation import Array, frame_from_axis
+from .system import System
+from .tables import DOT, HOLD
+
+_FIRM = 0.1
+"""An equation or unknown must fix something that others leave open by this share of its own size: the sine of an angle
+between axes, the distance of a point from the line through others by the size of the body. Unknowns are ten times
+as sensitive at most, then; a weaker equation stays a row."""
+_SAME = 1e-9  # directions that differ by less are one; joints are written with 1e-12 or so
+_WIDEST = 24
+"""Unknowns that a body may depend on: beyond that, joints stay rows, lest everything depends on everything."""
+
+
+def point_map(c: Array) -> Array:
+    """The point c of a body's frame as a linear function of the body's twelve numbers."""
+    return np.kron([1.0, *c], np.eye(3))
+
+
+def vector_map(k: Array) -> Array:
+    """The vector k of a body's frame, likewise."""
+    return np.kron([0.0, *k], np.eye(3))
+
+
+@dataclass(frozen=True)
+class Link:
+    """One joint: its two bodies (-1 is the ground), its frames in theirs, and the dot products that it holds at zero."""
+
+    name: str
+    pair: int
+    """Its frames in the table of constraints."""
+    ends: tuple[int, int]
+    at: tuple[Array, Array]
+    axes: tuple[Array, Array]
+    equations: frozenset[tuple[int, int]]
+
+    @property
+    def shares_point(self) -> bool:
+        return self.equations >= set(COINCIDE)
+
+    @property
+    def shares_axis(self) -> bool:
+        return self.equations >= set(ALIGN_Z)
+
+    @property
+    def shares_frame(self) -> bool:
+        return self.equations >= set(ALIGN)
+
+    def vector(self, k: int) -> tuple[int, Array]:
+        """Body and direction in its frame of one of the axes that equations are made of."""
+        side, axis = (0, k - AX) if k < BX else (1, k - BX)
+        return self.ends[side], self.axes[side][:, axis]
+
+
+@dataclass
+class _Known:
+    """What is known of a body: equations on its free numbers x, and an orthonormal basis of what they fix."""
+
+    size: int
+    rows: list[Array] = field(default_factory=list)
+    values: list[Affine] = field(default_factory=list)
+    basis: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.basis = np.zeros((0, self.size))
+
+    @property
+    def left(self) -> int:
+        """Numbers that nothing fixes yet."""
+        return self.size - len(self.basis)
+
+    def width(self, more: Affine) -> int:
+        """Unknowns that it will depend on, those that fill it up included."""
+        unknowns = {i for value in [*self.values, more] for i in value.index}
+        return len(unknowns) + self.left - len(more.constant)
+
+    def open(self, rows: Array) -> Array:
+        """What is left open of the rows."""
+        return rows - (rows @ self.basis.T) @ self.basis
+
+    def combine(self, rows: Array) -> Array:
+        """Combinations of the rows that fix something firmly: the rows themselves if they do."""
+        rest = self.open(rows) / max(np.linalg.norm(rows, axis=1).max(), np.finfo(float).tiny)
+        alive = np.flatnonzero(np.linalg.norm(rest, axis=1) > _SAME)
+        if not len(alive):
+            return np.zeros((0, len(rows)))
+        u, s, _ = np.linalg.svd(rest[alive])
+        if len(s) == len(alive) and s[-1] > _FIRM:
+            return np.eye(len(rows))[alive]
+        combined = np.zeros((int((s > _FIRM).sum()), len(rows)))
+        combined[:, alive] = u.T[: len(combined)]
+        return combined
+
+    def add(self, rows: Array, values: Affine) -> None:
+        """Take independent equations rows @ x = values."""
+        _, _, vt = np.linalg.svd(self.open(rows), full_matrices=False)
+        self.basis = np.vstack([self.basis, vt])
+        self.rows.append(rows)
+        self.values.append(values)
+
+    def solution(self) -> Affine:
+        """x by the unknowns."""
+        return stacked(self.values).times(np.linalg.inv(np.vstack(self.rows)))
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """How a body can be at all, from what is constant: y = span @ x + start, lengths in x counted in `size`."""
+
+    span: Array
+    start: Array
+    frame: Array
+    """Columns: axes in which points and vectors are counted; the last one is the constant direction, if any."""
+
+
+class Basis:
+    """Unknowns of a mechanism of floating bodies; see the module."""
+
+    def __init__(self, system: System):
+        self.links = joint_links(system)
+        self.origins = _origins(system)
+        self.count = 0
+        """How many unknowns."""
+        self.names: list[str] = []
+        self.readings: list[tuple[int, Array]] = []
+        """For every unknown the body that it is read from, and the factors of the body's twelve numbers."""
+        self.bodies: list[Affine | None] = [None] * len(self.origins)
+        """The twelve numbers of every body by the unknowns; none is missing once this is made."""
+        self._body_names = system.bodies
+        self._links_of: dict[int, list[Link]] = defaultdict(list)
+        for link in self.links:
+            for end in link.ends:
+                self._links_of[end].append(link)
+        self.constant = _constant_directions(len(self.origins), self.links)
+        self._size = [self._reach(b) for b in range(len(self.origins))]
+        self._shapes = [self._shape(b) for b in range(len(self.origins))]
+        self._take_all()
+
+    def where(self, body: int) -> Affine:
+        """The twelve numbers of a body, or of the ground (-1), by the unknowns."""
+        if body < 0:
+            return Affine.fixed(np.r_[0.0, 0.0, 0.0, np.eye(3).ravel()])
+        found = self.bodies[body]
+        assert found is not None
+        return found
+
+    def links_of(self, body: int) -> list[Link]:
+        """The joints of a body that hold anything."""
+        return self._links_of[body]
+
+    def own_frame(self, body: int) -> Array:
+        """Columns: directions in the frame of a body along which it has vectors of its own."""
+        if len(self.constant[body]) == 1:
+            return self._shapes[body].frame
+        for link in self._links_of[body]:
+            if link.shares_axis:
+                return frame_from_axis(tuple(link.axes[link.ends.index(body)][:, 2]))
+        return np.eye(3)
+
+    # --- the order of bodies ---
+
+    def _take_all(self) -> None:
+        queue = [(self._known(b).left, b) for b in range(len(self.bodies))]
+        heapq.heapify(queue)
+        while queue:
+            needed, b = heapq.heappop(queue)
+            if self.bodies[b] is not None:
+                continue
+            known = self._known(b)
+            if known.left < needed:  # more is known than when it was queued: it has been queued anew
+                continue
+            self._take(b, known)
+            for link in self._links_of[b]:
+                for other in link.ends:
+                    if other >= 0 and self.bodies[other] is None:
+                        heapq.heappush(queue, (self._known(other).left, other))
+
+    def _take(self, b: int, known: _Known) -> None:
+        """Give a body the unknowns that it still needs."""
+        for name, body_map in self._candidates(b):
+            if not known.left:
+                break
+            self._open(b, known, name, body_map)
+        shape = self._shapes[b]
+        if known.left:  # what no point or vector fixes firmly: any combination
+            rest = np.linalg.svd(known.basis)[2][len(known.basis) :]
+            self._open(b, known, f"{self._body_names[b]}: rest", rest @ np.linalg.pinv(shape.span))
+        self.bodies[b] = known.solution().times(shape.span).plus(shape.start)
+
+    def _open(self, b: int, known: _Known, name: str, body_map: Array) -> None:
+        """Make unknowns of what is left open of a point or vector."""
+        shape = self._shapes[b]
+        combined = known.combine(body_map @ shape.span)
+        if not len(combined):
+            return
+        reading = combined @ body_map
+        fresh = Affine.unknowns(self.count, len(reading))
+        known.add(reading @ shape.span, fresh.plus(-reading @ shape.start))
+        self.readings += [(b, row) for row in reading]
+        self.names += [f"{name} {k + 1}" for k in range(len(reading))]
+        self.count += len(reading)
+
+    # --- what is known and what may become unknowns ---
+
+    def _reach(self, b: int) -> float:
+        """Size of a body: how far its joints are from its origin [m]."""
+        distances = [np.linalg.norm(link.at[link.ends.index(b)]) for link in self._links_of[b]]
+        return float(max(distances, default=0.0)) or 1.0
+
+    def _shape(self, b: int) -> _Shape:
+        size, directions = self._size[b], self.constant[b]
+        if len(directions) == 0:
+            return _Shape(np.diag([1.0] * 3 + [1.0 / size] * 9), np.zeros(SLOTS), np.eye(3))
+        if len(directions) == 1:
+            w = directions[0]
+            frame = frame_from_axis(tuple(w))
+            x, y, _ = frame.T
+            span, start = np.zeros((SLOTS, 5)), np.zeros(SLOTS)
+            span[:3, :3] = frame
+            # The body's frame stands along the world's as written: R = w wᵀ + e xᵀ + (w×e) yᵀ, e = x cos + y sin.
+            start[3:] = np.kron(w, w)
+            span[3:, 3] = (np.kron(x, x) + np.kron(y, y)) / size
+            span[3:, 4] = (np.kron(x, y) - np.kron(y, x)) / size
+            return _Shape(span, start, frame)
+        return _Shape(np.eye(SLOTS)[:, :3], np.r_[0.0, 0.0, 0.0, np.eye(3).ravel()], np.eye(3))
+
+    def _known(self, b: int) -> _Known:
+        """Equations with bodies that have been taken, constant ones first."""
+        shape, found = self._shapes[b], []
+        for link in self._links_of[b]:
+            side = link.ends.index(b)
+            other = link.ends[1 - side]
+            found += self._constant_angles(b, link)
+            if other >= 0 and self.bodies[other] is None:
+                continue
+            there = self.where(other)
+            maps = self._shared(link, side)
+            theirs = self._shared(link, 1 - side)
+            found += [(mine, there.times(its)) for mine, its in zip(maps, theirs, strict=True)]
+        known = _Known(shape.span.shape[1])
+        for body_map, value in sorted(found, key=lambda pair: len(pair[1].index)):
+            if body_map.shape[0] == 3:
+                body_map, value = shape.frame.T @ body_map, value.times(shape.frame.T)
+            combined = known.combine(body_map @ shape.span)
+            if not len(combined):
+                continue
+            rows, values = combined @ body_map, value.times(combined)
+            if not values.index or known.width(values) <= _WIDEST:
+                known.add(rows @ shape.span, values.plus(-rows @ shape.start))
+        return known
+
+    def _shared(self, link: Link, side: int) -> list[Array]:
+        """Maps of a body's numbers onto what a joint makes equal on both of its bodies."""
+        at, axes = link.at[side], link.axes[side]
+        maps = []
+        if link.shares_point:
+            maps.append(point_map(at))
+        else:
+            maps += [n[None] @ point_map(at) for n in self._held_along(link)]
+        if link.shares_frame:
+            maps += [vector_map(axes[:, k]) for k in range(3)]
+        elif link.shares_axis:
+            maps.append(vector_map(axes[:, 2]))
+        return maps
+
+    def _held_along(self, link: Link) -> list[Array]:
+        """Constant directions along which a joint keeps its two points together."""
+        found = []
+        for alpha, beta in sorted(link.equations):
+            if beta == D and alpha != D:
+                body, k = link.vector(alpha)
+                if self.is_constant(body, k):
+                    found.append(k)
+        return found
+
+    def _constant_angles(self, b: int, link: Link) -> list[tuple[Array, Affine]]:
+        """Equations α·β = 0 on a body one of whose vectors is constant: those of a universal joint on the ground."""
+        if link.shares_axis:
+            return []
+        found = []
+        for alpha, beta in sorted(link.equations):
+            if D in (alpha, beta):
+                continue
+            first, second = link.vector(alpha), link.vector(beta)
+            for (body, k), (other, n) in ((first, second), (second, first)):
+                if body == b and self.is_constant(other, n):
+                    found.append((n[None] @ vector_map(k), Affine.fixed(np.zeros(1))))
+        return found
+
+    def is_constant(self, body: int, k: Array) -> bool:
+        """Whether a direction of a body's frame never turns in the world."""
+        return _within(k, self.constant[body])
+
+    def _candidates(self, b: int) -> list[tuple[str, Array]]:
+        """Points and vectors that may be unknowns of a body, those first that others can share."""
+        frame = self._shapes[b].frame.T
+        shared = []
+        for link in self._links_of[b]:
+            side = link.ends.index(b)
+            other = link.ends[1 - side]
+            if other < 0 or self.bodies[other] is not None:
+                continue
+            if link.shares_point:
+                shared.append((f"{link.name} point", frame @ point_map(link.at[side])))
+            if link.shares_axis:
+                shared.append((f"{link.name} axis", frame @ vector_map(link.axes[side][:, 2])))
+        name, own = self._body_names[b], self.own_frame(b)
+        vectors = [(f"{name} {'xyz'[k]} vector", frame @ vector_map(own[:, k])) for k in range(3)]
+        return [*shared, *vectors, (f"{name} origin", frame @ point_map(np.zeros(3)))]
+
+
+def joint_links(system: System) -> list[Link]:
+    """The joints of floating bodies that hold anything, from their rows."""
+    assert system.rows is not None
+    table, body_of = system.rows, body_numbers(system)
+    held: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    name: dict[int, str] = {}
+    for row in table.constraints.rows:
+        if row["role"] == HOLD and row["kind"] == DOT and row["first"] < 0:  # a thread is no dot product alone
+            held[int(row["pair"])].add((int(row["alpha"]), int(row["beta"])))
+            name[int(row["pair"])] = table.joints[int(row["group"])].name
+    links = []
+    for index, equations in held.items():
+        pair = table.constraints.pairs[index]
+        frames = [np.array(pair[side], float) for side in ("X_A", "X_B")]
+        links.append(
+            Link(
+                name[index],
+                index,
+                (int(body_of[pair["a"]]), int(body_of[pair["b"]])),
+                (frames[0][9:], frames[1][9:]),
+                (frames[0][:9].reshape(3, 3), frames[1][:9].reshape(3, 3)),
+                frozenset(equations),
+            )
+        )
+    return links
+
+
+def body_numbers(system: System) -> Array:
+    """For every dof the number of the body whose frame it is, or -1."""
+    numbers = np.full(len(system.tables.dofs), -1, np.int64)
+    numbers[system.tables.bodies["link"]] = np.arange(len(system.bodies))
+    return numbers
+
+
+def _origins(system: System) -> Array:
+    """Where the frames of the bodies' dofs are, as written [m]."""
+    tables = system.fresh_tables()
+    place(tables.dofs, tables.islands, system.q0, np.zeros(system.nv))
+    links = tables.bodies["link"]
+    return np.array(tables.dofs["r"][links] + tables.islands["o"][tables.dofs["island"][links]])
+
+
+def _within(k: Array, directions: Array) -> bool:
+    """Whether a unit vector lies in the span of orthonormal ones."""
+    rest = k - directions.T @ (directions @ k) if len(directions) else k
+    return bool(np.linalg.norm(rest) <= _SAME)
+
+
+def _constant_directions(bodies: int, links: list[Link]) -> dict[int, Array]:
+    """For every body the directions of its frame that never turn in the world, as orthonormal rows: 0, 1 or 3.
+
+    Two of them fix a third.
+    """
+    found: dict[int, Array] = {b: np.zeros((0, 3)) for b in range(bodies)} | {-1: np.eye(3)}
+    changed = True
+    while changed:
+        changed = False
+        for link in links:
+            for here, there in (link.ends, link.ends[::-1]):
+                fresh = []
+                if link.shares_frame:
+                    fresh = list(found[here])
+                elif link.shares_axis and _within(link.axes[0][:, 2], found[here]):
+                    fresh = [link.axes[0][:, 2]]
+                for k in fresh:
+                    if not _within(k, found[there]):
+                        found[there] = np.eye(3) if len(found[there]) else k[None]
+                        changed = True
+    return found
