@@ -9,7 +9,7 @@ import numpy as np
 
 from .rotation import Array
 
-_NOTHING = 1e-13  # a factor below this share of the largest is rounding
+_NOTHING = 1e-13  # a factor below this share of those that it is made of is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,11 @@ class Affine:
 
     def times(self, factor: Array) -> Affine:
         """factor @ this; unknowns that fall out are forgotten."""
-        return Affine(self.index, factor @ self.matrix, factor @ self.constant).tidy()
+        scale = np.abs(factor).max(initial=0.0) * np.abs(self.matrix).max(initial=0.0)
+        matrix = factor @ self.matrix
+        matrix[np.abs(matrix) <= _NOTHING * scale] = 0.0
+        used = np.flatnonzero(matrix.any(axis=0))
+        return Affine(tuple(self.index[i] for i in used), matrix[:, used], factor @ self.constant)
 
     def plus(self, constant: Array) -> Affine:
         """This and a constant."""
@@ -56,16 +60,14 @@ class Affine:
         matrix[:, np.searchsorted(index, self.index)] = self.matrix
         return matrix
 
-    def tidy(self) -> Affine:
-        """Without factors that are rounding, and without unknowns that no factor is left of."""
-        matrix = np.where(np.abs(self.matrix) > _NOTHING * np.abs(self.matrix).max(initial=0.0), self.matrix, 0.0)
-        used = np.flatnonzero(matrix.any(axis=0))
-        return Affine(tuple(self.index[i] for i in used), matrix[:, used], self.constant)
+    @property
+    def size(self) -> float:
+        """The largest factor or constant."""
+        return float(max(np.abs(self.matrix).max(initial=0.0), np.abs(self.constant).max(initial=0.0)))
 
     def vanishes(self, tolerance: float) -> bool:
         """Whether no factor and no constant is beyond the tolerance."""
-        size = max(np.abs(self.matrix).max(initial=0.0), np.abs(self.constant).max(initial=0.0))
-        return bool(size <= tolerance)
+        return self.size <= tolerance
 
 
 def stacked(parts: list[Affine]) -> Affine:

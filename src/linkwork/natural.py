@@ -32,9 +32,11 @@ from .model import Model
 from .natural_basis import Basis, body_numbers
 from .natural_rows import rigid_products, satisfied_rows
 from .rotation import Array, quaternion
+from .spanning import FLOATING
 from .system import PlacedJoint, System
 from .tables import HOLD
 
+_NOTHING = 1e-9  # a gradient below this share of the largest is none
 _DEPENDENT = 1e-8  # sin² of the angle between a row and the others below which it follows from them
 
 
@@ -194,7 +196,8 @@ def _weigh(system: System, basis: Basis) -> tuple[Array, Array]:
 
 def _floating_joints(system: System) -> list[PlacedJoint]:
     """The free joint of every body."""
-    by_dof = {placed.dofs[-1]: placed for placed in system.joints.values() if placed.dofs}
+    own = (placed for name, placed in system.joints.items() if name.startswith(FLOATING))
+    by_dof = {placed.dofs[-1]: placed for placed in own}
     return [by_dof[int(link)] for link in system.tables.bodies["link"] if int(link) in by_dof]
 
 
@@ -256,7 +259,7 @@ def independent(first: Array, second: Array) -> tuple[Array, Array]:
     parts, basis = [], np.zeros((0, first.shape[1]))
     for rows in (first, second):
         size = np.linalg.norm(rows, axis=1)
-        unit = rows / np.where(size > 0.0, size, 1.0)[:, None]
+        unit = rows / np.maximum(size, _NOTHING * size.max(initial=1.0))[:, None]
         rest = unit - (unit @ basis.T) @ basis
         chosen: list[int] = []
         while len(chosen) < len(rows):

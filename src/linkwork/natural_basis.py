@@ -26,13 +26,14 @@ from .rotation import Array, frame_from_axis
 from .system import System
 from .tables import DOT, HOLD
 
-_FIRM = 0.1
+_FIRM = 0.2
 """An equation or unknown must fix something that others leave open by this share of its own size: the sine of an angle
-between axes, the distance of a point from the line through others by the size of the body. Unknowns are ten times
-as sensitive at most, then; a weaker equation stays a row."""
+between axes, the distance of a point from the line through others by the size of the body. So no unknown moves a body
+much more than itself; a weaker equation stays a row."""
 _SAME = 1e-9  # directions that differ by less are one; joints are written with 1e-12 or so
-_WIDEST = 24
-"""Unknowns that a body may depend on: beyond that, joints stay rows, lest everything depends on everything."""
+_WIDEST = 2
+"""Unknowns that a body may depend on, for each of its own free numbers. Beyond that joints stay rows, lest in a lattice
+everything depends on everything."""
 
 
 def point_map(c: Array) -> Array:
@@ -101,9 +102,9 @@ class _Known:
         """What is left open of the rows."""
         return rows - (rows @ self.basis.T) @ self.basis
 
-    def combine(self, rows: Array) -> Array:
-        """Combinations of the rows that fix something firmly: the rows themselves if they do."""
-        rest = self.open(rows) / max(np.linalg.norm(rows, axis=1).max(), np.finfo(float).tiny)
+    def combine(self, rows: Array, scale: float) -> Array:
+        """Combinations of the rows, of size `scale`, that fix something firmly: the rows themselves if they do."""
+        rest = self.open(rows) / scale
         alive = np.flatnonzero(np.linalg.norm(rest, axis=1) > _SAME)
         if not len(alive):
             return np.zeros((0, len(rows)))
@@ -213,7 +214,7 @@ class Basis:
     def _open(self, b: int, known: _Known, name: str, body_map: Array) -> None:
         """Make unknowns of what is left open of a point or vector."""
         shape = self._shapes[b]
-        combined = known.combine(body_map @ shape.span)
+        combined = known.combine(body_map @ shape.span, self._scale(b, body_map))
         if not len(combined):
             return
         reading = combined @ body_map
@@ -229,6 +230,11 @@ class Basis:
         """Size of a body: how far its joints are from its origin [m]."""
         distances = [np.linalg.norm(link.at[link.ends.index(b)]) for link in self._links_of[b]]
         return float(max(distances, default=0.0)) or 1.0
+
+    def _scale(self, b: int, body_map: Array) -> float:
+        """Size of a map of a body's numbers, lengths counted in the size of the body."""
+        counted = body_map * np.r_[np.ones(3), np.full(9, 1.0 / self._size[b])]
+        return float(np.linalg.norm(counted, axis=1).max())
 
     def _shape(self, b: int) -> _Shape:
         size, directions = self._size[b], self.constant[b]
@@ -264,11 +270,11 @@ class Basis:
         for body_map, value in sorted(found, key=lambda pair: len(pair[1].index)):
             if body_map.shape[0] == 3:
                 body_map, value = shape.frame.T @ body_map, value.times(shape.frame.T)
-            combined = known.combine(body_map @ shape.span)
+            combined = known.combine(body_map @ shape.span, self._scale(b, body_map))
             if not len(combined):
                 continue
             rows, values = combined @ body_map, value.times(combined)
-            if not values.index or known.width(values) <= _WIDEST:
+            if not values.index or known.width(values) <= _WIDEST * known.size:
                 known.add(rows @ shape.span, values.plus(-rows @ shape.start))
         return known
 

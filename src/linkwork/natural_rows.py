@@ -15,7 +15,7 @@ from .rotation import Array
 from .tables import DOT, HOLD
 
 _SAME = 1e-9  # a factor or constant below this is rounding: lengths in metres, vectors of unit length
-_ROUNDING = 1e-11  # the same as a share of the largest factor of a polynomial
+_ROUNDING = 1e-11  # the same as a share of the factors that a polynomial is made of
 _STEEP = 0.3  # sine of the angle that a vector of a body must make with those chosen before, at least
 _MANY = 8  # points of a body beyond which no more distances are looked at
 
@@ -39,7 +39,7 @@ def rigid_products(basis: Basis) -> tuple[list[Affine], list[tuple[int, int, flo
         for ends in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
             (alpha, u), (beta, v) = (directions[end] for end in ends)
             value = float(alpha @ beta)
-            if kept.add(_product(u, v, value)):
+            if kept.add(_product(u, v, value), u.size * v.size):
                 for end in ends:
                     if end not in places:
                         places[end] = len(vectors)
@@ -121,14 +121,16 @@ class _Polynomials:
         self._led_by: dict[_Monomial, _Polynomial] = {}
         self._containing: dict[_Monomial, set[_Monomial]] = defaultdict(set)
 
-    def add(self, polynomial: _Polynomial) -> bool:
-        """Keep a polynomial unless it is zero or a combination of those kept; tells whether it is kept."""
+    def add(self, polynomial: _Polynomial, size: float) -> bool:
+        """Keep a polynomial unless it is zero or a combination of those kept; tells whether it is kept.
+
+        `size` is that of the factors which it was made of, before any cancelled.
+        """
         rest = dict(polynomial)
         for lead in polynomial:
             if lead in self._led_by:
                 _subtract(rest, lead, self._led_by[lead])
-        nothing = _ROUNDING * max(map(abs, polynomial.values()))
-        rest = {key: factor for key, factor in rest.items() if abs(factor) > nothing}
+        rest = {key: factor for key, factor in rest.items() if abs(factor) > _ROUNDING * size}
         if not rest:
             return False
         lead = max(rest, key=lambda key: abs(rest[key]))
