@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from .rotation import Array
+from ..rotation import Array
 
 _NOTHING = 1e-13  # a factor below this share of those that it is made of is rounding
 
@@ -74,5 +74,7 @@ def stacked(parts: list[Affine]) -> Affine:
     """Several below each other."""
     index = tuple(sorted({i for part in parts for i in part.index}))
     return Affine(
-        index, np.vstack([part.over(index) for part in parts]), np.concatenate([part.constant for part in parts])
+        index,
+        np.vstack([part.over(index) for part in parts]),
+        np.concatenate([part.constant for part in parts]),
     )

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .affine import Affine
-from .compile import compile_bodies
-from .constrain import RowTable
-from .coordinates.natural import (
+from ..compile import compile_bodies
+from ..constrain import RowTable
+from ..coordinates.natural import (
     NATURAL_BODY,
     NATURAL_VECTOR,
     RIGID_ROW,
@@ -23,18 +22,20 @@ from .coordinates.natural import (
     rigid_gradient,
     rigid_rows,
 )
-from .coordinates.tree import place
-from .errors import LinkworkError, UnsupportedError
-from .kernels.jit import COMPILED
-from .kernels.rows import measure
-from .loads import JointFunction
-from .model import Model
-from .natural_basis import Basis, body_numbers
-from .natural_rows import rigid_products, satisfied_rows
-from .rotation import Array, quaternion
-from .spanning import FLOATING
-from .system import PlacedJoint, System
-from .tables import HOLD
+from ..coordinates.tree import place
+from ..errors import LinkworkError, UnsupportedError
+from ..kernels.jit import COMPILED
+from ..kernels.rows import measure
+from ..loads import JointFunction
+from ..model import Model
+from ..rotation import Array, quaternion
+from ..spanning import FLOATING
+from ..system import PlacedJoint, System
+from ..tables import HOLD
+from .affine import Affine
+from .basis import Basis
+from .links import body_numbers
+from .rows import rigid_products, satisfied_rows
 
 _NOTHING = 1e-9  # a gradient below this share of the largest is none
 _DEPENDENT = 1e-8  # sin² of the angle between a row and the others below which it follows from them
@@ -72,7 +73,7 @@ class NaturalTable:
 
     def fresh(self) -> Natural:
         """A copy for kernels with scratch of its own."""
-        return _kernel_view([np.copy(part) for part in self.natural])
+        return _for_kernels(Natural(*(np.copy(part) for part in self.natural)))
 
     def from_floating(self, q: Array, v: Array) -> tuple[Array, Array]:
         """z and z' of a state of the floating bodies."""
@@ -146,16 +147,18 @@ def choose(system: System, poses: Sequence[Array]) -> NaturalTable:
 # --- tables for kernels ---
 
 
-def _kernel_view(parts: Sequence[Array]) -> Natural:
-    *tables, plain = parts
-    return Natural(*(tables if COMPILED else [part.view(np.recarray) for part in tables]), plain)
+def _for_kernels(natural: Natural) -> Natural:
+    """Without compilation records are read by attributes too."""
+    if COMPILED:
+        return natural
+    return Natural(*(part.view(np.recarray) if part.dtype.names else part for part in natural))
 
 
 def _tables(system: System, basis: Basis) -> Natural:
     """Bodies, vectors, rigid rows and terms."""
     terms: list[tuple[int, int, float]] = []
 
-    def fill(records: Array, functions: Sequence[Affine]) -> None:
+    def fill(records: np.ndarray, functions: Sequence[Affine]) -> None:
         for record, where in zip(records, functions, strict=True):
             record["first"], record["constant"] = len(terms), where.constant
             for slot, k in zip(*np.nonzero(where.matrix), strict=True):
@@ -170,7 +173,7 @@ def _tables(system: System, basis: Basis) -> Natural:
     rigid = np.zeros(len(products), RIGID_ROW)
     for row, (alpha, beta, value) in zip(rigid, products, strict=True):
         row["alpha"], row["beta"], row["value"] = alpha, beta, value
-    return _kernel_view([bodies, vectors, rigid, np.array(terms, TERM), body_numbers(system)])
+    return _for_kernels(Natural(bodies, vectors, rigid, np.array(terms, TERM), body_numbers(system)))
 
 
 def _weigh(system: System, basis: Basis) -> tuple[Array, Array]:
@@ -225,7 +228,7 @@ def _without(table: RowTable, names: Collection[str]) -> RowTable:
 def _drop_redundant(table: NaturalTable, poses: Sequence[Array]) -> NaturalTable:
     """Without rows that depend on others at the pose where the fewest do; rigid rows are dropped last."""
     hold = np.flatnonzero(table.rows.constraints.rows["role"] == HOLD)
-    best: tuple[Array, Array] | None = None
+    best: tuple[np.ndarray, np.ndarray] | None = None
     for q in poses:
         rigid, held = gradients(table, *table.from_floating(q, np.zeros(table.system.nv)))
         kept = independent(rigid, held[hold])
@@ -254,7 +257,7 @@ def gradients(table: NaturalTable, z: Array, zd: Array) -> tuple[Array, Array]:
     return rigid, rows
 
 
-def independent(first: Array, second: Array) -> tuple[Array, Array]:
+def independent(first: Array, second: Array) -> tuple[np.ndarray, np.ndarray]:
     """Which rows of `first`, and then of `second`, are far from depending on those chosen before; each sorted."""
     parts, basis = [], np.zeros((0, first.shape[1]))
     for rows in (first, second):

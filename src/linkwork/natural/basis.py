@@ -18,62 +18,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..coordinates.natural import SLOTS
+from ..joints.base import D
+from ..rotation import Array, frame_from_axis
+from ..system import System
 from .affine import Affine, stacked
-from .coordinates.natural import SLOTS
-from .coordinates.tree import place
-from .joints.base import ALIGN, ALIGN_Z, AX, BX, COINCIDE, D
-from .rotation import Array, frame_from_axis
-from .system import System
-from .tables import DOT, HOLD
+from .links import FIRM, SAME, Link, constant_directions, joint_links, point_map, vector_map, within
 
-_FIRM = 0.2
-"""An equation or unknown must fix something that others leave open by this share of its own size: the sine of an angle
-between axes, the distance of a point from the line through others by the size of the body. So no unknown moves a body
-much more than itself; a weaker equation stays a row."""
-_SAME = 1e-9  # directions that differ by less are one; joints are written with 1e-12 or so
 _WIDEST = 2
 """Unknowns that a body may depend on, for each of its own free numbers. Beyond that joints stay rows, lest in a lattice
 everything depends on everything."""
-
-
-def point_map(c: Array) -> Array:
-    """The point c of a body's frame as a linear function of the body's twelve numbers."""
-    return np.kron([1.0, *c], np.eye(3))
-
-
-def vector_map(k: Array) -> Array:
-    """The vector k of a body's frame, likewise."""
-    return np.kron([0.0, *k], np.eye(3))
-
-
-@dataclass(frozen=True)
-class Link:
-    """One joint: its two bodies (-1 is the ground), its frames in theirs, and the dot products that it holds at zero."""
-
-    name: str
-    pair: int
-    """Its frames in the table of constraints."""
-    ends: tuple[int, int]
-    at: tuple[Array, Array]
-    axes: tuple[Array, Array]
-    equations: frozenset[tuple[int, int]]
-
-    @property
-    def shares_point(self) -> bool:
-        return self.equations >= set(COINCIDE)
-
-    @property
-    def shares_axis(self) -> bool:
-        return self.equations >= set(ALIGN_Z)
-
-    @property
-    def shares_frame(self) -> bool:
-        return self.equations >= set(ALIGN)
-
-    def vector(self, k: int) -> tuple[int, Array]:
-        """Body and direction in its frame of one of the axes that equations are made of."""
-        side, axis = (0, k - AX) if k < BX else (1, k - BX)
-        return self.ends[side], self.axes[side][:, axis]
 
 
 @dataclass
@@ -105,13 +59,13 @@ class _Known:
     def combine(self, rows: Array, scale: float) -> Array:
         """Combinations of the rows, of size `scale`, that fix something firmly: the rows themselves if they do."""
         rest = self.open(rows) / scale
-        alive = np.flatnonzero(np.linalg.norm(rest, axis=1) > _SAME)
+        alive = np.flatnonzero(np.linalg.norm(rest, axis=1) > SAME)
         if not len(alive):
             return np.zeros((0, len(rows)))
         u, s, _ = np.linalg.svd(rest[alive])
-        if len(s) == len(alive) and s[-1] > _FIRM:
+        if len(s) == len(alive) and s[-1] > FIRM:
             return np.eye(len(rows))[alive]
-        combined = np.zeros((int((s > _FIRM).sum()), len(rows)))
+        combined = np.zeros((int((s > FIRM).sum()), len(rows)))
         combined[:, alive] = u.T[: len(combined)]
         return combined
 
@@ -142,22 +96,22 @@ class Basis:
 
     def __init__(self, system: System):
         self.links = joint_links(system)
-        self.origins = _origins(system)
+        bodies = len(system.bodies)
         self.count = 0
         """How many unknowns."""
         self.names: list[str] = []
         self.readings: list[tuple[int, Array]] = []
         """For every unknown the body that it is read from, and the factors of the body's twelve numbers."""
-        self.bodies: list[Affine | None] = [None] * len(self.origins)
+        self.bodies: list[Affine | None] = [None] * bodies
         """The twelve numbers of every body by the unknowns; none is missing once this is made."""
         self._body_names = system.bodies
         self._links_of: dict[int, list[Link]] = defaultdict(list)
         for link in self.links:
             for end in link.ends:
                 self._links_of[end].append(link)
-        self.constant = _constant_directions(len(self.origins), self.links)
-        self._size = [self._reach(b) for b in range(len(self.origins))]
-        self._shapes = [self._shape(b) for b in range(len(self.origins))]
+        self.constant = constant_directions(bodies, self.links)
+        self._size = [self._reach(b) for b in range(bodies)]
+        self._shapes = [self._shape(b) for b in range(bodies)]
         self._take_all()
 
     def where(self, body: int) -> Affine:
@@ -318,7 +272,7 @@ class Basis:
 
     def is_constant(self, body: int, k: Array) -> bool:
         """Whether a direction of a body's frame never turns in the world."""
-        return _within(k, self.constant[body])
+        return within(k, self.constant[body])
 
     def _candidates(self, b: int) -> list[tuple[str, Array]]:
         """Points and vectors that may be unknowns of a body, those first that others can share."""
@@ -336,74 +290,3 @@ class Basis:
         name, own = self._body_names[b], self.own_frame(b)
         vectors = [(f"{name} {'xyz'[k]} vector", frame @ vector_map(own[:, k])) for k in range(3)]
         return [*shared, *vectors, (f"{name} origin", frame @ point_map(np.zeros(3)))]
-
-
-def joint_links(system: System) -> list[Link]:
-    """The joints of floating bodies that hold anything, from their rows."""
-    assert system.rows is not None
-    table, body_of = system.rows, body_numbers(system)
-    held: dict[int, set[tuple[int, int]]] = defaultdict(set)
-    name: dict[int, str] = {}
-    for row in table.constraints.rows:
-        if row["role"] == HOLD and row["kind"] == DOT and row["first"] < 0:  # a thread is no dot product alone
-            held[int(row["pair"])].add((int(row["alpha"]), int(row["beta"])))
-            name[int(row["pair"])] = table.joints[int(row["group"])].name
-    links = []
-    for index, equations in held.items():
-        pair = table.constraints.pairs[index]
-        frames = [np.array(pair[side], float) for side in ("X_A", "X_B")]
-        links.append(
-            Link(
-                name[index],
-                index,
-                (int(body_of[pair["a"]]), int(body_of[pair["b"]])),
-                (frames[0][9:], frames[1][9:]),
-                (frames[0][:9].reshape(3, 3), frames[1][:9].reshape(3, 3)),
-                frozenset(equations),
-            )
-        )
-    return links
-
-
-def body_numbers(system: System) -> Array:
-    """For every dof the number of the body whose frame it is, or -1."""
-    numbers = np.full(len(system.tables.dofs), -1, np.int64)
-    numbers[system.tables.bodies["link"]] = np.arange(len(system.bodies))
-    return numbers
-
-
-def _origins(system: System) -> Array:
-    """Where the frames of the bodies' dofs are, as written [m]."""
-    tables = system.fresh_tables()
-    place(tables.dofs, tables.islands, system.q0, np.zeros(system.nv))
-    links = tables.bodies["link"]
-    return np.array(tables.dofs["r"][links] + tables.islands["o"][tables.dofs["island"][links]])
-
-
-def _within(k: Array, directions: Array) -> bool:
-    """Whether a unit vector lies in the span of orthonormal ones."""
-    rest = k - directions.T @ (directions @ k) if len(directions) else k
-    return bool(np.linalg.norm(rest) <= _SAME)
-
-
-def _constant_directions(bodies: int, links: list[Link]) -> dict[int, Array]:
-    """For every body the directions of its frame that never turn in the world, as orthonormal rows: 0, 1 or 3.
-
-    Two of them fix a third.
-    """
-    found: dict[int, Array] = {b: np.zeros((0, 3)) for b in range(bodies)} | {-1: np.eye(3)}
-    changed = True
-    while changed:
-        changed = False
-        for link in links:
-            for here, there in (link.ends, link.ends[::-1]):
-                fresh = []
-                if link.shares_frame:
-                    fresh = list(found[here])
-                elif link.shares_axis and _within(link.axes[0][:, 2], found[here]):
-                    fresh = [link.axes[0][:, 2]]
-                for k in fresh:
-                    if not _within(k, found[there]):
-                        found[there] = np.eye(3) if len(found[there]) else k[None]
-                        changed = True
-    return found

@@ -7,12 +7,13 @@ from collections import defaultdict
 
 import numpy as np
 
+from ..constrain import RowTable
+from ..joints.base import D
+from ..rotation import Array
+from ..tables import DOT, HOLD
 from .affine import Affine
-from .constrain import RowTable
-from .joints.base import D
-from .natural_basis import Basis, Link, point_map, vector_map
-from .rotation import Array
-from .tables import DOT, HOLD
+from .basis import Basis
+from .links import Link, point_map, vector_map
 
 _SAME = 1e-9  # a factor or constant below this is rounding: lengths in metres, vectors of unit length
 _ROUNDING = 1e-11  # the same as a share of the factors that a polynomial is made of
@@ -76,9 +77,9 @@ def satisfied_rows(basis: Basis, table: RowTable) -> tuple[str, ...]:
     links = {link.pair: link for link in basis.links}
     found = []
     for name, row in zip(table.names, table.constraints.rows, strict=True):
-        if row["role"] == HOLD and row["kind"] == DOT and row["first"] < 0:
-            if _holds(basis, links[int(row["pair"])], int(row["alpha"]), int(row["beta"])):
-                found.append(name)
+        equation = row["role"] == HOLD and row["kind"] == DOT and row["first"] < 0
+        if equation and _holds(basis, links[int(row["pair"])], int(row["alpha"]), int(row["beta"])):
+            found.append(name)
     return tuple(found)
 
 
