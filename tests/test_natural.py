@@ -1,5 +1,7 @@
 """Natural coordinates: few unknowns, exact gradients, and the motion of the tree."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,7 @@ KINDS = tuple(kind for kind in JOINTS if kind != "free")
 
 
 def loaded(seed):
-    """A random mechanism of any joints with loops, springs, dampers, rotors and loads, moving."""
+    """A random mechanism of any joints with loops, springs, dampers, rotors and loads, at rest."""
     rng = np.random.default_rng([seed, 31])
     model = looped(rng, seed, KINDS, links=2 + seed % 5, loops=seed % 3, passive=True, decades=1.0)
     names = list(model.bodies)
@@ -200,6 +202,25 @@ def test_random_mechanisms_have_the_freedoms_of_their_trees(seed):
     check_freedoms(Mechanism(loaded(seed)))
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_gradients_touch_what_they_say(seed):
+    mechanism = Mechanism(random_mechanism(seed, bodies=(2, 8), loops=(0, 2), decades=1.0))
+    placed = mechanism.place(*mechanism.natural(*mechanism.moving(np.random.default_rng(seed))))
+    for gradients, touched in zip((placed.rigid, placed.rows), mechanism.table.touched(), strict=True):
+        assert len(gradients) == len(touched)
+        for x, unknowns in zip(gradients, touched, strict=True):
+            assert set(np.flatnonzero(x)) <= unknowns
+
+
+@pytest.mark.parametrize("tilt", [1e-10, 1e-6, 1e-2, 1.0])
+def test_axes_that_nearly_agree_lock_as_in_the_tree(tilt):
+    model = scene("peaucellier")
+    model.joints["D"] = dataclasses.replace(model.joints["D"], axis=(tilt, 0.0, 1.0))
+    mechanism = Mechanism(model)
+    assert mechanism.mobility.mobility == (1 if tilt < 1e-9 else 0)
+    check_freedoms(mechanism)
+
+
 # --- inertia and forces ---
 
 
@@ -275,6 +296,11 @@ def test_accelerations_of_scenes(name, options):
 @pytest.mark.parametrize("seed", range(24))
 def test_accelerations_of_random_mechanisms(seed):
     check_accelerations(loaded(seed))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_accelerations_of_moving_mechanisms(seed):
+    check_accelerations(random_mechanism(seed, extras=False, decades=2.0))
 
 
 # --- what is refused ---

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.jit import inlined, kernel
-from ..kernels.math3 import add3, cross3, dot3, get3, scale3, set3, set9, sub3
+from ..kernels.math3 import add3, cross3, dot3, get3, get9, scale3, set3, set9, sub3
+from ..kernels.quaternion import matrix_quaternion
 from ..kernels.spatial import set6, zero6
 from ..tables import COORDINATE
 
@@ -129,6 +130,27 @@ def _evaluate(terms, first, count, constant, z, zd, x, rate):
 @inlined
 def _triple(y, i):
     return y[3 * i], y[3 * i + 1], y[3 * i + 2]
+
+
+@kernel
+def floating_state(tables, natural, q, v):
+    """(placed tables) => coordinates and rates of the floating bodies: how far each has moved, and a unit quaternion.
+
+    Six dofs a body: three slides along the world's axes from where it was written, then the ball whose last dof is its
+    link.
+    """
+    for b in range(natural.bodies.shape[0]):
+        body = natural.bodies[b]
+        dof = tables.dofs[body.link]
+        written = tables.dofs[body.link - 5].X_p
+        R = get9(dof.R)
+        i, k = dof.q, dof.v - 5
+        q[i], q[i + 1], q[i + 2], q[i + 3] = matrix_quaternion(R)
+        V = dof.V
+        for a in range(3):
+            q[i - 3 + a] = body.y[a] - written[a]
+            v[k + a] = body.rate[a]
+            v[k + 3 + a] = R[a] * V[0] + R[3 + a] * V[1] + R[6 + a] * V[2]
 
 
 # --- forces and rows ---

@@ -31,11 +31,6 @@ class Affine:
         """`count` unknowns themselves, from number `first` on."""
         return cls(tuple(range(first, first + count)), np.eye(count), np.zeros(count))
 
-    def __call__(self, z: Array) -> Array:
-        """Its value at z."""
-        value: Array = self.matrix @ z[list(self.index)] + self.constant
-        return value
-
     def times(self, factor: Array) -> Affine:
         """factor @ this; unknowns that fall out are forgotten."""
         scale = np.abs(factor).max(initial=0.0) * np.abs(self.matrix).max(initial=0.0)

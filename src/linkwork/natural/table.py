@@ -17,6 +17,7 @@ from ..coordinates.natural import (
     SLOTS,
     TERM,
     Natural,
+    floating_state,
     natural_row,
     place_natural,
     rigid_gradient,
@@ -28,9 +29,9 @@ from ..kernels.jit import COMPILED
 from ..kernels.rows import measure
 from ..loads import JointFunction
 from ..model import Model
-from ..rotation import Array, quaternion
+from ..rotation import Array
 from ..spanning import FLOATING
-from ..system import PlacedJoint, System
+from ..system import System
 from ..tables import HOLD
 from .affine import Affine
 from .basis import Basis
@@ -83,20 +84,33 @@ class NaturalTable:
         return z, zd
 
     def to_floating(self, z: Array, zd: Array) -> tuple[Array, Array]:
-        """Coordinates and rates of the floating bodies for z and z'; a frame that is no rotation is made one."""
-        system = self.system
-        q, v = system.q0.copy(), system.v0.copy()
-        start, _ = _twelve(system, system.q0, v)
-        for b, joint in enumerate(_floating_joints(system)):
-            where = self.bodies[b]
-            y, rate = where(z), Affine(where.index, where.matrix, np.zeros(len(where.constant)))(zd)
-            columns, turning = y[3:].reshape(3, 3), rate[3:].reshape(3, 3)
-            u, _, vt = np.linalg.svd(columns.T)
-            turn = u @ vt
-            w = 0.5 * np.cross(columns, turning).sum(axis=0)
-            q[joint.q] = [*(y[:3] - start[b, :3]), *quaternion(turn)]
-            v[joint.v] = [*rate[:3], *(turn.T @ w)]
+        """Coordinates and rates of the floating bodies for z and z'."""
+        q, v = self.system.q0.copy(), self.system.v0.copy()
+        tables, natural = self.system.fresh_tables(), self.fresh()
+        place_natural(tables, natural, z, zd)
+        floating_state(tables, natural, q, v)
         return q, v
+
+    def touched(self) -> tuple[list[set[int]], list[set[int]]]:
+        """The unknowns that each rigid row, and each row, may depend on."""
+        natural, constraints = self.natural, self.rows.constraints
+        ends = natural.vectors["first"] + natural.vectors["count"]
+        vectors = [
+            set(natural.terms["unknown"][first:end].tolist())
+            for first, end in zip(natural.vectors["first"], ends, strict=True)
+        ]
+        rigid = [vectors[row["alpha"]] | vectors[row["beta"]] for row in natural.rigid]
+
+        def of_pair(index: int) -> set[int]:
+            links = (natural.body_of[constraints.pairs[side][index]] for side in ("a", "b"))
+            return {i for b in links if b >= 0 for i in self.bodies[b].index}
+
+        rows = []
+        for row in constraints.rows:
+            coords = [i for i in (int(row["first"]), int(row["second"])) if i >= 0]
+            pairs = [int(constraints.coords["pair"][i]) for i in coords] or [int(row["pair"])]
+            rows.append(set().union(*map(of_pair, pairs)))
+        return rigid, rows
 
 
 def natural_system(model: Model) -> System:
@@ -120,7 +134,7 @@ def choose(system: System, poses: Sequence[Array]) -> NaturalTable:
     `poses` are coordinates of its floating bodies at which all joints are closed, none of them singular if possible:
     rows that depend on others at the pose where the fewest do are left out.
     """
-    if system.rows is None or len(_floating_joints(system)) < len(system.bodies):
+    if system.rows is None or any(f"{FLOATING}{body}" not in system.joints for body in system.bodies):
         raise LinkworkError(
             f"natural coordinates need '{system.name}' compiled with every body floating (maximal=True)"
         )
@@ -195,13 +209,6 @@ def _weigh(system: System, basis: Basis) -> tuple[Array, Array]:
 
 
 # --- there and back ---
-
-
-def _floating_joints(system: System) -> list[PlacedJoint]:
-    """The free joint of every body."""
-    own = (placed for name, placed in system.joints.items() if name.startswith(FLOATING))
-    by_dof = {placed.dofs[-1]: placed for placed in own}
-    return [by_dof[int(link)] for link in system.tables.bodies["link"] if int(link) in by_dof]
 
 
 def _twelve(system: System, q: Array, v: Array) -> tuple[Array, Array]:
