@@ -119,7 +119,7 @@ def check_round_trip(mechanism, q, v):
             np.testing.assert_allclose(mine, other, atol=1e-12 * size)
     np.testing.assert_allclose(back_rates, rates, atol=1e-12 * (1.0 + np.abs(rates).max()) * size)
     hold = placed.constraints.rows["role"] == HOLD
-    # `moving` closes loops to 1e-12 or so, and its rates to the rank that it assumes.
+    # Gaps up to 1e-10 count as closed; rigid rows count them in lengths of rods, rates multiply them by speeds.
     np.testing.assert_allclose(placed.natural.rigid["phi"], 0.0, atol=1e-9)
     np.testing.assert_allclose(placed.natural.rigid["rate"], 0.0, atol=1e-8)
     np.testing.assert_allclose(placed.constraints.rows["phi"][hold], 0.0, atol=1e-9 * size)
