@@ -40,8 +40,8 @@ def likely_reason(simulation: Simulation, status: int) -> str:
     if status == SINGULAR and isinstance(simulation.method, ImplicitMethod):
         joints = " and ".join(f"'{name}'" for name in simulation.method.loose_joints())
         return (
-            f"t = {time:.6g} s: a singular position lies ahead, where the equations of {joints} no longer determine how the "
-            f"mechanism moves and no choice of independent coordinates works; use method 'hybrid' or 'simgc'"
+            f"t = {time:.6g} s: a singular position lies ahead, where the equations of {joints} no longer determine how "
+            f"the mechanism moves and no choice of independent coordinates works; use method 'hybrid' or 'simgc'"
         )
     what = "is not a number" if status == NOT_FINITE else "is running away"
     head = f"t = {time:.6g} s: the rate '{rate}' of body '{body}' {what}"

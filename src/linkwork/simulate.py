@@ -40,9 +40,9 @@ class Simulation:
 
     `method` is "tree" (open mechanisms), "simgc" or "simmc" (generalized or maximal coordinates: loops, limits,
     friction, drives); by default the first that can do the model. `solver`, of the last two, is "direct" (the
-    default: exact) or "impulses" (the papers' sequential impulses). "hybrid", "global" and "topological" are implicit, for
-    large steps and stiff springs: the index-3 augmented Lagrangian in relative or natural coordinates, and independent
-    coordinates; they refuse limits, dry friction and contact.
+    default: exact) or "impulses" (the papers' sequential impulses). "hybrid", "global" and "topological" are implicit,
+    for large steps and stiff springs: the index-3 augmented Lagrangian in relative or natural coordinates, and
+    independent coordinates; they refuse limits, dry friction and contact.
 
     `integrator` is one of fixed steps `dt` [s], or "adaptive" (order 5), which keeps the local error at `tolerance`
     and takes dt as its first step; asking for a `tolerance` is enough to get it. Fixed steps: "rk4" (order 4),

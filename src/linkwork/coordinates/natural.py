@@ -80,6 +80,12 @@ class Natural(NamedTuple):
     """For every dof the number of the body whose frame it is, or -1."""
 
 
+def no_natural() -> Natural:
+    """Of no bodies: for kernels that take other coordinates, too."""
+    parts = [np.zeros(0, kind) for kind in (NATURAL_BODY, NATURAL_VECTOR, RIGID_ROW, TERM)]
+    return Natural(*parts, np.zeros(0, np.int64))
+
+
 @kernel
 def place_natural(tables, natural, z, zd):
     """(z, z') => R, r, V, A0 of the dofs that carry bodies, no force on them, and reference points of islands.
@@ -151,6 +157,26 @@ def floating_state(tables, natural, q, v):
             q[i - 3 + a] = body.y[a] - written[a]
             v[k + a] = body.rate[a]
             v[k + 3 + a] = R[a] * V[0] + R[3 + a] * V[1] + R[6 + a] * V[2]
+
+
+@kernel
+def floating_accelerations(tables, natural, zdd, a):
+    """(placed tables, z'') => accelerations of the rates of the floating bodies: p'', and ω' in their own axes."""
+    for b in range(natural.bodies.shape[0]):
+        body = natural.bodies[b]
+        dof, twice = tables.dofs[body.link], body.force
+        for k in range(SLOTS):
+            twice[k] = 0.0
+        for i in range(body.first, body.first + body.count):
+            term = natural.terms[i]
+            twice[term.slot] += term.factor * zdd[term.unknown]
+        turning = (0.0, 0.0, 0.0)
+        for i in range(1, 4):
+            turning = add3(turning, cross3(_triple(body.y, i), _triple(twice, i)))
+        R, k = dof.R, dof.v - 5
+        for c in range(3):
+            a[k + c] = twice[c]
+            a[k + 3 + c] = 0.5 * (R[c] * turning[0] + R[3 + c] * turning[1] + R[6 + c] * turning[2])
 
 
 # --- forces and rows ---

@@ -6,13 +6,24 @@ Positions at the end of a step are sought by Newton's method,
 
 with the rates and accelerations that the integrator gives for them: generalized-α with spectral radius 1, which is the
 trapezoidal rule, or less, which damps what the step cannot resolve. The tangent M + h/2 C + s (K + Φᵀ α Φ), s = h²/4 of
-the trapezoidal rule, has the exact derivatives of inertial forces, loads, springs and drives; second derivatives of constraints are left out, they
-cost an iteration at most. Rates and accelerations are then projected onto the constraints with the same factors.
+the trapezoidal rule, has the exact derivatives of inertial forces, loads, springs and drives; second derivatives of
+constraints are left out: they cost an iteration at most. Rates and accelerations are then projected onto the
+constraints with the same factors. Relative and natural coordinates differ in what `evaluate` and `look` make of them.
 """
 
 import numpy as np
 
 from ..coordinates.factor import add_row
+from ..coordinates.natural import (
+    floating_accelerations,
+    floating_state,
+    natural_loads,
+    natural_row,
+    place_natural,
+    rigid_gradient,
+    rigid_rows,
+)
+from ..coordinates.natural_tangent import add_load_blocks, add_row_block
 from ..coordinates.observe import read_joints
 from ..coordinates.soften import add_load_tangent, second, straight
 from ..coordinates.tangent import add_motion_tangent, balance, hold, prepare
@@ -26,14 +37,17 @@ from ..solvers.multipliers import (
     ACCELERATIONS,
     AIM,
     AUXILIARY,
+    BIAS,
     CHANGE,
     CHANGED,
     DELTA,
+    DRIVEN,
     FACTORED,
     GAP,
     GAP_ROW,
     GAP_TIME,
     HALVED,
+    HELD,
     ITERATIONS,
     LAST_GAP,
     LAST_ITERATIONS,
@@ -42,9 +56,12 @@ from ..solvers.multipliers import (
     MULTIPLIER,
     OVERRUNS,
     PENALTY,
+    PHI,
+    RATE,
     RATES,
     RESIDUAL,
     SAFE,
+    SOFT,
     TARGET,
     TRIAL_ACCELERATION,
     TRIAL_AUX,
@@ -57,7 +74,7 @@ from ..solvers.multipliers import (
 )
 from ..solvers.skyline import LOWER, START, add, clear, factor, solve
 from ..solvers.skyline import PLACE as ROW_OF
-from ..tables import HOLD, SERVO_RATE, SPRING
+from ..tables import HOLD, SPRING
 
 NO_CONVERGENCE = 4
 """How a stretch of steps ended: Newton's method found no end of a step however short."""
@@ -74,46 +91,121 @@ _ROUNDING, _NOISE = (
 _PLACED = 1e-13  # gaps that a start may have [rad or m]
 
 
+@inlined
+def is_natural(work):
+    return work.natural.bodies.shape[0] > 0
+
+
+@kernel
+def put(tables, work, q, v):
+    """(q, v) => tables placed."""
+    if is_natural(work):
+        place_natural(tables, work.natural, q, v)
+    else:
+        place(tables.dofs, tables.islands, q, v)
+
+
+@kernel
+def move(tables, work, q0, delta, q):
+    """q = q0 ⊕ delta."""
+    if is_natural(work):
+        for i in range(q.shape[0]):
+            q[i] = q0[i] + delta[i]
+    else:
+        retract(tables.dofs, q0, delta, q)
+
+
 @kernel
 def evaluate(tables, constraints, work, q, v, a, t, on_v, on_q, tangent):
     """(q, v, a, t) => residual without constraint forces, rows measured; the matrix if asked for."""
-    dofs, rows = tables.dofs, constraints.rows
-    residual = work.x[RESIDUAL]
-    place(dofs, tables.islands, q, v)
+    put(tables, work, q, v)
+    if is_natural(work):
+        _balance_natural(tables, work, a, t, on_v, on_q, tangent)
+    else:
+        _balance_tree(tables, work, q, v, a, t, on_v, on_q, tangent)
+    look(tables, constraints, work, q, v)
+    for r in range(constraints.rows.shape[0]):
+        if work.kept[r] == SOFT:
+            _push(tables, constraints, work, r, v, a, t, on_v, on_q, tangent)
+
+
+@kernel
+def _balance_tree(tables, work, q, v, a, t, on_v, on_q, tangent):
+    """(placed tables) => inertial and gravity forces less loads, and their derivatives."""
+    dofs = tables.dofs
     hold(dofs, work.spat, a)
     if tangent:
         prepare(dofs, work.spat)
-    work.report[0], work.report[1] = 0.0, 0.0
-    if tables.loads.shape[0] > 0:
-        work.report[0], work.report[1] = apply_loads(tables, q, v, t)
-    balance(dofs, work.spat, a, residual)
-    look(tables, constraints, work, q, v)
+    _load(tables, work, q, v, t)
+    balance(dofs, work.spat, a, work.x[RESIDUAL])
     if tangent:
         clear(work.matrix)
         shape, values = work.matrix.shape, work.matrix.values
         add_motion_tangent(dofs, work.spat, shape, values, 1.0, on_v, on_q)
         if tables.loads.shape[0] > 0:
             add_load_tangent(tables, work.spat, work.block, work.spare, q, v, t, shape, values, on_v, on_q)
-    for r in range(rows.shape[0]):
-        if work.kept[r] == 0:
-            _push(tables, constraints, work, r, v, a, t, on_v, on_q, tangent)
+
+
+@kernel
+def _balance_natural(tables, work, a, t, on_v, on_q, tangent):
+    """The same with a constant inertia and constant weight."""
+    residual = work.x[RESIDUAL]
+    for i in range(residual.shape[0]):
+        residual[i] = 0.0
+    if tables.loads.shape[0] > 0:
+        floating_state(tables, work.natural, work.state, work.speed)
+        _load(tables, work, work.state, work.speed, t)
+        natural_loads(tables, work.natural, residual)
+    for i in range(residual.shape[0]):
+        residual[i] = -residual[i] - work.weight[i]
+    for k in range(work.mass.shape[0]):
+        residual[work.mass_at[0, k]] += work.mass[k] * a[work.mass_at[1, k]]
+    if tangent:
+        clear(work.matrix)
+        shape, values = work.matrix.shape, work.matrix.values
+        for k in range(work.mass.shape[0]):
+            add(shape, values, work.mass_at[0, k], work.mass_at[1, k], work.mass[k])
+        if tables.loads.shape[0] > 0:
+            add_load_blocks(
+                tables, work.natural, work.reach, work.state, work.speed, t, work.block, work.motions, work.spare,
+                shape, values, on_v, on_q,
+            )  # fmt: skip
+
+
+@inlined
+def _load(tables, work, q, v, t):
+    work.report[0], work.report[1] = 0.0, 0.0
+    if tables.loads.shape[0] > 0:
+        work.report[0], work.report[1] = apply_loads(tables, q, v, t)
 
 
 @kernel
 def look(tables, constraints, work, q, v):
     """(placed tables) => gap, rate, bias and gradient of every row."""
-    dofs, rows = tables.dofs, constraints.rows
+    rows, row, natural = constraints.rows, work.row, work.natural
     survey(tables, constraints, q)
-    line = work.line
-    for r in range(rows.shape[0]):
-        add_row(dofs, constraints, rows[r], line)
+    line, m = work.line, constraints.rows.shape[0]
+    if is_natural(work):
+        rigid_rows(natural, q, v)
+    for r in range(work.kept.shape[0]):
+        if r >= m:
+            rigid_gradient(natural, natural.rigid[r - m], 1.0, line)
+            row[PHI, r], row[BIAS, r] = natural.rigid[r - m].phi, natural.rigid[r - m].bias
+        else:
+            if is_natural(work):
+                natural_row(tables, natural, constraints, rows[r], line)
+            else:
+                add_row(tables.dofs, constraints, rows[r], line)
+            row[PHI, r], row[BIAS, r] = rows[r].phi, rows[r].bias
         rate = 0.0
         for k in range(work.ptr[r], work.ptr[r + 1]):
             d = work.dof_of[work.idx[k]]
             work.val[k] = line[d]
             rate += line[d] * v[work.idx[k]]
             line[d] = 0.0
-        rows[r].rate = rate
+        row[RATE, r] = rate
+        if r < m:
+            rows[r].rate = rate
 
 
 @kernel
@@ -128,12 +220,20 @@ def _push(tables, constraints, work, r, v, a, t, on_v, on_q, tangent):
     if not tangent:
         return
     shape, values = work.matrix.shape, work.matrix.values
-    along = inertia - on_v * damping - on_q * stiffness
+    curved = not is_natural(work) and force != 0.0 and not straight(constraints.coords, row)
+    along = inertia
+    if is_natural(work):
+        add_row_block(
+            tables, constraints, work.natural, work.reach, row, force, stiffness, damping, work.block, work.motions,
+            shape, values, on_v, on_q,
+        )  # fmt: skip
+    else:
+        along -= on_v * damping + on_q * stiffness
     begin, end = work.ptr[r], work.ptr[r + 1]
     for k in range(begin, end):
         for m in range(begin, end):
             add(shape, values, work.idx[k], work.idx[m], along * work.val[k] * work.val[m])
-    if force == 0.0 or straight(constraints.coords, row):
+    if not curved:
         return
     for m in range(begin, end):
         e, slope = work.dof_of[work.idx[m]] + 1, 0.0
@@ -141,20 +241,22 @@ def _push(tables, constraints, work, r, v, a, t, on_v, on_q, tangent):
             bent = second(tables, constraints, work.above, row, work.dof_of[work.idx[k]] + 1, e)
             slope += bent * v[work.idx[k]]
             add(shape, values, work.idx[k], work.idx[m], -on_q * force * bent)
-        for k in range(begin, end):  # the rate of the row changes with position, too
+        for k in range(
+            begin, end
+        ):  # the rate of the row changes with position, too, and its acceleration with rates
             change = on_q * damping - 2.0 * on_v * inertia
             add(shape, values, work.idx[k], work.idx[m], -change * work.val[k] * slope)
 
 
 @kernel
-def stiffen(constraints, work, s):
+def stiffen(work, s):
     """Penalties of the constraints, added to the matrix: s Φᵀ α Φ. Their gradients are kept: projections with the
     factors must push along these, since what is not in the matrix is not resisted by its penalties."""
     shape, values = work.matrix.shape, work.matrix.values
     for k in range(work.val.shape[0]):
         work.pushed[k] = work.val[k]
-    for r in range(constraints.rows.shape[0]):
-        if work.kept[r] == 0:
+    for r in range(work.kept.shape[0]):
+        if work.kept[r] == SOFT:
             continue
         begin, end = work.ptr[r], work.ptr[r + 1]
         mobility = 0.0
@@ -165,8 +267,8 @@ def stiffen(constraints, work, s):
         work.row[PENALTY, r] = 0.0
         if work.row[MOBILITY, r] > 0.0:
             work.row[PENALTY, r] = _FIRM / (s * work.row[MOBILITY, r])
-    for r in range(constraints.rows.shape[0]):
-        if work.kept[r] == 0:
+    for r in range(work.kept.shape[0]):
+        if work.kept[r] == SOFT:
             continue
         weight = s * work.row[PENALTY, r]
         for k in range(work.ptr[r], work.ptr[r + 1]):
@@ -183,14 +285,14 @@ def _shove(work, r, weight, out):
 
 
 @kernel
-def _remove(constraints, work, s, q_rates):
+def _remove(work, s, q_rates):
     """One round of projection: q_rates ← q_rates - F⁻¹ s Φᵀ α (Φ q_rates - want); returns the largest miss."""
     change = work.x[CHANGE]
     for i in range(change.shape[0]):
         change[i] = 0.0
     worst = 0.0
-    for r in range(constraints.rows.shape[0]):
-        if work.kept[r] != 0:
+    for r in range(work.kept.shape[0]):
+        if work.kept[r] != SOFT:
             miss = multiply(work, r, q_rates) - work.row[WANT, r]
             worst = max(worst, abs(miss))
             _shove(work, r, -s * work.row[PENALTY, r] * miss, change)
@@ -201,50 +303,65 @@ def _remove(constraints, work, s, q_rates):
 
 
 @kernel
-def _project(constraints, work, s, q_rates):
+def _project(work, s, q_rates):
     """Rates or accelerations onto the constraints (eqs. 28 and 29), round after round, to rounding."""
     last = np.inf
     for _ in range(_ROUNDS):
-        worst = _remove(constraints, work, s, q_rates)
+        worst = _remove(work, s, q_rates)
         if worst == 0.0 or worst > 0.5 * last:
             break
         last = worst
 
 
 @kernel
-def _close_gaps(tables, constraints, work, q, s):
+def _close_gaps(tables, work, q, s):
     """(measured rows, factored matrix) => q moved so that gaps close, if they are worth it; returns the largest."""
-    rows, change = constraints.rows, work.x[CHANGE]
-    gap = 0.0
+    change, gap = work.x[CHANGE], 0.0
     for i in range(change.shape[0]):
         change[i] = 0.0
-    for r in range(rows.shape[0]):
-        if rows[r].role == HOLD:
-            gap = max(gap, abs(rows[r].phi))
-            _shove(work, r, -s * work.row[PENALTY, r] * rows[r].phi, change)
+    for r in range(work.kept.shape[0]):
+        if work.kept[r] == HELD:
+            phi = work.row[PHI, r]
+            gap = max(gap, abs(phi))
+            _shove(work, r, -s * work.row[PENALTY, r] * phi, change)
     if gap > _PLACED:
         solve(work.matrix, change)
-        retract(tables.dofs, q, change, q)
+        move(tables, work, q, change, q)
     return gap
+
+
+@kernel
+def _want_rates(tables, constraints, work, t):
+    """row[WANT] = the rates that constraints want."""
+    for r in range(work.kept.shape[0]):
+        work.row[WANT, r] = 0.0
+        if work.kept[r] == DRIVEN:
+            work.row[WANT, r] = rate_command(tables, constraints, constraints.rows[r], t)[0]
+
+
+@kernel
+def _want_accelerations(tables, constraints, work, t):
+    """row[WANT] = the accelerations that constraints want of the unknowns."""
+    for r in range(work.kept.shape[0]):
+        work.row[WANT, r] = -work.row[BIAS, r]
+        if work.kept[r] == DRIVEN:
+            work.row[WANT, r] += rate_command(tables, constraints, constraints.rows[r], t)[1]
 
 
 @kernel
 def _project_motion(tables, constraints, work, q, v, a, t, s):
     """(factored matrix) => rates and accelerations on the constraints, rows measured there."""
-    rows = constraints.rows
     for _ in range(_ROUNDS):
-        place(tables.dofs, tables.islands, q, v)
+        put(tables, work, q, v)
         look(tables, constraints, work, q, v)
-        if _close_gaps(tables, constraints, work, q, s) <= _PLACED:
+        if _close_gaps(tables, work, q, s) <= _PLACED:
             break
-    for r in range(rows.shape[0]):
-        work.row[WANT, r] = rate_command(tables, constraints, rows[r], t)[0]
-    _project(constraints, work, s, v)
-    place(tables.dofs, tables.islands, q, v)
+    _want_rates(tables, constraints, work, t)
+    _project(work, s, v)
+    put(tables, work, q, v)
     look(tables, constraints, work, q, v)
-    for r in range(rows.shape[0]):
-        work.row[WANT, r] = rate_command(tables, constraints, rows[r], t)[1] - rows[r].bias
-    _project(constraints, work, s, a)
+    _want_accelerations(tables, constraints, work, t)
+    _project(work, s, a)
 
 
 @kernel
@@ -253,7 +370,7 @@ def account(constraints, work):
     supplied, dissipated = work.report[0], work.report[1]
     for r in range(constraints.rows.shape[0]):
         row = constraints.rows[r]
-        if work.kept[r] != 0:
+        if work.kept[r] != SOFT:
             row.force = -work.row[MULTIPLIER, r]
         if row.role == HOLD:
             continue
@@ -268,30 +385,30 @@ def account(constraints, work):
 @kernel
 def begin(tables, constraints, work, path, t, h):
     """Bring a state onto the constraints and find its accelerations and multipliers."""
-    rows, q, v, a = constraints.rows, path.q[NOW], path.y[RATES], path.y[ACCELERATIONS]
+    q, v, a = path.q[NOW], path.y[RATES], path.y[ACCELERATIONS]
     residual, change, s = work.x[RESIDUAL], work.x[CHANGE], 0.25 * h * h
     n = change.shape[0]
     for i in range(n):
         a[i] = 0.0
-    for r in range(rows.shape[0]):
+    for r in range(work.kept.shape[0]):
         work.row[MULTIPLIER, r] = 0.0
     for _ in range(2 * _ROUNDS):
         evaluate(tables, constraints, work, q, v, a, t, 0.0, 0.0, True)
-        stiffen(constraints, work, s)
+        stiffen(work, s)
         factor(work.matrix)
-        if _close_gaps(tables, constraints, work, q, s) <= _PLACED:
+        if _close_gaps(tables, work, q, s) <= _PLACED:
             break
-    for r in range(rows.shape[0]):
-        work.row[WANT, r] = rate_command(tables, constraints, rows[r], t)[0]
-        if rows[r].role == SERVO_RATE:
-            work.row[TARGET, r] = rows[r].phi
-    _project(constraints, work, s, v)
+    for r in range(work.kept.shape[0]):
+        if work.kept[r] == DRIVEN:
+            work.row[TARGET, r] = work.row[PHI, r]
+    _want_rates(tables, constraints, work, t)
+    _project(work, s, v)
     for turn in range(_ROUNDS):  # M a + Φᵀ λ = Q with Φ a = want, augmented likewise
         evaluate(tables, constraints, work, q, v, a, t, 0.0, 0.0, False)
-        for r in range(rows.shape[0]):
-            if work.kept[r] != 0:
-                want = rate_command(tables, constraints, rows[r], t)[1] - rows[r].bias
-                pull = s * work.row[PENALTY, r] * (multiply(work, r, a) - want)
+        _want_accelerations(tables, constraints, work, t)
+        for r in range(work.kept.shape[0]):
+            if work.kept[r] != SOFT:
+                pull = s * work.row[PENALTY, r] * (multiply(work, r, a) - work.row[WANT, r])
                 work.row[MULTIPLIER, r] += pull if turn > 0 else 0.0
                 scatter(work, r, work.row[MULTIPLIER, r] + pull, residual)
         for i in range(n):
@@ -302,6 +419,16 @@ def begin(tables, constraints, work, path, t, h):
     for i in range(n):
         path.y[AUXILIARY, i] = a[i]
     account(constraints, work)
+
+
+@kernel
+def aim_servos(tables, constraints, work, t, h):
+    """Where the coordinates of servos that keep a rate should be at the end of a step."""
+    for r in range(work.kept.shape[0]):
+        if work.kept[r] == DRIVEN:
+            now = rate_command(tables, constraints, constraints.rows[r], t)[0]
+            later = rate_command(tables, constraints, constraints.rows[r], t + h)[0]
+            work.row[AIM, r] = work.row[TARGET, r] + 0.5 * h * (now + later)
 
 
 @kernel
@@ -328,7 +455,7 @@ def converged(turn, size, ratio, enough):
 @kernel
 def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, limit):
     """Newton's method for the end of one step of size h; returns whether it converged, everything at the trial."""
-    x, rows = work.x, constraints.rows
+    x = work.x
     n, delta, change, residual = x.shape[1], x[DELTA], x[CHANGE], x[RESIDUAL]
     s = (
         method[0] * h * h * (1.0 - method[3]) / (1.0 - method[2])
@@ -336,27 +463,23 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
     on_v = s * method[1] / (method[0] * h)
     for i in range(n):
         delta[i] = h * path.y[RATES, i] + 0.5 * h * h * path.y[AUXILIARY, i]
-    for r in range(rows.shape[0]):
-        if rows[r].role == SERVO_RATE:
-            now = rate_command(tables, constraints, rows[r], t)[0]
-            later = rate_command(tables, constraints, rows[r], t + h)[0]
-            work.row[AIM, r] = work.row[TARGET, r] + 0.5 * h * (now + later)
+    aim_servos(tables, constraints, work, t, h)
     last, ratio, fresh = np.inf, 0.0, False
     for turn in range(limit):
         try_end(work, path, h, method)
-        retract(tables.dofs, path.q[NOW], delta, path.q[TRIAL])
+        move(tables, work, path.q[NOW], delta, path.q[TRIAL])
         anew = turn == 0 or (ratio > _SLOW and not fresh)
         evaluate(
             tables, constraints, work, path.q[TRIAL], x[TRIAL_RATE], x[TRIAL_ACCELERATION], t + h, on_v, s, anew
         )  # fmt: skip
         if anew:
-            stiffen(constraints, work, s)
+            stiffen(work, s)
             factor(work.matrix)
             stats[FACTORED] += 1
         fresh = False
-        for r in range(rows.shape[0]):
-            if work.kept[r] != 0:
-                gap = rows[r].phi - (work.row[AIM, r] if rows[r].role == SERVO_RATE else 0.0)
+        for r in range(work.kept.shape[0]):
+            if work.kept[r] != SOFT:
+                gap = work.row[PHI, r] - (work.row[AIM, r] if work.kept[r] == DRIVEN else 0.0)
                 pull = work.row[PENALTY, r] * gap
                 work.row[MULTIPLIER, r] += pull if turn > 0 else 0.0
                 scatter(work, r, work.row[MULTIPLIER, r] + pull, residual)
@@ -387,7 +510,7 @@ def take(tables, constraints, work, path, t, h, method):
     s = method[0] * h * h * (1.0 - method[3]) / (1.0 - method[2])
     supplied, dissipated = work.report[2], work.report[3]
     try_end(work, path, h, method)
-    retract(tables.dofs, path.q[NOW], x[DELTA], path.q[TRIAL])
+    move(tables, work, path.q[NOW], x[DELTA], path.q[TRIAL])
     v, a, q = path.y[RATES], path.y[ACCELERATIONS], path.q[NOW]
     for i in range(q.shape[0]):
         q[i] = path.q[TRIAL, i]
@@ -397,7 +520,7 @@ def take(tables, constraints, work, path, t, h, method):
     for i in range(n):
         path.y[AUXILIARY, i] = x[TRIAL_AUX, i] + a[i] - x[TRIAL_ACCELERATION, i]
     evaluate(tables, constraints, work, q, v, a, t + h, 0.0, 0.0, False)
-    for r in range(constraints.rows.shape[0]):
+    for r in range(work.kept.shape[0]):
         work.row[TARGET, r] = work.row[AIM, r]
     account(constraints, work)
     path.energy[0] += 0.5 * h * (supplied + work.report[2])
@@ -442,7 +565,7 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
             while done < parts:
                 part = h / parts
                 t = t0 + done * part
-                for r in range(constraints.rows.shape[0]):
+                for r in range(work.kept.shape[0]):
                     work.row[SAFE, r] = work.row[MULTIPLIER, r]
                 ended = attempt(tables, constraints, work, path, stats, t, part, options, tolerance, limit)
                 iterations += stats[LAST_ITERATIONS]
@@ -450,7 +573,7 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
                     take(tables, constraints, work, path, t, part, options)
                     done += 1
                     continue
-                for r in range(constraints.rows.shape[0]):
+                for r in range(work.kept.shape[0]):
                     work.row[MULTIPLIER, r] = work.row[SAFE, r]
                 level += 1
                 if level > halvings:
@@ -477,17 +600,22 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
 @kernel
 def sample(tables, constraints, every_row, work, path, stats, t, out, row):
     """State, accelerations, forces of rows, coordinates of all joints and the largest gap, measured."""
-    n, q, y = work.x.shape[1], path.q[NOW], path.y
+    q, y = path.q[NOW], path.y
     out.t[row] = t
-    for i in range(q.shape[0]):
-        out.q[row, i] = q[i]
-    for i in range(n):
-        out.v[row, i] = y[RATES, i]
-        out.a[row, i] = y[ACCELERATIONS, i]
+    if is_natural(work):
+        place_natural(tables, work.natural, q, y[RATES])
+        floating_state(tables, work.natural, out.q[row], out.v[row])
+        floating_accelerations(tables, work.natural, y[ACCELERATIONS], out.a[row])
+    else:
+        for i in range(q.shape[0]):
+            out.q[row, i] = q[i]
+        for i in range(y.shape[1]):
+            out.v[row, i] = y[RATES, i]
+            out.a[row, i] = y[ACCELERATIONS, i]
     out.work[row, 0], out.work[row, 1] = path.energy[0], path.energy[1]
     for i in range(constraints.rows.shape[0]):
         out.forces[row, i] = constraints.rows[i].force
-    strain = read_joints(tables, every_row, q, y[RATES], out.values[row], out.rates[row])
+    strain = read_joints(tables, every_row, out.q[row], out.v[row], out.values[row], out.rates[row])
     gap, rows = 0.0, every_row.rows
     for i in range(rows.shape[0]):
         if rows[i].role == HOLD and abs(rows[i].phi) > gap:

@@ -1,9 +1,9 @@
 """Implicit steps in independent coordinates: the semi-recursive method with its second velocity projection.
 
 The independent rates among those of the joints are the unknowns, v = R v_i; the others follow from the constraints, in
-position, velocity and acceleration. Newton's method on Rᵀ (M z'' - Q) = 0 with the tangent Rᵀ (M + ch C + sh K) R. Where
-the constraints lose rank no choice of independent coordinates works: a step that would reach such a position is halved
-again and again, and then refused.
+position, velocity and acceleration. Newton's method on Rᵀ (M z'' - Q) = 0 with the tangent Rᵀ (M + h/2 C + s K) R.
+Where the constraints lose rank no choice of independent coordinates works: a step that would reach such a position is
+halved again and again, and then refused.
 """
 
 import numpy as np
@@ -45,6 +45,7 @@ from .implicit import (
     NOW,
     TRIAL,
     account,
+    aim_servos,
     begin,
     converged,
     evaluate,
@@ -170,18 +171,14 @@ def _spread(part, G, x, y, value, k):
 @kernel
 def _attempt(tables, constraints, work, part, path, stats, t, h, options):
     """Newton's method for the end of one step; returns whether it converged, everything at the trial."""
-    x, rows = work.x, constraints.rows
+    x = work.x
     delta, v, a, residual = x[DELTA], x[TRIAL_RATE], x[TRIAL_ACCELERATION], x[RESIDUAL]
     n, k = x.shape[1], part.independent.shape[0]
     s = options[0] * h * h * (1.0 - options[3]) / (1.0 - options[2])
     on_v = s * options[1] / (options[0] * h)
     for i in range(n):
         delta[i] = h * path.y[RATES, i] + 0.5 * h * h * path.y[AUXILIARY, i]
-    for r in range(rows.shape[0]):
-        if rows[r].role == SERVO_RATE:
-            now = rate_command(tables, constraints, rows[r], t)[0]
-            later = rate_command(tables, constraints, rows[r], t + h)[0]
-            work.row[AIM, r] = work.row[TARGET, r] + 0.5 * h * (now + later)
+    aim_servos(tables, constraints, work, t, h)
     last = np.inf
     for turn in range(int(options[5])):
         stats[LAST_ITERATIONS] = turn + 1

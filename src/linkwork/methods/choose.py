@@ -17,6 +17,7 @@ from .contact import ContactMethod
 from .direct import DirectMethod
 from .implicit import ImplicitMethod
 from .impulses import ImpulseMethod
+from .natural import GlobalMethod
 from .rows import row_features
 from .tree import TreeMethod
 
@@ -141,7 +142,8 @@ def make_method(model: Model | System, chosen: Settings) -> Method:
         raise LinkworkError(f"method '{name}' needs the model itself, not a compiled system")
     if name in IMPLICIT:
         iterations = implicit.ITERATIONS if chosen.iterations is None else chosen.iterations
-        return ImplicitMethod(model, name, integrator, dt, chosen.rho, iterations, budget)
+        kind = GlobalMethod if name == "global" else ImplicitMethod
+        return kind(model, name, integrator, dt, chosen.rho, iterations, budget)
     assert solver is not None
     epsilon = DEFAULT_EPSILON if chosen.epsilon is None else chosen.epsilon
     erp = DEFAULT_ERP if chosen.erp is None else chosen.erp

@@ -14,7 +14,7 @@ from ..formulations import implicit, topological
 from ..integrate import new_state
 from ..kernels.clock import cycles_per_second
 from ..model import Flat, Model
-from ..observe import Block, DirectObserver
+from ..observe import Block, DirectObserver, RowObserver
 from ..order import elimination_order
 from ..rotation import Array
 from ..solvers import layout
@@ -91,36 +91,49 @@ class ImplicitMethod(Method):
         self._budget = budget
         self._options = np.array([*generalized_alpha(self._rho), TOLERANCE, iterations, HALVINGS, ticks])
         self._start = Start(model, maximal=False)
+        self._part: Partition | None = None
+        self._prepare(model)
+        self._tables = self.system.fresh_tables()
+        self.reset()
+
+    def _prepare(self, model: Model) -> None:
+        """Coordinates, rows and what the steps need of them."""
         self.system = self._start.system
-        assert self.system.rows is not None
         # Rows that never say anything are left out. Others may take turns in following from each other: all stay.
         self._rows, self._degenerate = without_degenerate(self.system)
-        self._tables = self.system.fresh_tables()
         self._work = new_step(self.system, self._rows.constraints)
-        self._part: Partition | None = None
-        if name == "topological":
-            rank = int(self._work.kept.sum()) - len(set(redundant_rows(self._start)) - set(self._degenerate))
+        if self.name == "topological":
+            rank = int((self._work.kept != m.SOFT).sum())
+            rank -= len(set(redundant_rows(self._start)) - set(self._degenerate))
             self._part = new_partition(self._work.kept, self.system.nv, rank)
-        self.observer: DirectObserver = DirectObserver(model, self.system, self._rows.names)
-        self.reset()
+        self.observer: RowObserver = DirectObserver(model, self.system, self._rows.names)
+
+    def _start_of(self) -> tuple[Array, Array]:
+        """Where the unknowns start, and their rates."""
+        return self._start.q, self._start.v
 
     def reset(self) -> None:
         assert self.system.rows is not None
-        start, nq, nv = self._start, self.system.nq, self.system.nv
+        q, v = self._start_of()
         self._stats = np.zeros(m.STATS)
         self._stats[[m.GAP_ROW, m.SMALLEST_ROW]] = -1.0
         self._constraints = self._rows.fresh()
         self._every_row = self._constraints._replace(rows=self.system.rows.fresh().rows)
-        settle(self._tables, self._constraints, start.q)
-        settle(self._tables, self._every_row, start.q)
+        settle(self._tables, self._constraints, self._settled)
+        settle(self._tables, self._every_row, self._settled)
         self._work.row[:] = 0.0
-        state = new_state(start.q, start.v)
-        seen = np.full(nq + nv + len(self._constraints.inputs), np.nan)
-        self._path = m.Path(np.tile(start.q, (2, 1)), np.zeros((3, nv)), np.zeros(2), seen)
-        self._path.y[m.RATES] = start.v
-        path = self._path
+        seen = np.full(len(q) + len(v) + len(self._constraints.inputs), np.nan)
+        path = m.Path(np.tile(q, (2, 1)), np.zeros((3, len(v))), np.zeros(2), seen)
+        path.y[m.RATES] = v
+        self._path = path
+        state = new_state(q, v)
         self.state = state._replace(q=path.q[implicit.NOW], v=path.y[m.RATES], work=path.energy)
         self.state.clock[1] = self._dt
+
+    @property
+    def _settled(self) -> Array:
+        """Coordinates of the system at the start."""
+        return self._start.q
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         coords, rows = len(self._constraints.coords), len(self._constraints.rows)
@@ -248,13 +261,10 @@ def new_step(system: System, constraints: Constraints) -> m.Step:
     order = elimination_order(touching, both_ends=True)
     dof_of = np.zeros(n, np.int64)
     dof_of[rate[1:]] = np.arange(n)
-    ptr = np.cumsum([0, *(len(gradient) for gradient in gradients)]).astype(np.int64)
-    idx = np.array([i for gradient in gradients for i in sorted(gradient)], np.int64)
-    return m.Step(
-        new_skyline(order, cliques), ptr, idx, np.zeros(len(idx)), np.zeros(len(idx)), dof_of, np.zeros((m.ROW_FIELDS, len(gradients))),
-        m.kept_rows(constraints), np.zeros((m.X_FIELDS, n)), np.zeros((count, SCRATCH)), above, np.zeros((2, 12, 12)),
-        np.zeros(24), np.zeros(n), np.zeros(4),
-    )  # fmt: skip
+    matrix = new_skyline(order, cliques)
+    return m.new_step(matrix, gradients, m.kept_rows(constraints), dof_of)._replace(
+        spat=np.zeros((count, SCRATCH)), above=above
+    )
 
 
 def _reached(paths: list[set[int]], rate: Array, constraints: Constraints, row: Any) -> set[int]:

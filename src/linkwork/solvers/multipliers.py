@@ -10,16 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..coordinates.natural import Natural, no_natural
+from ..coordinates.natural_tangent import MOTION, Reach
 from ..kernels.jit import kernel
 from ..kernels.signal import signal_slope, signal_value
 from ..tables import DC_MOTOR, HOLD, SERVO_PLACE, SERVO_RATE, SPRING, Constraints
 from .skyline import Skyline
 
 # row: floats of each row
-MULTIPLIER, PENALTY, MOBILITY, TARGET, AIM, WANT, SAFE = range(7)
+MULTIPLIER, PENALTY, MOBILITY, TARGET, AIM, WANT, SAFE, PHI, RATE, BIAS = range(10)
 """λ*; α; largest mobility seen; where a servo's coordinate should be, at the start of a step and at its end; wanted
-rate or acceleration; λ* at the start of a step."""
-ROW_FIELDS = 7
+rate or acceleration; λ* at the start of a step; gap, its rate, and φ'' if no unknown accelerated."""
+ROW_FIELDS = 10
+# kept: what a row is to the solver
+SOFT, HELD, DRIVEN = range(3)
+"""It has a law; it is a constraint; it is one that moves: a servo that keeps a rate whatever it takes."""
 # x: vectors of unknowns
 CHANGE, RESIDUAL, TRIAL_RATE, TRIAL_AUX, TRIAL_ACCELERATION, DELTA = range(6)
 """Correction of a Newton iteration; residual; rates, auxiliary accelerations (of generalized-α) and accelerations at
@@ -49,7 +54,7 @@ class Step(NamedTuple):
     """The dof of each unknown, numbered from 0."""
     row: np.ndarray
     kept: np.ndarray
-    """1 for rows that are constraints, 0 for those with a law."""
+    """SOFT, HELD or DRIVEN, of the rows of the table and, in natural coordinates, of the rigid rows behind them."""
     x: np.ndarray
     spat: np.ndarray
     """Spatial scratch of each dof: see coordinates.tangent."""
@@ -62,6 +67,18 @@ class Step(NamedTuple):
     """A row on its way into sparse form: zeros between uses."""
     report: np.ndarray
     """Power supplied and dissipated by loads, and by all [W]."""
+    natural: Natural
+    """Without bodies if the coordinates are those of the tree."""
+    reach: Reach
+    mass_at: np.ndarray
+    """Rows and columns of the entries of the constant inertia of natural coordinates."""
+    mass: np.ndarray
+    weight: np.ndarray
+    motions: np.ndarray
+    state: np.ndarray
+    """Coordinates of floating bodies, for loads and records."""
+    speed: np.ndarray
+    """And their rates."""
 
 
 class Path(NamedTuple):
@@ -108,9 +125,11 @@ def rate_command(tables, constraints, row, t):
     return scale * signal_value(tables, row.signal, t), scale * signal_slope(tables, row.signal, t)
 
 
-def kept_rows(constraints: Constraints) -> np.ndarray:
-    """Which rows are constraints: joint equations, couplings, and servos that keep a rate whatever it takes."""
-    return np.isin(constraints.rows["role"], (HOLD, SERVO_RATE)).astype(np.int64)
+def kept_rows(constraints: Constraints, rigid: int = 0) -> np.ndarray:
+    """What rows are to the solver: joint equations and couplings, servos that keep a rate, laws; then rigid rows."""
+    role = constraints.rows["role"]
+    kept = np.where(role == HOLD, HELD, np.where(role == SERVO_RATE, DRIVEN, SOFT))
+    return np.r_[kept, np.full(rigid, HELD)].astype(np.int64)
 
 
 @kernel
@@ -127,3 +146,35 @@ def scatter(work, r, weight, out):
     """out += weight times row r."""
     for k in range(work.ptr[r], work.ptr[r + 1]):
         out[work.idx[k]] += weight * work.val[k]
+
+
+def new_step(matrix: Skyline, gradients: list[set[int]], kept: np.ndarray, dof_of: np.ndarray) -> Step:
+    """Scratch for rows with these unknowns, without what belongs to one set of coordinates alone."""
+    n = matrix.shape.shape[1]
+    ptr = np.cumsum([0, *(len(gradient) for gradient in gradients)]).astype(np.int64)
+    idx = np.array([i for gradient in gradients for i in sorted(gradient)], np.int64)
+    return Step(
+        matrix=matrix,
+        ptr=ptr,
+        idx=idx,
+        val=np.zeros(len(idx)),
+        pushed=np.zeros(len(idx)),
+        dof_of=dof_of,
+        row=np.zeros((ROW_FIELDS, len(kept))),
+        kept=kept,
+        x=np.zeros((X_FIELDS, n)),
+        spat=np.zeros((0, 0)),
+        above=np.zeros((0, 0), np.int8),
+        block=np.zeros((2, 12, 12)),
+        spare=np.zeros(24),
+        line=np.zeros(n),
+        report=np.zeros(4),
+        natural=no_natural(),
+        reach=Reach(*(np.zeros(0, np.int64) for _ in range(3))),
+        mass_at=np.zeros((2, 0), np.int64),
+        mass=np.zeros(0),
+        weight=np.zeros(0),
+        motions=np.zeros((3, 0, MOTION)),
+        state=np.zeros(0),
+        speed=np.zeros(0),
+    )
