@@ -28,6 +28,7 @@ _HOMES = {
     "linkwork.study.check": ("check",),
     "linkwork.study.inverse": ("inverse",),
     "linkwork.study.statics": ("equilibrium",),
+    "linkwork.switching": ("JointChange",),
     "linkwork.view.live": ("show",),
     "linkwork.view.render": ("render",),
 }  # fmt: skip
@@ -64,5 +65,6 @@ if TYPE_CHECKING:
     from .study.check import check
     from .study.inverse import inverse
     from .study.statics import equilibrium
+    from .switching import JointChange
     from .view.live import show
     from .view.render import render
