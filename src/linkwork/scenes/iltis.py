@@ -11,7 +11,6 @@ import numpy as np
 from ..drives import VelocityServo
 from ..item import GROUND
 from ..joints import Free, Hinge, Spherical, Universal
-from ..loads import BodyFunction, LineFunction
 from ..model import Body, Model, Scenery
 from ..rotation import Array, Vector, about, frame_from_axis, quaternion
 from ..shapes import Box, Capsule, Cylinder, HeightField, Shape
@@ -187,6 +186,8 @@ def hang_wheel(
     `start`: angles at the start [rad]; `spin` of the wheel [rad/s]; `tie_mass` of the tie rod [kg]. The tree runs
     through leaf rod and carrier, which need no mass since they carry the wheel; loops are closed at A-arm and tie rod.
     """
+    from ..loads import LineFunction  # brings Numba along: not for lists of scenes
+
     at = hard_points(axle, side)
     leaf, arm, carrier, wheel, tie = (
         f"{axle}_{side}_{part}" for part in ("leaf", "arm", "carrier", "wheel", "tie")
@@ -236,6 +237,8 @@ def hang_wheel(
 
 def build(speed: float = 10.0, height: float = 0.2, lateral: bool = True) -> Model:
     """`speed` at the start [m/s], `height` of the bump [m]; `lateral`: tyres push sideways too."""
+    from ..loads import BodyFunction
+
     model = Model("iltis")
     model.add(
         Scenery("road", at=(BUMP_START + BUMP_LENGTH / 2, 0.0, 0.0), shapes=_road(height), color="#8a8d8a")

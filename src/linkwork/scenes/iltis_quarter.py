@@ -2,7 +2,6 @@
 
 from ..item import GROUND
 from ..joints import Slider
-from ..loads import BodyFunction
 from ..model import Body, Model
 from ..rotation import Array
 from ..shapes import Box
@@ -30,6 +29,8 @@ def point_follower(t: float, x: Array, v: Array, parameters: Array, out: Array) 
 
 def build(mass: float = CHASSIS_MASS / 4, drop: float = 0.1, tie_mass: float = TIE_MASS) -> Model:
     """`mass` of the block [kg]; the road is `drop` lower from 3 s on [m]; `tie_mass` of the tie rod [kg]."""
+    from ..loads import BodyFunction  # brings Numba along: not for lists of scenes
+
     model = Model("iltis_quarter")
     block = (Box((0.5, 0.3, 0.3), at=(0.97, -0.05, 0.35)), Box((0.12, 0.12, 0.5), at=(0.97, -0.12, -0.05)))
     model.add(
