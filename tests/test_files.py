@@ -22,7 +22,7 @@ from linkwork.io.kinds import SHELVES, file_loads
 from linkwork.io.yaml_source import MAX_BYTES, read_source, scalar
 from linkwork.item import Refers
 from linkwork.joints import JOINTS, Cylindrical, Hinge, Joint
-from linkwork.loads import BodyFunction, Force, JointFunction, Spring, Torque
+from linkwork.loads import BodyFunction, Force, JointFunction, LineFunction, Spring, Torque
 from linkwork.model import (
     Body,
     Component,
@@ -422,6 +422,10 @@ def test_save_into_no_folder_is_a_model_error(tmp_path: Path) -> None:
     [
         (BodyFunction("drive", "arm", lambda *_: None), "body_function 'drive'.*never runs code"),
         (JointFunction("motor", "pivot", lambda *_: None), "joint_function 'motor'.*never runs code"),
+        (
+            LineFunction("strut", "arm", "ground", lambda *_: None, at_a=(0, 0, 0), at_b=(0, 0, 1)),
+            "line_function 'strut'.*never runs code",
+        ),
         (TorqueSource("twist", "pivto"), "torque_source 'twist'.joint.*no joint 'pivto'.*'pivot'"),
         (Repeater("belt", "pivot", "knee"), "repeater 'belt'.b.*no joint 'knee'"),
         (Marker("tip", "amr"), "marker 'tip'.body.*no body 'amr'.*'arm'"),

@@ -144,6 +144,24 @@ def test_a_lever_moves_a_drive_and_the_joint_follows(visit):
 
 
 @pytest.mark.slow
+def test_a_joint_is_released_and_attached_by_its_switch(visit):
+    model = cart()
+    rail = Slider("rail", "ground", "box", axis=(1.0, 0.0, 0.0), attached=((0.0, None),))
+    model.joints["rail"] = rail
+    visitor = visit(model)
+    visitor.tab("Joints")
+    visitor.tick("rail attached")
+    wait_until(lambda: visitor.session.view.values["box.position.z"] < -0.1, "the box falls")
+    visitor.tick("rail attached")
+    wait_until(lambda: visitor.session.switches["rail"], "the rail takes hold")
+    then = visitor.session.view.time
+    wait_until(lambda: visitor.session.view.time > then + 0.1, "it hangs on the rail")
+    z, then = visitor.session.view.values["box.position.z"], visitor.session.view.time
+    wait_until(lambda: visitor.session.view.time > then + 0.3, "it goes on")
+    assert visitor.session.view.values["box.position.z"] == pytest.approx(z, abs=1e-9)
+
+
+@pytest.mark.slow
 def test_gravity_can_be_switched_off(visit):
     visitor = visit("a01_pendulum")
     wait_until(lambda: visitor.session.view.values["energy.kinetic"] > 1.0, "it swings")

@@ -77,7 +77,8 @@ def test_every_scene_is_drawn_where_it_is(name):
             told = [record[f"{point.name}.position.{axis}"][sample] for axis in "xyz"]
             np.testing.assert_allclose(seen, told, atol=CLOSED, err_msg=point.name)
         for joint in stage.joints:
-            check_joint(stage, at, joint, record, sample)
+            if flat.joints[joint.name].attached_at_start:  # others hold nothing yet
+                check_joint(stage, at, joint, record, sample)
 
 
 def check_joint(stage, at, joint, record, sample):

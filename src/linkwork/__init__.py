@@ -15,7 +15,7 @@ _HOMES = {
     "linkwork.joints": (
         "Cylindrical", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld",
     ),
-    "linkwork.loads": ("BodyFunction", "Force", "JointFunction", "Spring", "Torque"),
+    "linkwork.loads": ("BodyFunction", "Force", "JointFunction", "LineFunction", "Spring", "Torque"),
     "linkwork.model": (
         "Body", "Component", "Marker", "Material", "MaterialPair", "Model", "NoContact", "Scenery",
     ),
@@ -28,6 +28,7 @@ _HOMES = {
     "linkwork.study.check": ("check",),
     "linkwork.study.inverse": ("inverse",),
     "linkwork.study.statics": ("equilibrium",),
+    "linkwork.switching": ("JointChange",),
     "linkwork.view.live": ("show",),
     "linkwork.view.render": ("render",),
 }  # fmt: skip
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from .errors import LinkworkError, ModelError, Problem, SimulationError, UnsupportedError
     from .io import load_model, save_model
     from .joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
-    from .loads import BodyFunction, Force, JointFunction, Spring, Torque
+    from .loads import BodyFunction, Force, JointFunction, LineFunction, Spring, Torque
     from .model import Body, Component, Marker, Material, MaterialPair, Model, NoContact, Scenery
     from .record import Record
     from .rotation import about
@@ -64,5 +65,6 @@ if TYPE_CHECKING:
     from .study.check import check
     from .study.inverse import inverse
     from .study.statics import equilibrium
+    from .switching import JointChange
     from .view.live import show
     from .view.render import render

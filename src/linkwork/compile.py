@@ -249,6 +249,8 @@ class _Compiler:
             return body
 
         for joint in [*(edge.joint for edge in self.edges), *self.cuts]:
+            if joint.switchable:  # what it lets go of may fly far away
+                continue
             if 0 not in (self.link_of[joint.a], self.link_of[joint.b]):  # neither ground nor welded to it
                 leader[find(joint.a)] = find(joint.b)
         number: dict[str, int] = {}

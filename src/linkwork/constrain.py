@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,11 +50,40 @@ class RowTable:
     drives: tuple[str, ...]
     joints: tuple[Joint, ...]
     """In the order of their coordinates in the table."""
+    switchable: dict[str, int] = field(default_factory=dict)
+    """Joints that are attached and released during a run, and the pair of frames of each."""
+    attached: frozenset[str] = frozenset()
+    """Those of them whose rows are in this table."""
+    needs: tuple[frozenset[str], ...] = ()
+    """Of a table with switchable joints: which of them each of its rows needs."""
+    whole: RowTable | None = None
+    """Of a table that was made by `configured`: the one with the rows of all joints."""
 
     def fresh(self) -> Constraints:
         """A copy with scratch of its own."""
         copies = [np.copy(part) for part in self.constraints]
         return Constraints(*(copies if COMPILED else [part.view(np.recarray) for part in copies]))
+
+    def configured(self, attached: Collection[str], pairs: np.ndarray | None = None) -> RowTable:
+        """The rows of a mechanism in which these of its switchable joints are attached, its joint frames at `pairs`.
+
+        Pairs, coordinates and commands are the same, and numbered alike, in all configurations.
+        """
+        if not self.switchable:
+            return self
+        whole, on = self.whole or self, frozenset(attached)
+        table = whole.chosen([i for i, needs in enumerate(whole.needs) if needs <= on])
+        constraints = table.constraints if pairs is None else table.constraints._replace(pairs=pairs)
+        return replace(table, constraints=constraints, attached=on, whole=whole)
+
+    def chosen(self, indices: Sequence[int]) -> RowTable:
+        """The same with some of the rows, in this order."""
+        return replace(
+            self,
+            constraints=self.constraints._replace(rows=self.constraints.rows[list(indices)]),
+            names=tuple(self.names[i] for i in indices),
+            needs=tuple(self.needs[i] for i in indices) if self.needs else (),
+        )
 
 
 class Constrainer:
@@ -98,12 +127,23 @@ class Constrainer:
         if self.problems:
             raise ModelError(self.problems)
         tables = (_stack(self.pairs, PAIR), _stack(self.coords, COORD), _stack(self.rows, ROW))
-        return RowTable(
+        switchable = {joint.name: self._pair(joint) for joint in joints.values() if joint.switchable}
+        table = RowTable(
             Constraints(*tables, np.array(inputs, float)),
             tuple(self.names),
             tuple(flat.drives),
             tuple(joints.values()),
+            switchable,
+            frozenset(switchable),
+            tuple(self._needs(row, switchable) for row in self.rows) if switchable else (),
         )
+        return table.configured([name for name in switchable if joints[name].attached_at_start])
+
+    def _needs(self, row: Any, switchable: dict[str, int]) -> frozenset[str]:
+        """The switchable joints that a row is about."""
+        pairs = {int(row["pair"])}
+        pairs |= {int(self.coords[row[side]]["pair"]) for side in ("first", "second") if row[side] >= 0}
+        return frozenset(name for name, pair in switchable.items() if pair in pairs)
 
     def _pair(self, joint: Joint) -> int:
         """Index of the frames of a joint; made on first use."""

@@ -247,6 +247,8 @@ class _Rigid:
         self._leader = {name: name for name in flat.bodies}
         held, linked = set(), []
         for joint in flat.joints.values():
+            if joint.switchable:  # what it joins touches like anything else
+                continue
             if GROUND in (joint.a, joint.b):
                 # The ground has no shapes: what hangs on it may still hit scenery and what is welded to it.
                 if not joint.motions():

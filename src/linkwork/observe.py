@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,12 +20,14 @@ from .reactions import Reactions
 from .record import Group, RecordBuilder
 from .rotation import Array
 from .spanning import FLOATING
+from .switching import Attachment
 from .system import System, coordinate_columns, rate_columns
 
 _ENERGIES = ("kinetic", "gravity", "strain", "supplied", "dissipated", "balance")
 STRAIN, BALANCE = 2, len(_ENERGIES) - 1
 # A mechanism at rest high above the origin: its potential is rounded, and nothing is in play.
 _ROUNDING = 1e-9
+_KEPT = 8  # stretches of one configuration whose reactions can be asked for at once
 
 Block = tuple[Array, ...]
 """Times, coordinates, rates and work of a stretch of samples, and what else the method sampled."""
@@ -229,16 +232,39 @@ class ContactObserver(RowObserver):
 class DirectObserver(RowObserver):
     """The same with accelerations and what every joint transmits."""
 
-    def __init__(self, model: Model, system: System, rows: Sequence[str]):
+    def __init__(self, model: Model, system: System):
         super().__init__(system)
-        self._model, self._row_names = model, rows
+        self._model = model
         self._with_reactions = False
-        self._reactions: Reactions | None = None
+        self._known: dict[int, _Configuration] = {}
+        self._reactions: dict[int, Reactions] = {}
         self._set: dict[str, tuple[Array, str | None, Array]] = {}  # forces, for reactions that begin later
         self._own = not any(column.name.startswith(FLOATING) for column in system.rates)
         if self._own:  # rates of the state are those of joints
             self.groups = (*self.groups, _accelerations(system))
         self._plain = self.groups
+
+    def configure(self, system: System, rows: Sequence[str], attachment: Attachment, tree_q: Array) -> int:
+        """Joints were attached or released: samples have forces of these rows from now on; the number of this stretch.
+
+        `tree_q` is a pose of the mechanism's tree in which these joints fit. Where joints can be switched at all, the
+        forces of a sample begin with that number.
+        """
+        number = len(self._known)
+        self._known[number] = _Configuration(system, tuple(rows), attachment, tree_q)
+        return number
+
+    def _reactions_in(self, number: int) -> Reactions:
+        """What joints transmit in a stretch; those of the last few stretches are kept."""
+        if number not in self._reactions:
+            if len(self._reactions) >= _KEPT:
+                del self._reactions[next(iter(self._reactions))]
+            system, rows, attachment, tree_q = self._known[number]
+            made = Reactions(self._model, system, rows, attachment, tree_q)
+            for load, now in self._set.items():
+                made.set_force(load, *now)
+            self._reactions[number] = made
+        return self._reactions[number]
 
     def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
         super().set_force(load, force, body, at)
@@ -248,8 +274,8 @@ class DirectObserver(RowObserver):
             self._set[load] = force, *self._set[load][1:]
         else:
             self._set[load] = force, body, at
-        if self._reactions is not None:
-            self._reactions.set_force(load, force, body, at)
+        for reactions in self._reactions.values():
+            reactions.set_force(load, force, body, at)
 
     def take_over(self, other: Observer) -> None:
         super().take_over(other)
@@ -259,24 +285,46 @@ class DirectObserver(RowObserver):
         self._with_reactions = reactions
         self.groups = self._plain
         if reactions:
-            if self._reactions is None:
-                self._reactions = Reactions(self._model, self._system, self._row_names)
-                for load, now in self._set.items():
-                    self._reactions.set_force(load, *now)
-            self.groups = (*self._plain, *self._reactions.groups)
+            self.groups = (*self._plain, *self._reactions_in(0).groups)
 
     @property
     def indeterminate(self) -> list[str]:
-        return list(self._reactions.indeterminate) if self._with_reactions and self._reactions else []
+        if not self._with_reactions:
+            return []
+        return list(dict.fromkeys(name for made in self._reactions.values() for name in made.indeterminate))
 
     def _joints(self, block: Block, energy: Array) -> dict[str, Array]:
         data = super()._joints(block, energy)
         if self._own:
             data["accelerations"] = block[7]
-        if self._with_reactions and self._reactions is not None:
-            t, q, v = block[:3]
-            data["forces"], data["torques"] = self._reactions.of(t, q, v, block[7], block[8])
+        if self._with_reactions:
+            data["forces"], data["torques"] = self._transmitted(block)
         return data
+
+    def _transmitted(self, block: Block) -> tuple[Array, Array]:
+        """Forces and torques in all joints, stretch by stretch of the same ones attached."""
+        t, q, v, a, given = *block[:3], block[7], block[8]
+        if not self._rows.switchable:
+            return self._reactions_in(0).of(t, q, v, a, given)
+        ends = [*(np.flatnonzero(np.diff(given[:, 0])) + 1), len(t)]
+        parts, begin = [], 0
+        for end in ends:
+            number, here = int(given[begin, 0]), slice(begin, end)
+            rows = len(self._known[number].rows)
+            parts.append(
+                self._reactions_in(number).of(t[here], q[here], v[here], a[here], given[here, 1 : 1 + rows])
+            )
+            begin = end
+        return np.vstack([forces for forces, _ in parts]), np.vstack([torques for _, torques in parts])
+
+
+class _Configuration(NamedTuple):
+    """A stretch of motion with the same joints attached."""
+
+    system: System
+    rows: tuple[str, ...]
+    attachment: Attachment
+    tree_q: Array
 
 
 def _quaternions(phi: Array) -> Array:

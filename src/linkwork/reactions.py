@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +36,7 @@ from .order import elimination_order
 from .record import Group
 from .rotation import Array
 from .spanning import spanning_tree
+from .switching import Attachment, configured
 from .system import System
 from .tables import COORDINATE, HOLD
 
@@ -51,13 +53,23 @@ class Reactions:
     `system` is the model compiled in any coordinates: with rows (then the forces of rows that are no joint equations
     must be given), or without (then there are none but springs and dampers, which follow from the state). `rows` are
     the names of the rows whose forces will be given; by default all of the system, in its order. What is given for
-    equations of joints and couplings is not looked at.
+    equations of joints and couplings is not looked at. `attachment` says which joints hold, if not those of the start,
+    and `tree_q` a pose of the model's tree in which they fit.
     """
 
-    def __init__(self, model: Model, system: System, rows: Sequence[str] | None = None):
-        self._model = model
+    def __init__(
+        self,
+        model: Model,
+        system: System,
+        rows: Sequence[str] | None = None,
+        attachment: Attachment | None = None,
+        tree_q: Array | None = None,
+    ):
+        self._model, self._attachment, self._tree_q = model, attachment, tree_q
         self._system = system  # owns the compiled functions that its tables point to
         floating = compile_bodies(model)
+        if attachment is not None:
+            floating = configured(floating, attachment)
         assert floating.rows is not None
         self._floating = floating
         self._tables = floating.fresh_tables()
@@ -133,8 +145,11 @@ class Reactions:
         couplings = bool(((rows["role"] == HOLD) & (rows["kind"] == COORDINATE)).any())
         if not self._cuts and not couplings:  # equations of a tree are independent
             return ()
+        assert self._floating.rows is not None
         reduced = compile_model(self._model, rows=True)
-        judge = Reactions(self._model, reduced)
+        if self._attachment is not None and self._tree_q is not None and self._floating.rows.switchable:
+            reduced = replace(configured(reduced, self._attachment), q0=self._tree_q)
+        judge = Reactions(self._model, reduced, attachment=self._attachment)
         return judge._vague(generic_poses(reduced))
 
     # --- setting up ---

@@ -26,6 +26,7 @@ from .record import Record, RecordBuilder
 from .rotation import Array
 from .schedule import Schedule, positive
 from .stage import Stage, stage_of
+from .switching import JointChange
 from .system import System
 
 # A balance that strays by more than this share of the energy in play is worth a warning.
@@ -133,6 +134,27 @@ class Simulation:
     def command(self, drive: str, value: float) -> None:
         """Tell a drive what to do from now on, in units of its kind."""
         self.method.command(drive, float(value))
+
+    def attach(self, *joints: str) -> None:
+        """Let switchable joints take hold now, where the bodies are; one that is attached stays as it is.
+
+        Velocities jump to those that the joints allow: see `changes`.
+        """
+        self.method.switch(joints, ())
+
+    def release(self, *joints: str) -> None:
+        """Let go of switchable joints now; one that is released stays so."""
+        self.method.switch((), joints)
+
+    @property
+    def attached(self) -> frozenset[str]:
+        """Switchable joints that hold now."""
+        return self.method.attached
+
+    @property
+    def changes(self) -> tuple[JointChange, ...]:
+        """Joints that were attached and released since the start or `load_state`, with what that took."""
+        return tuple(self.method.changes)
 
     def set_force(self, load: str, force: Any, *, body: str | None = None, at: Any = (0.0, 0.0, 0.0)) -> None:
         """Change the vector of a `Force` of the model [N, world axes] from now on, and where it acts.
@@ -354,7 +376,7 @@ class Simulation:
 
     def _reach(self, targets: Sequence[float]) -> tuple[Block, int]:
         """Samples at the targets that were reached, and the status in the end."""
-        done, status, out = self.method.advance(targets)
+        done, status, out = self.method.reach(targets)
         return tuple(array[:done] for array in out), status
 
     def save_state(self, path: str | Path) -> None:

@@ -63,7 +63,11 @@ def fingerprint(system: System) -> str:
     for name in ("kind", "a", "b", "X_A", "X_B", "value", "signal"):
         digest.update(np.ascontiguousarray(system.tables.loads[name]).tobytes())
     if system.rows is not None:
-        rows = system.rows.constraints.rows
+        table = system.rows.whole or system.rows
+        rows = table.constraints.rows
+        for joint in table.joints:
+            if joint.switchable:
+                digest.update(f"{joint.name} {joint.attached}".encode())
         for name in (
             "kind",
             "role",

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from .errors import LinkworkError
 from .item import GROUND
 from .joints.base import Joint
+from .loads.line import LineFunction
 from .loads.spring import Spring
 from .model import Flat, Model, Scenery
 from .rotation import IDENTITY, Array, Quaternion, Vector, frame_from_axis, matrix, quaternion
@@ -94,7 +95,7 @@ class SeenPoint:
 
 @dataclass(frozen=True)
 class SeenSpring:
-    """A spring between two points, each in its body's frame [m]."""
+    """A spring, or a law of your own, between two points, each in its body's frame [m]."""
 
     name: str
     a: str
@@ -174,7 +175,7 @@ def stage_of(model: Model) -> Stage:
             load.name, load.a, load.b, _point(flat, load.a, load.at_a), _point(flat, load.b, load.at_b)
         )
         for load in flat.loads.values()
-        if isinstance(load, Spring)
+        if isinstance(load, Spring | LineFunction)
     )
     bodies = []
     for name, body in flat.bodies.items():

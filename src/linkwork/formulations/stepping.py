@@ -161,8 +161,9 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
         retract(tables.dofs, q[NOW], y[TRIAL], q[TRIAL])
         if last:
             _try_servos(constraints)
-        # A stage at the end of the step is still before it, should a signal jump there.
-        share = 1.0 if last else min(tableau[TIMES, s], 1.0 - 1e-12)
+        # A stage at the end of the step is still before it, should a signal jump there; by so much that sums of times
+        # show it, and so little that no order of convergence does.
+        share = 1.0 if last else min(tableau[TIMES, s], 1.0 - 1e-9)
         gather(tables, constraints, work, q[TRIAL], v, t + share * h)
         solve(tables, constraints, work, t + share * h, ahead, motion.a, bounded, last)
         if not smooth:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import KW_ONLY
-from typing import Annotated, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from ..item import (
     Axis,
@@ -19,9 +19,11 @@ from ..item import (
     Bounds,
     Flag,
     Item,
+    NonNegative,
     PerCoordinate,
     PerCoordinateNonNegative,
     Place,
+    _plain,
     item,
 )
 from ..rotation import Placement, frame_from_axis
@@ -87,6 +89,34 @@ def ball() -> Motion:
     return Motion(Z, 1.0, 0.0, "q", ball=True)
 
 
+def _in_order(spans: tuple[tuple[float | None, float | None], ...]) -> Any:
+    """Refuse spans of time that run backwards, overlap or meet."""
+    before: float | None = -math.inf
+    for begin, end in spans:
+        if begin is None:
+            raise ValueError("a span of time needs a beginning: a number [s], 0 for the start")
+        if end is not None and end <= begin:
+            raise ValueError(f"a span of time ends after it begins: [{begin:g}, {end:g}] does not")
+        if before is None or begin <= before:
+            last = "never ends" if before is None else f"ends at {before:g} s"
+            raise ValueError(
+                f"spans of time come one after the other, with time between: the one before [{begin:g}, ...] {last}"
+            )
+        before = end
+    return spans
+
+
+if TYPE_CHECKING:
+    Spans = tuple[tuple[float, float | None], ...]
+else:
+    Spans = Annotated[
+        tuple[tuple[NonNegative | None, NonNegative | None], ...],
+        BeforeValidator(_plain),
+        AfterValidator(_in_order),
+    ]
+# Stretches of time (begin, end) [s], one after the other; None for an end that never comes.
+
+
 @item
 class Joint(Item):
     """A joint between body `a` and body `b`, placed in the world of the assembled pose.
@@ -131,6 +161,11 @@ class Joint(Item):
     """Inertia of a rotor geared to the joint, felt by each rate [kg m², kg]."""
     mirrored: Flag = False
     """Translations run against the axes, as in the mirror image of a component."""
+    attached: Spans | None = None
+    """Stretches of time (begin, end) [s] in which it holds; None for always, () for not before it is told to.
+
+    A stretch that begins at zero holds as written; later ones take hold where the bodies are then: the joint rides on
+    a, and its frame on b is placed anew. None for an end that never comes."""
 
     def motions(self) -> tuple[Motion, ...]:
         """The elementary motions that take frame A to frame B."""
@@ -189,11 +224,27 @@ class Joint(Item):
         for low, high in bounds:
             if low is not None and high is not None and low > high:
                 raise ValueError(f"limits: the lowest {low:g} is above the highest {high:g}")
+        written = [field for field in ("position", "velocity") if getattr(self, field) is not None]
+        if written and not self.attached_at_start:
+            raise ValueError(
+                f"{' and '.join(written)} say how it starts, but it is not attached then: it takes hold where the "
+                "bodies are, and coordinates count from there"
+            )
         for field, count in counts.items():
             value = getattr(self, field)
             if isinstance(value, tuple) and len(value) != count:
                 raise ValueError(f"{field} needs {count} numbers for {self.kind}, not {len(value)}")
         return self
+
+    @property
+    def switchable(self) -> bool:
+        """Whether it is attached and released during a run; such a joint is never part of the tree."""
+        return self.attached is not None
+
+    @property
+    def attached_at_start(self) -> bool:
+        """Whether it holds at time zero."""
+        return self.attached is None or bool(self.attached and self.attached[0][0] == 0.0)
 
     def bounds(self) -> tuple[tuple[float | None, float | None], ...]:
         """(lowest, highest) for every rate."""

@@ -7,6 +7,7 @@ address is plain data in a table, so kernels stay cached whatever the user plugs
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,12 @@ _SIGNATURE = types.void(types.float64, _POINTER, _POINTER, _POINTER, _POINTER)
 _PLAIN: dict[int, Callable[..., None]] = {}  # used instead of addresses when nothing is compiled
 
 
+@lru_cache(maxsize=256)
 def compile_callback(function: Callable[..., None], sizes: tuple[int, int, int, int]) -> tuple[int, Any]:
     """Address of `function(t, x, v, parameters, out)` with arrays of these sizes, and its owner.
 
-    The address is valid as long as the owner lives.
+    The address is valid as long as the owner lives. What was compiled lately is kept: a vehicle has one law at all of
+    its wheels, and models are compiled again to change them or to ask for reactions.
     """
     nx, nv, np_, no = sizes
     if not COMPILED:

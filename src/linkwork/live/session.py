@@ -194,6 +194,23 @@ class Session:
         self.commands[drive] = value
         return self.loop.do(lambda simulation: simulation.command(drive, value))
 
+    @property
+    def switches(self) -> dict[str, bool]:
+        """Joints that can be attached and released, and whether they hold now."""
+        method = self.loop.simulation.method
+        return {name: name in method.attached for name in method.switchable}
+
+    def attach(self, joint: str, hold: bool) -> Future[None]:
+        """Let a joint take hold where it is, or let go."""
+        if joint not in self.switches:
+            raise LinkworkError(
+                f"there is no joint '{joint}' to attach or release{nearest(joint, self.switches)}"
+            )
+        names = (joint,)
+        return self.loop.do(
+            lambda simulation: simulation.method.switch(names if hold else (), () if hold else names)
+        )
+
     def take_the_levers(self, manual: bool) -> Future[None]:
         """Drives obey the operator alone, beginning where they are; or their signals again."""
         flat = self.written.flatten()

@@ -4,10 +4,11 @@ from ..kernels.jit import kernel
 from .base import Load
 from .force import Force, apply_force
 from .function import BodyFunction, JointFunction, apply_body_function, apply_joint_function
+from .line import LineFunction, apply_line_function
 from .spring import Spring, apply_spring
 from .torque import Torque, apply_torque
 
-_ORDER = (Force, Torque, Spring, BodyFunction, JointFunction)
+_ORDER = (Force, Torque, Spring, BodyFunction, JointFunction, LineFunction)
 
 LOADS: dict[str, type[Load]] = {load.kind: load for load in _ORDER}
 """Every load by the name that model files call it."""
@@ -28,7 +29,9 @@ def apply_load(load, tables, q, v, t):
         return apply_spring(load, tables, q, v, t)
     if load.kind == 3:
         return apply_body_function(load, tables, q, v, t)
-    return apply_joint_function(load, tables, q, v, t)
+    if load.kind == 4:
+        return apply_joint_function(load, tables, q, v, t)
+    return apply_line_function(load, tables, q, v, t)
 
 
 @kernel
@@ -44,6 +47,6 @@ def apply_loads(tables, q, v, t):
 
 
 __all__ = [
-    "KIND_CODES", "LOADS", "BodyFunction", "Force", "JointFunction", "Load", "Spring", "Torque",
+    "KIND_CODES", "LOADS", "BodyFunction", "Force", "JointFunction", "LineFunction", "Load", "Spring", "Torque",
     "apply_loads",
 ]  # fmt: skip

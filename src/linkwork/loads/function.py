@@ -41,7 +41,7 @@ class BodyFunction(Load):
     def fill(self, row: np.void, site: Site) -> None:
         site.end(row, "a", self.body, None)
         sizes = (_POSE, _TWIST, max(len(self.parameters), 1), _WRENCH)
-        _compile(self, row, site, sizes)
+        compile_law(self, row, site, sizes)
 
 
 @item
@@ -62,10 +62,14 @@ class JointFunction(Load):
     def fill(self, row: np.void, site: Site) -> None:
         first_q, count_q, first_v, count_v = site.joint_span(self.joint)
         row["value"][:4] = first_q, count_q, first_v, count_v
-        _compile(self, row, site, (count_q, count_v, max(len(self.parameters), 1), count_v))
+        compile_law(self, row, site, (count_q, count_v, max(len(self.parameters), 1), count_v))
 
 
-def _compile(load: Any, row: np.void, site: Site, sizes: tuple[int, int, int, int]) -> None:
+def compile_law(load: Any, row: np.void, site: Site, sizes: tuple[int, int, int, int]) -> None:
+    """Compile the function of a load; write its address and the place of its numbers into the load's record.
+
+    sizes: of x, v, parameters and out, of which scratch is kept behind the parameters in this order, parameters apart.
+    """
     row["function"], owner = compile_callback(load.function, sizes)
     site.keep(owner)
     nx, nv, np_, no = sizes

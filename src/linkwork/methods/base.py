@@ -6,7 +6,7 @@ Targets are step counts for methods of fixed steps and times [s] for the adaptiv
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..errors import LinkworkError, UnsupportedError
 from ..integrate import State
 from ..observe import Block, Observer
 from ..rotation import Array
+from ..switching import JointChange
 from ..system import System, rate_columns
 from ..tables import Tables
 
@@ -30,6 +31,8 @@ class Method(ABC):
     system: System
     observer: Observer
     state: State
+    changes: Sequence[JointChange] = ()
+    """Joints that were attached and released since the start, in the order of time."""
     _dt: float
     _tables: Tables
 
@@ -40,6 +43,27 @@ class Method(ABC):
     @abstractmethod
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         """Go through the targets; returns (how many were reached, status, samples there)."""
+
+    def reach(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        """The same with the changes of joints that the model plans on the way."""
+        return self.advance(targets)
+
+    @property
+    def switchable(self) -> tuple[str, ...]:
+        """Joints that can be attached and released."""
+        return ()
+
+    @property
+    def attached(self) -> frozenset[str]:
+        """Those of them that hold now."""
+        return frozenset()
+
+    def switch(self, attach: Collection[str], release: Collection[str]) -> None:
+        """Attach and release joints now, between two steps; what is so already stays as it is."""
+        names = ", ".join(f"'{name}'" for name in (*attach, *release))
+        raise UnsupportedError(
+            f"method '{self.name}' has no joints that can be attached or released, such as {names}"
+        )
 
     def now(self) -> Block:
         """A sample of the present state."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..constrain import RowTable
 from ..contact.detect import PATCHES, SIDE, WANTED_PAIRS, enlarge_detection, make_detection
 from ..coordinates.observe import read_joints
 from ..errors import LinkworkError
@@ -24,6 +25,7 @@ from ..system import System
 from ..tables import BALL, SCREW, Constraints, Tables
 from .base import NO_BUDGET, Method, samples
 from .rows import Start, carry, give_command, ordered_rows, redundant_rows, settle
+from .switching import RowMethod
 
 _EVENTS = 8192  # that wait to be read
 _KEPT_EVENTS = 100_000  # that are remembered: a live session has no end
@@ -61,7 +63,7 @@ class TouchEvent(NamedTuple):
     began: bool
 
 
-class ContactMethod(Method):
+class ContactMethod(RowMethod):
     """Contact in generalized (`simgc`) or maximal coordinates (`simmc`); semi-implicit Euler.
 
     `solver` "direct" eliminates rows and iterates contact until accelerations change by less than 1e-6 m/s²;
@@ -90,17 +92,11 @@ class ContactMethod(Method):
         if iterations < 1:
             raise LinkworkError(f"iterations must be at least 1, not {iterations!r}")
         self.name, self._solver, self._dt = name, solver, dt
-        self._start = Start(model, name == "simmc")
-        self.system = self._start.system
-        assert self.system.colliders is not None
-        self.colliders = self.system.colliders
-        self._redundant = redundant_rows(self._start)
-        self._rows = ordered_rows(self.system, set(self._redundant))
-        self._tables = self.system.fresh_tables()
-        self._work = new_work(self._tables, self._rows.constraints)
-        self._reach = _new_reach(
-            self._tables, self._rows.constraints, self._work, len(self.colliders.colliders.shapes)
-        )
+        start = Start(model, name == "simmc")
+        assert start.system.colliders is not None
+        self.colliders = start.system.colliders
+        self._tables = start.system.fresh_tables()
+        self._open(start)
         self._space = make_subspace(self.system.nv)
         self._spins = _free_spins(self.system)
         ticks = NO_BUDGET if budget is None else budget * cycles_per_second()
@@ -124,11 +120,27 @@ class ContactMethod(Method):
         self._events = np.zeros((_EVENTS, 4))
         self.reset()
 
+    def _prepare(self, start: Start) -> None:
+        self._start, self.system = start, start.system
+        self._redundant = redundant_rows(start)
+        self._rows = ordered_rows(self.system, set(self._redundant))
+        self._work = new_work(self._tables, self._rows.constraints)
+        self._reach = _new_reach(
+            self._tables, self._rows.constraints, self._work, len(self.colliders.colliders.shapes)
+        )
+
+    def _fill(self) -> None:
+        self._constraints = self._rows.fresh()
+
+    def _marks(self) -> list[tuple[int, RowTable]]:
+        return [(contact.GAP_ROW, self._rows), (contact.LAST_ROW, self._rows)]
+
     def reset(self) -> None:
+        self._rewind()
         self.state = new_state(self._start.q, self._start.v)
         self._stats = np.zeros(contact.STATS)
         self._stats[[contact.GAP_ROW, contact.LAST_ROW]] = -1.0
-        self._constraints = self._rows.fresh()
+        self._fill()
         self._found = make_detection(self.colliders.colliders)
         self.disturb()
         self._event_count = np.zeros(1, np.int64)
@@ -207,6 +219,7 @@ class ContactMethod(Method):
     def memory(self) -> dict[str, Array]:
         constraints, found = self._constraints, self._found
         return {
+            **super().memory(),
             "impulses": constraints.rows["p"],
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
@@ -218,6 +231,7 @@ class ContactMethod(Method):
         }
 
     def make_room(self, data: dict[str, Array]) -> None:
+        super().make_room(data)
         pairs = data["patches"].shape[1]
         if pairs != self._found.patches.shape[1]:
             self._found = make_detection(self.colliders.colliders, pairs)
@@ -262,11 +276,12 @@ class ContactMethod(Method):
     def outcome(self) -> dict[str, Any]:
         s, steps = self._stats, max(int(self.state.counts[1]), 1)
         return {
+            **super().outcome(),
             "iterations_mean": float(s[contact.SWEEPS]) / steps,
             "iterations_max": int(s[contact.MOST_SWEEPS]),
             "steps_cut_short": int(s[contact.CUT]),
             "worst_gap_m": float(s[contact.GAP]),
-            "worst_row": self._row_name(s[contact.GAP_ROW]),
+            "worst_row": self._row_name(s[contact.GAP_ROW], self._rows),
             "deepest_m": float(s[contact.DEEPEST]),
             "redundant_rows": list(self._redundant),
             "contact_events": [event._asdict() for event in self.events],
@@ -285,9 +300,6 @@ class ContactMethod(Method):
                 f"{int(s[contact.EVENTS_LOST])} beginnings and ends of contact were too many to list"
             )
         return found
-
-    def _row_name(self, index: float) -> str | None:
-        return self._rows.names[int(index)] if index >= 0 and self._rows.names else None
 
     def command(self, drive: str, value: float) -> None:
         give_command(self._rows, self._constraints, drive, value)

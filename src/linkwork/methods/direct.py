@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..closure import Closure, yielding
+from ..constrain import RowTable
 from ..formulations import stepping
 from ..integrate import dormand_prince, new_state, rk4
 from ..kernels.clock import cycles_per_second
@@ -16,9 +17,11 @@ from ..observe import Block, DirectObserver
 from ..order import new_work
 from ..rotation import Array
 from ..solvers import layout
-from ..tables import DC_MOTOR, FRICTION, LIMIT, SERVO_PLACE, SERVO_RATE, SPRING
+from ..switching import Attachment
+from ..tables import DC_MOTOR, FRICTION, LIMIT, SERVO_PLACE, SERVO_RATE, SPRING, Constraints
 from .base import Method, samples
 from .rows import Start, carry, give_command, ordered_rows, redundant_rows, settle
+from .switching import RowMethod
 
 INTEGRATORS = {
     "adams": stepping.ADAMS,
@@ -33,7 +36,7 @@ _GAP_BUDGET, _SINGULAR = 1e-8, 1e-6
 _PROBES = 3
 
 
-class DirectMethod(Method):
+class DirectMethod(RowMethod):
     """The direct solver in generalized (`simgc`) or maximal coordinates (`simmc`).
 
     `integrator`: "adams" (order four, one evaluation a step), "rk4", "adaptive" (order five, keeps the local error at
@@ -46,29 +49,49 @@ class DirectMethod(Method):
         self.name = name
         self.adaptive = integrator == "adaptive"
         self._dt, self._integrator, self._tolerance, self._budget = dt, integrator, tolerance, budget
-        self._start = Start(model, name == "simmc")
-        self.system = self._start.system
-        assert self.system.rows is not None
-        self._redundant = redundant_rows(self._start)
-        self._rows = ordered_rows(self.system, set(self._redundant))
-        self._tables = self.system.fresh_tables()
-        self._work = new_work(self._tables, self._rows.constraints)
+        start = Start(model, name == "simmc")
+        self._tables = start.system.fresh_tables()
         tableau = dormand_prince() if self.adaptive else rk4()
         self._tableau = np.vstack([tableau.a, tableau.b, tableau.c, tableau.e])
-        self.observer: DirectObserver = DirectObserver(model, self.system, self._rows.names)
-        self._scale = np.zeros(len(self._rows.names))
+        self.observer: DirectObserver = DirectObserver(model, start.system)
+        self._open(start)
         self.reset()
-        self._probe()
 
-    def reset(self) -> None:
+    def _prepare(self, start: Start) -> None:
+        self._start, self.system = start, start.system
+        self._redundant = redundant_rows(start)
+        self._rows = ordered_rows(self.system, set(self._redundant))
+        self._work = new_work(self._tables, self._rows.constraints)
+        self._scale = self._probed()
+        self._configuration = self.observer.configure(
+            self.system, self._rows.names, start.attachment, start.tree_q
+        )
+
+    def _fill(self) -> None:
         assert self.system.rows is not None
-        start, nv = self._start, self.system.nv
-        self._stats = np.zeros(layout.STATS)
-        self._stats[[layout.RATIO, layout.RATIO_ROW, layout.GAP_ROW]] = np.inf, -1.0, -1.0
         self._work.row[layout.SCALE] = self._scale
         self._work.row[layout.USUAL] = 0.0
         self._constraints = self._rows.fresh()
         self._every_row = self._constraints._replace(rows=self.system.rows.fresh().rows)
+
+    def _row_sets(self) -> list[tuple[RowTable, Constraints]]:
+        assert self.system.rows is not None
+        return [(self._rows, self._constraints), (self.system.rows, self._every_row)]
+
+    def _marks(self) -> list[tuple[int, RowTable]]:
+        assert self.system.rows is not None
+        return [(layout.RATIO_ROW, self._rows), (layout.GAP_ROW, self.system.rows)]
+
+    def _restore(self, attachment: Attachment, tree_q: Array) -> None:
+        super()._restore(attachment, tree_q)
+        self._choose()
+
+    def reset(self) -> None:
+        self._rewind()
+        start, nv = self._start, self.system.nv
+        self._stats = np.zeros(layout.STATS)
+        self._stats[[layout.RATIO, layout.RATIO_ROW, layout.GAP_ROW]] = np.inf, -1.0, -1.0
+        self._fill()
         settle(self._tables, self._constraints, start.q)
         settle(self._tables, self._every_row, start.q)
         motion = layout.new_motion(self.system.nq, nv, len(self._constraints.inputs))
@@ -81,7 +104,7 @@ class DirectMethod(Method):
         self.state.clock[1] = self._dt
         self._choose()
 
-    def _probe(self) -> None:
+    def _probed(self) -> Array:
         """How large the diagonals of A are at a few random poses: pivots are judged against that.
 
         The start will not do for it, which may be singular.
@@ -89,15 +112,17 @@ class DirectMethod(Method):
         random = np.random.default_rng(0)
         options = np.array([stepping.PROBE, 0.0, 0.0, 0.0])
         nothing = layout.Samples(*samples(0, self.system), *(np.empty((0, 0)) for _ in range(5)))
-        motion = layout.new_motion(self.system.nq, self.system.nv, len(self._constraints.inputs))
+        constraints, stats = self._rows.fresh(), np.zeros(layout.STATS)
+        motion = layout.new_motion(self.system.nq, self.system.nv, len(constraints.inputs))
+        state = new_state(self._start.q, self._start.v)
         for _ in range(_PROBES):
             motion.q[layout.NOW] = self._start.q + random.normal(size=self.system.nq)
             stepping.run_direct(
-                self._tables, self._constraints, self._every_row, self._work, motion, self.state.clock,
-                self.state.counts, self._tableau, self._stats, self._dt, options, np.empty(0), nothing,
+                self._tables, constraints, constraints, self._work, motion, state.clock, state.counts,
+                self._tableau, stats, self._dt, options, np.empty(0), nothing,
             )  # fmt: skip
-        self._scale = self._work.row[layout.SCALE].copy()
-        self.reset()
+        scale: Array = self._work.row[layout.SCALE].copy()
+        return scale
 
     def _choose(self) -> None:
         """Which parts are too stiff for the step and taken implicitly, and what the kernel is told."""
@@ -126,6 +151,10 @@ class DirectMethod(Method):
             self._tables, self._constraints, self._every_row, self._work, self._motion, self.state.clock,
             self.state.counts, self._tableau, self._stats, self._dt, self._options, np.array(targets, float), out,
         )  # fmt: skip
+        if self.switchable:  # the observer must know whose forces these are
+            tag = np.full((n, 1), float(self._configuration))
+            room = np.zeros((n, len(self._every_name()) - rows))
+            out = out._replace(forces=np.hstack([tag, out.forces, room]))
         return done, status, tuple(out)
 
     def change_step(self, dt: float) -> None:
@@ -166,6 +195,7 @@ class DirectMethod(Method):
     def memory(self) -> dict[str, Array]:
         constraints, motion = self._constraints, self._motion
         return {
+            **super().memory(),
             "rows": constraints.rows,
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
@@ -200,11 +230,12 @@ class DirectMethod(Method):
         nearest_singular = None
         if s[layout.RATIO] < np.inf:
             nearest_singular = {
-                "row": self._rows.names[int(s[layout.RATIO_ROW])],
+                "row": self._row_name(s[layout.RATIO_ROW], self._rows),
                 "time": float(s[layout.RATIO_TIME]),
                 "distance": float(max(s[layout.RATIO], 0.0)),
             }
         return {
+            **super().outcome(),
             "evaluations_mean": float(s[layout.EVALUATIONS]) / steps,
             "events": int(s[layout.EVENTS]),
             "steps_redone": int(s[layout.REDONE]),
@@ -234,7 +265,7 @@ class DirectMethod(Method):
         ):  # light bodies make small pivots anywhere
             found.append(
                 f"a singular position was passed near t = {s[layout.RATIO_TIME]:.4g} s: there the equations of "
-                f"'{self._rows.names[int(s[layout.RATIO_ROW])].partition(':')[0]}' follow from the others"
+                f"'{str(self._row_name(s[layout.RATIO_ROW], self._rows)).partition(':')[0]}' follow from the others"
             )
         if self._integrator != "euler" and s[layout.EULER_STEPS]:
             found.append(
@@ -246,8 +277,7 @@ class DirectMethod(Method):
 
     def _gap_row(self) -> str | None:
         assert self.system.rows is not None
-        row = int(self._stats[layout.GAP_ROW])
-        return self.system.rows.names[row] if row >= 0 else None
+        return self._row_name(self._stats[layout.GAP_ROW], self.system.rows)
 
 
 def _stiff_rows(start: Start, h: float) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..constrain import RowTable
 from ..coordinates.observe import read_joints
 from ..errors import LinkworkError
 from ..formulations.impulses import run_impulses, workspace
@@ -17,9 +18,10 @@ from ..observe import Block, RowObserver
 from ..rotation import Array
 from .base import NO_BUDGET, Method, samples
 from .rows import Start, carry, give_command, in_world_axes, settle, without_degenerate
+from .switching import RowMethod
 
 
-class ImpulseMethod(Method):
+class ImpulseMethod(RowMethod):
     """Sequential impulses, in generalized (`simgc`) or maximal coordinates (`simmc`).
 
     `epsilon`: impulse change at which iterations end [N s]; `iterations`: their limit a step; `budget`: time they
@@ -42,23 +44,34 @@ class ImpulseMethod(Method):
             raise LinkworkError(f"iterations must be at least 1, not {iterations!r}")
         self.name = name
         maximal = name == "simmc"
-        self._start = Start(model, maximal)
-        self.system = in_world_axes(self._start.system)
-        self._rows, self._degenerate = without_degenerate(self.system)
+        start = Start(model, maximal)
+        start.system = in_world_axes(start.system)
         self._dt = dt
         ticks = NO_BUDGET if budget is None else budget * cycles_per_second()
         self._options = np.array([erp, epsilon, iterations, ticks, float(maximal)])
         self._settings = {"epsilon": epsilon, "iterations": iterations, "budget": budget, "erp": erp}
-        self._tables = self.system.fresh_tables()
-        self._work = workspace(self.system.nv, self.system.depth, len(self._rows.names))
-        self.observer: RowObserver = RowObserver(self.system)
+        self._tables = start.system.fresh_tables()
+        self.observer: RowObserver = RowObserver(start.system)
+        self._open(start)
         self.reset()
 
+    def _prepare(self, start: Start) -> None:
+        self._start, self.system = start, start.system
+        self._rows, self._degenerate = without_degenerate(self.system)
+        self._work = workspace(self.system.nv, self.system.depth, len(self._rows.names))
+
+    def _fill(self) -> None:
+        self._constraints = self._rows.fresh()
+
+    def _marks(self) -> list[tuple[int, RowTable]]:
+        return [(4, self._rows), (8, self._rows)]
+
     def reset(self) -> None:
+        self._rewind()
         self.state = new_state(self._start.q, self._start.v)
         self._stats = np.zeros(9)
         self._stats[[4, 8]] = -1.0  # no row has had a gap
-        self._constraints = self._rows.fresh()
+        self._fill()
         settle(self._tables, self._constraints, self._start.q)
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
@@ -84,6 +97,7 @@ class ImpulseMethod(Method):
     def memory(self) -> dict[str, Array]:
         constraints = self._constraints
         return {
+            **super().memory(),
             "impulses": constraints.rows["p"],
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
@@ -117,18 +131,19 @@ class ImpulseMethod(Method):
             "iterations": int(iterations),
             "cut_short": bool(cut),
             "gap": float(gap),
-            "worst_row": self._row_name(worst),
+            "worst_row": self._row_name(worst, self._rows),
         }
 
     def outcome(self) -> dict[str, Any]:
         steps = max(int(self.state.counts[1]), 1)
         now = [name for name, flag in zip(self._rows.names, self._work.dropped, strict=True) if flag]
         return {
+            **super().outcome(),
             "iterations_mean": float(self._stats[0]) / steps,
             "iterations_max": int(self._stats[1]),
             "steps_cut_short": int(self._stats[2]),
             "worst_gap_m": float(self._stats[3]),
-            "worst_row": self._row_name(self._stats[4]),
+            "worst_row": self._row_name(self._stats[4], self._rows),
             "degenerate_rows": [*self._degenerate, *now],
         }
 
@@ -136,12 +151,9 @@ class ImpulseMethod(Method):
         cut = int(self._stats[2])
         if not cut:
             return self._start.notes
-        worst = f"; the largest gap is {self._stats[3]:.2g} m in {self._row_name(self._stats[4])}"
+        worst = f"; the largest gap is {self._stats[3]:.2g} m in {self._row_name(self._stats[4], self._rows)}"
         limits = f"{self._settings['iterations']} iterations or the time budget"
         return [*self._start.notes, f"{cut} steps ended at {limits} before impulses settled{worst}"]
-
-    def _row_name(self, index: float) -> str | None:
-        return self._rows.names[int(index)] if index >= 0 and self._rows.names else None
 
     def command(self, drive: str, value: float) -> None:
         give_command(self._rows, self._constraints, drive, value)

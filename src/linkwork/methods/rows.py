@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Collection
 from typing import Any
@@ -25,6 +26,7 @@ from ..model import Flat, Model
 from ..order import elimination_order, touched
 from ..rotation import Array, matrix, quaternion
 from ..spanning import spanning_tree
+from ..switching import Attachment, configured
 from ..system import System
 from ..tables import COORDINATE, DOT, HOLD, Constraints
 
@@ -36,6 +38,7 @@ class Start:
     """A model with rows, compiled and assembled: a start on its constraints, in the coordinates of the method."""
 
     def __init__(self, model: Model, maximal: bool):
+        self.maximal = maximal
         self.tree = compile_model(model, rows=True)
         """In generalized coordinates, whatever the method."""
         assembly = assemble(self.tree)
@@ -47,16 +50,33 @@ class Start:
         ]
         self.notes = [*told, *(line for line in beyond if line not in told)]
         """What assembly changed, in words."""
+        self.attachment = Attachment(_table(self.tree).attached)
+        """Which switchable joints hold, and where."""
         self.system, self.q, self.v = self.tree, assembly.q, assembly.v
         if maximal:
             self.system = compile_model(model, rows=True, maximal=True)
             self.q, self.v = floating(model, self.system, self.tree, assembly.q, assembly.v)
 
+    def switched(self, attachment: Attachment, tree_q: Array) -> Start:
+        """The same mechanism with other joints attached, to be analysed at another pose of its tree."""
+        made = copy.copy(self)
+        made.attachment, made.tree_q = attachment, tree_q
+        made.tree, made.system = (configured(system, attachment) for system in (self.tree, self.system))
+        return made
+
+
+def _table(system: System) -> RowTable:
+    assert system.rows is not None
+    return system.rows
+
 
 def row_features(flat: Flat) -> list[str]:
     """What in a model needs constraints, by name."""
     _, cuts, _ = spanning_tree(flat)
-    found = [f"joint '{joint.name}' closes a loop" for joint in cuts]
+    found = [
+        f"joint '{joint.name}' {'is attached and released' if joint.switchable else 'closes a loop'}"
+        for joint in cuts
+    ]
     for joint in flat.joints.values():
         if joint.limits is not None:
             found.append(f"joint '{joint.name}' has limits")
@@ -86,11 +106,9 @@ def without_degenerate(system: System) -> tuple[RowTable, tuple[str, ...]]:
         for i in range(len(rows)):
             size = project_row(tables.dofs, constraints, rows[i], x)
             moved[i] |= bool(np.abs(x).max(initial=0.0) > DEGENERATE * size)
-    keep = np.flatnonzero(moved)
     names = system.rows.names
-    kept = system.rows.constraints._replace(rows=system.rows.constraints.rows[keep])
-    table = dataclasses.replace(system.rows, constraints=kept, names=tuple(names[i] for i in keep))
-    return table, tuple(name for name, alive in zip(names, moved, strict=True) if not alive)
+    dead = tuple(name for name, alive in zip(names, moved, strict=True) if not alive)
+    return system.rows.chosen(np.flatnonzero(moved).tolist()), dead
 
 
 def in_world_axes(system: System) -> System:
@@ -101,18 +119,19 @@ def in_world_axes(system: System) -> System:
     must be carried along.
     """
     assert system.rows is not None
-    rows = system.rows.constraints.rows.copy()
+    whole = system.rows.whole or system.rows
+    rows = whole.constraints.rows.copy()
     points = (rows["kind"] == DOT) & (rows["beta"] == D) & (rows["first"] < 0)
-    names = list(system.rows.names)
+    names = list(whole.names)
     for group in np.unique(rows["group"][points]):
         members = np.flatnonzero(points & (rows["group"] == group))
         if len(members) == 3:
             rows["alpha"][members] -= AX
             for i in members:
                 names[i] = names[i].replace(": a", ": ")
-    constraints = system.rows.constraints._replace(rows=rows)
-    table = dataclasses.replace(system.rows, constraints=constraints, names=tuple(names))
-    other = dataclasses.replace(system, rows=table)
+    constraints = whole.constraints._replace(rows=rows)
+    table = dataclasses.replace(whole, constraints=constraints, names=tuple(names))
+    other = dataclasses.replace(system, rows=table.configured(system.rows.attached))
     return other if len(without_degenerate(other)[1]) >= len(without_degenerate(system)[1]) else system
 
 
@@ -159,11 +178,8 @@ def ordered_rows(system: System, without: Collection[str]) -> RowTable:
     """The rows of a system less some, in an order in which elimination fills little."""
     assert system.rows is not None
     table = system.rows
-    kept = [i for i, name in enumerate(table.names) if name not in without]
-    constraints = table.constraints._replace(rows=table.constraints.rows[kept])
-    order = [kept[i] for i in elimination_order(touched(system.tables, constraints))]
-    constraints = constraints._replace(rows=table.constraints.rows[order])
-    return dataclasses.replace(table, constraints=constraints, names=tuple(table.names[i] for i in order))
+    kept = table.chosen([i for i, name in enumerate(table.names) if name not in without])
+    return kept.chosen(elimination_order(touched(system.tables, kept.constraints)))
 
 
 def settle(tables: Any, constraints: Any, q: Array) -> None:

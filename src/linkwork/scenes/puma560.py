@@ -45,10 +45,20 @@ _MOTORS = (
 )
 NOMINAL = (0.0, pi / 4, -pi, 0.0, pi / 4, 0.0)
 """The pose `qn` of the Robotics Toolbox [rad]."""
+ZERO = (0.0,) * 6
 
 
-def build(rotors: bool = True, friction: bool = True, start: tuple[float, ...] = NOMINAL) -> Model:
-    """`rotors` adds the motors' inertia, `friction` their viscous friction, both felt through the gears."""
+def build(
+    rotors: bool = True,
+    friction: bool = True,
+    start: tuple[float, ...] = NOMINAL,
+    drawn: tuple[float, ...] = ZERO,
+) -> Model:
+    """`rotors` adds the motors' inertia, `friction` their viscous friction, both felt through the gears.
+
+    The arm is written in the pose `drawn`, from which its angles count, and moves from `start`; both are angles of the
+    standard frames [rad].
+    """
     model = Model("puma560")
     frame = np.eye(4)
     previous = GROUND
@@ -56,7 +66,7 @@ def build(rotors: bool = True, friction: bool = True, start: tuple[float, ...] =
         zip(_FRAMES, _LINKS, _MOTORS, strict=True)
     ):
         base, axis = _vector(frame[:3, 3]), _vector(frame[:3, 2])
-        frame = frame @ _link_frame(d, a, alpha)
+        frame = frame @ _turned(drawn[i]) @ _link_frame(d, a, alpha)
         name = f"link{i + 1}"
         model.add(
             Body(
@@ -78,7 +88,7 @@ def build(rotors: bool = True, friction: bool = True, start: tuple[float, ...] =
                 at=base,
                 axis=axis,
                 reference=(1.0, 0.0, 0.0),
-                position=start[i],
+                position=start[i] - drawn[i],
                 armature=rotor * gear**2 if rotors else 0.0,
                 damping=viscous * gear**2 if friction else 0.0,
             )
@@ -86,6 +96,12 @@ def build(rotors: bool = True, friction: bool = True, start: tuple[float, ...] =
         previous = name
     model.add(Marker("tool", previous, at=_vector(frame[:3, 3] + 0.1 * frame[:3, 2])))
     return model
+
+
+def _turned(angle: float) -> np.ndarray:
+    """Rz(angle): how a joint turns the frames beyond it."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 
 
 def _link_frame(d: float, a: float, alpha: float) -> np.ndarray:

@@ -115,13 +115,19 @@ def check(model: Model, *, test_run: bool = True) -> Checkup:
 
 
 def _look_at_tree(checkup: Checkup, flat: Flat) -> None:
-    edges, cuts, notes = spanning_tree(flat)
+    edges, cut, notes = spanning_tree(flat)
+    cuts = [joint for joint in cut if joint.attached_at_start]
     checkup.tree = [f"{edge.parent} --{edge.joint.name}--> {edge.child}" for edge in edges]
     checkup.cuts = [joint.name for joint in cuts]
     checkup.dof = sum(len(edge.joint.rates) for edge in edges) - sum(6 - len(j.rates) for j in cuts)
     checkup.dof -= len(flat.couplings)
     for note in notes:
         checkup.add("note", "tree", note)
+    for joint in cut:
+        if joint.switchable:
+            state = "attached" if joint.attached_at_start else "released"
+            what = f"is attached and released during a run; the mechanism is looked at as it starts, with it {state}"
+            checkup.add("note", f"joint '{joint.name}'", what)
 
 
 def _look_at_mechanism(checkup: Checkup, model: Model, test_run: bool) -> None:

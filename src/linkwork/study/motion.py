@@ -28,7 +28,7 @@ def prescribed(name: str, given: Any, times: Array) -> Motion:
     if isinstance(given, Sine):
         return _sine(given)
     if isinstance(given, Table):
-        return _lines(given.unrolled(float(times[-1])))
+        return given.unrolled(float(times[-1])).derivatives
     if callable(given):
         return _function(name, given, times, span)
     if _is_triple(given) and all(callable(part) for part in given):
@@ -42,17 +42,15 @@ def corners(given: Any, times: Array) -> list[float]:
     if not isinstance(given, Table):
         return []
     given = given.unrolled(float(times[-1]))
-    t, x = np.array(given.times), np.array(given.values)
-    inside = [time for time in np.unique(t) if times[0] <= time <= times[-1]]
-    return [float(time) for time in inside if not math.isclose(_slope(t, x, time, -1), _slope(t, x, time, 1))]
-
-
-def _slope(t: Array, x: Array, time: float, side: int) -> float:
-    """Slope of a table just before or after a time."""
-    i = int(np.searchsorted(t, time, side="right" if side > 0 else "left"))
-    if i == 0 or i == len(t):
-        return 0.0
-    return float((x[i] - x[i - 1]) / (t[i] - t[i - 1]))
+    inside = [float(time) for time in np.unique(given.times) if times[0] <= time <= times[-1]]
+    before = [given.derivatives(math.nextafter(time, -math.inf))[1] for time in inside]
+    after = [given.derivatives(time)[1] for time in inside]
+    rounding = 1e-9 * max(map(abs, [*before, *after]), default=0.0)
+    return [
+        time
+        for time, a, b in zip(inside, before, after, strict=True)
+        if not math.isclose(a, b, abs_tol=rounding)
+    ]
 
 
 def _is_triple(given: Any) -> bool:
@@ -67,11 +65,6 @@ def _sine(signal: Sine) -> Motion:
         return offset + s, w * c, -w * w * s
 
     return motion
-
-
-def _lines(signal: Table) -> Motion:
-    t, x = np.array(signal.times), np.array(signal.values)
-    return lambda time: (float(np.interp(time, t, x)), _slope(t, x, time, 1), 0.0)
 
 
 def _function(name: str, function: Callable[[float], Any], times: Array, span: float) -> Motion:

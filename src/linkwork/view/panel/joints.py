@@ -1,4 +1,4 @@
-"""Joints: what they do now, and levers for the drives."""
+"""Joints: what they do now, levers for the drives, and which of them hold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST = 60  # joints in the table
 
 
 class JointsTab(Tab):
-    """Levers of the drives and readings of the joints."""
+    """Levers of the drives, switches and readings of the joints."""
 
     title, icon = "Joints", "adjustments"
 
@@ -28,6 +28,11 @@ class JointsTab(Tab):
             self.on(manual, self._by_hand)
         self._folder = gui.add_folder("Drives") if session.levers else None
         self._add_levers()
+        self._holds: dict[str, Any] = {}
+        for joint, holds in session.switches.items():
+            box = gui.add_checkbox(f"{joint} attached", holds, hint="The joint holds, or is let go")
+            self._holds[joint] = box
+            self.on(box, partial(session.attach, joint))
         joints = [joint for joint in session.stage.joints if joint.freedoms]
         rows = [
             (joint.name, freedom.name)
@@ -64,6 +69,9 @@ class JointsTab(Tab):
             slider = self._sliders.get(drive)
             if slider is not None and slider.value != value and slider.min <= value <= slider.max:
                 slider.value = value
+        for joint, holds in self.session.switches.items():  # the scene's program may have switched it
+            if joint in self._holds and self._holds[joint].value != holds:
+                self._holds[joint].value = holds
         values, rows = view.values, []
         for joint, freedom in self._rows:
             name = f"{joint}.{freedom}"

@@ -1,0 +1,318 @@
+"""What methods with rows share: joints are attached and released between steps.
+
+Every configuration has a row table of its own, with its own redundant rows, order and scratch: nothing is decided in a
+step, and a joint that is released costs nothing.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ..constrain import RowTable
+from ..coordinates.tree import place
+from ..errors import LinkworkError, nearest
+from ..integrate import OK
+from ..kernels.rows import measure
+from ..observe import Block
+from ..rotation import Array
+from ..switching import Attachment, Due, JointChange, blow, here, plan, tree_coordinates
+from ..tables import COORDINATE, HOLD, SPRING, Constraints
+from .base import Method
+from .rows import Start, carry
+
+_ON_GRID = 1e-9  # a change this near to the end of a step, in steps, is at it
+_SAME_TIME = 1e-12  # times that differ by this share are the same
+_NO_IMPULSE = (0.0, 0.0, 0.0)
+_RETIRED = (
+    -2
+)  # statistics count rows of earlier configurations downwards from here, as in the table of all rows
+
+
+class RowMethod(Method):
+    """A method with rows, of which some may come and go."""
+
+    _start: Start
+    _rows: RowTable
+    _constraints: Constraints
+
+    def _open(self, start: Start) -> None:
+        """Begin with a mechanism as it starts."""
+        self._first = start
+        self._plan: list[Due] = plan(start.system.rows.joints) if start.system.rows is not None else []
+        self._done = np.zeros(1, np.int64)  # changes of the plan that have been made
+        self.changes: list[JointChange] = []
+        self._prepare(start)
+
+    _stats: Array
+
+    @abstractmethod
+    def _prepare(self, start: Start) -> None:
+        """Rows, structure and scratch for the joints that are attached in `start`; becomes `_start`."""
+
+    @abstractmethod
+    def _fill(self) -> None:
+        """Fresh constraints for the rows."""
+
+    def _row_sets(self) -> list[tuple[RowTable, Constraints]]:
+        """Tables of rows and the constraints made of them: those that are solved first."""
+        return [(self._rows, self._constraints)]
+
+    def _marks(self) -> list[tuple[int, RowTable]]:
+        """Places in the statistics that hold the number of a row, and of which table."""
+        return []
+
+    def _row_name(self, index: float, table: RowTable) -> str | None:
+        """Name of a row that the statistics speak of, of this or an earlier configuration."""
+        k = int(index)
+        if k <= _RETIRED:
+            return self._every_name()[_RETIRED - k]
+        return table.names[k] if k >= 0 and table.names else None
+
+    def _every_name(self) -> tuple[str, ...]:
+        assert self.system.rows is not None
+        return (self.system.rows.whole or self.system.rows).names
+
+    def _rewind(self) -> None:
+        """Back to the joints that are attached at the start; part of every `reset`."""
+        self._done[0] = 0
+        self.changes = []
+        if self._start is not self._first:
+            self._prepare(self._first)
+
+    # --- what is attached ---
+
+    @property
+    def switchable(self) -> tuple[str, ...]:
+        assert self.system.rows is not None
+        return tuple(self.system.rows.switchable)
+
+    @property
+    def attached(self) -> frozenset[str]:
+        return self._start.attachment.attached
+
+    def switch(self, attach: Collection[str], release: Collection[str]) -> None:
+        for name in (*attach, *release):
+            if name not in self.switchable:
+                raise LinkworkError(self._not_switchable(name))
+        self._change(attach, release, float(self.state.clock[2]))
+
+    def _change(self, attach: Collection[str], release: Collection[str], time: float) -> None:
+        taking = [name for name in attach if name not in self.attached]
+        leaving = [name for name in release if name in self.attached]
+        if not taking and not leaving:
+            return
+        strain = {name: self._strain_of(name) for name in leaving}
+        self._configure(taking, leaving)
+        hit = blow(self.system, self.state.q, self.state.v, taking)
+        self.state.v[:] = hit.v
+        stored = sum(self._strain_of(name) for name in taking)  # whoever attaches a spring has wound it
+        self.state.work[0] += hit.supplied + stored
+        self.state.work[1] += sum(hit.lost.values()) + sum(strain.values())
+        self.disturb()
+        for name in leaving:
+            self.changes.append(JointChange(time, name, False, _NO_IMPULSE, _NO_IMPULSE, strain[name]))
+        for name in taking:
+            self.changes.append(JointChange(time, name, True, *hit.wrenches[name], hit.lost[name]))
+
+    def _not_switchable(self, name: str) -> str:
+        assert self.system.rows is not None
+        if any(joint.name == name for joint in self.system.rows.joints):
+            return f"joint '{name}' always holds; give it `attached`, spans of time or (), to switch it"
+        return f"there is no joint '{name}' to attach or release{nearest(name, self.switchable)}"
+
+    def _configure(self, taking: Collection[str], leaving: Collection[str]) -> None:
+        """Rows of the joints that are attached from now on; those that take hold do so here."""
+        q, constraints = self.state.q, self._constraints
+        self._measure()
+        frames = {name: here(self.system, self._tables, constraints.pairs, name) for name in taking}
+        tree_q = q.copy()
+        if self._start.maximal:
+            tree_q = tree_coordinates(self._start.tree, np.array(constraints.coords["value"]))
+        had = {name for table, _ in self._row_sets() for name in table.names}
+        self._restore(self._start.attachment.after(frames, leaving), tree_q)
+        self._restart_coordinates(taking)
+        place(self._tables.dofs, self._tables.islands, q, self.state.v)
+        for table, constraints in self._row_sets():
+            measure(self._tables, constraints, q)
+            for i in _couplings(constraints):
+                if table.names[i] not in had:  # a coupling keeps the relation that it finds
+                    constraints.rows[i]["offset"] += constraints.rows[i]["phi"]
+
+    def _restore(self, attachment: Attachment, tree_q: Array) -> None:
+        """Go on with other joints attached."""
+        old, names = self._row_sets(), self._every_name()
+        for slot, table in self._marks():
+            if self._stats[slot] >= 0.0:
+                self._stats[slot] = _RETIRED - names.index(table.names[int(self._stats[slot])])
+        self._prepare(self._first.switched(attachment, tree_q))
+        self._fill()
+        self._carry(old)
+
+    def _carry(self, old: list[tuple[RowTable, Constraints]]) -> None:
+        """Go on with how rows, coordinates, commands and couplings stood."""
+        for now, before in zip(self._row_sets(), old, strict=True):
+            carry(*now, *before)
+            offsets = {before[0].names[i]: before[1].rows["offset"][i] for i in _couplings(before[1])}
+            for i in _couplings(now[1]):
+                now[1].rows["offset"][i] = offsets.get(now[0].names[i], now[1].rows["offset"][i])
+
+    def _restart_coordinates(self, taking: Collection[str]) -> None:
+        """Coordinates of joints that take hold count from zero."""
+        coords, k = self._constraints.coords, 0
+        for joint in self._rows.joints:
+            if joint.name in taking:
+                for field in ("value", "tracked", "turns", "sine"):
+                    coords[field][k : k + len(joint.rates)] = 0
+            k += len(joint.rates)
+
+    def _measure(self) -> None:
+        """Gaps, coordinates and frames of the present state."""
+        place(self._tables.dofs, self._tables.islands, self.state.q, self.state.v)
+        measure(self._tables, self._constraints, self.state.q)
+
+    def _strain_of(self, joint: str) -> float:
+        """Energy in the springs of a joint [J]; rows are measured."""
+        self._measure()
+        rows = self._constraints.rows
+        mine = [i for i, needs in enumerate(self._rows.needs) if joint in needs and rows["role"][i] == SPRING]
+        return float(0.5 * (rows["value"][mine, 0] * rows["phi"][mine] ** 2).sum())
+
+    # --- at the times that the model says ---
+
+    def reach(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        if not self._due:
+            return self.advance(targets)
+        parts: list[Block] = []
+        done = 0
+        while done < len(targets):
+            rest = list(targets[done:])
+            due = self._due
+            before = len(rest)
+            if due is not None:
+                due = self._matched(due, rest)
+                before = sum(self._time_of(x) < self._moment(due) for x in rest)
+            if before:
+                reached, status, block = self.advance(rest[:before])
+                parts.append(tuple(part[:reached] for part in block))
+                done += reached
+                if status != OK:
+                    return done, status, _joined(parts)
+            elif due is not None:
+                status = self._go_to(due)
+                if status != OK:
+                    return done, status, _joined([*parts, tuple(part[:0] for part in self.now())])
+        return done, OK, _joined(parts)
+
+    @property
+    def _due(self) -> Due | None:
+        """The next change of the plan."""
+        return self._plan[self._done[0]] if self._done[0] < len(self._plan) else None
+
+    def _matched(self, due: Due, targets: Sequence[float]) -> Due:
+        """The same at the time of a target that differs by rounding, so that no step is left between the two."""
+        if not self.adaptive:
+            return due
+        close = [x for x in targets if abs(x - due.time) <= _SAME_TIME * max(1.0, abs(x))]
+        return due._replace(time=close[0]) if close else due
+
+    def _make(self, due: Due) -> None:
+        self._done[0] += 1
+        self._change(due.attach, due.release, self._plan[self._done[0] - 1].time)
+
+    def _time_of(self, target: float) -> float:
+        return target if self.adaptive else float(self.state.clock[0] + target * self._dt)
+
+    def _moment(self, due: Due) -> float:
+        """Its time; of a change at the end of a step, a little earlier, so that a sample there shows what it left."""
+        return due.time if self.adaptive else due.time - _ON_GRID * self._dt
+
+    def _go_to(self, due: Due) -> int:
+        """To a change of the plan, and make it; within a step of fixed size, also the rest of that step."""
+        if due.time <= self.state.clock[2]:
+            self._make(due)
+            return OK
+        if self.adaptive:
+            _, status, _ = self.advance([due.time])
+            if status == OK:
+                self._make(due)
+            return status
+        origin, dt, counts = float(self.state.clock[0]), self._dt, self.state.counts
+        exact = (due.time - origin) / dt
+        count = round(exact)
+        if abs(exact - count) > _ON_GRID:
+            count = int(np.floor(exact))
+        status = self.advance([count])[1] if counts[0] < count else OK
+        if status != OK or abs(exact - count) <= _ON_GRID:
+            if status == OK:
+                self._make(due)
+            return status
+        end = origin + (count + 1) * dt
+        following: Due | None = due
+        while following is not None and following.time < end - _ON_GRID * dt and status == OK:
+            status = self._hop(following.time)
+            if status == OK:
+                self._make(following)
+            following = self._due
+        if status == OK:
+            status = self._hop(end)
+        self.change_step(dt)
+        self.state.clock[0], counts[0] = origin, count + 1
+        self.state.clock[2] = end if status == OK else self.state.clock[2]
+        return status
+
+    def _hop(self, time: float) -> int:
+        """One step that ends at a time."""
+        self.change_step(time - float(self.state.clock[2]))
+        _, status, _ = self.advance([1])
+        if status == OK:
+            self.state.clock[2] = time
+        return status
+
+    # --- state ---
+
+    def take_over(self, other: Method) -> None:
+        super().take_over(other)
+        if isinstance(other, RowMethod) and self.switchable == other.switchable:
+            self._done[:], self.changes = other._done, other.changes
+            if other._start is not other._first:
+                self._restore(other._start.attachment, other._start.tree_q)
+                self._carry(other._row_sets())
+
+    def memory(self) -> dict[str, Array]:
+        if not self.switchable:
+            return {}
+        flags, frames = self._start.attachment.arrays(self.switchable)
+        return {
+            "attached": flags,
+            "attached_frames": frames,
+            "attached_pose": self._start.tree_q.copy(),
+            "attached_done": self._done,
+            "attached_offsets": self._constraints.rows["offset"],
+        }
+
+    def make_room(self, data: dict[str, Array]) -> None:
+        if self.switchable:
+            self.changes = []
+            attachment = Attachment.of_arrays(self.switchable, data["attached"], data["attached_frames"])
+            self._restore(attachment, data["attached_pose"])
+
+    def outcome(self) -> dict[str, Any]:
+        return {"changes": [asdict(change) for change in self.changes]} if self.switchable else {}
+
+
+def _couplings(constraints: Constraints) -> list[int]:
+    """Rows that keep a relation of coordinates."""
+    rows = constraints.rows
+    return np.flatnonzero((rows["kind"] == COORDINATE) & (rows["role"] == HOLD)).tolist()
+
+
+def _joined(parts: Sequence[Block]) -> Block:
+    """Blocks one after the other."""
+    return (
+        parts[0] if len(parts) == 1 else tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    )
