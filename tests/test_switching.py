@@ -474,6 +474,11 @@ def test_the_doctor_and_statics_see_the_mechanism_as_it_starts():
     assert (held.mobility, loose.mobility) == (1, 6)
     assert (held.dof, loose.dof) == (1, 6)
     assert any("as it starts" in finding.what for finding in loose.findings)
+    model = pendulum(None)
+    model.add(Spherical("grip", "rod", GROUND, at=(1.0, 0.0, 0.0), attached=((0.1, 0.2),)))
+    assert check(model).ok
+    found = equilibrium(model)
+    assert found.posed().joints["pivot"].position == pytest.approx((math.pi / 2,), abs=1e-6)
     found = equilibrium(pendulum(((0.0, 1.0),)))
     assert abs(found.values["pivot.angle"]) == pytest.approx(math.pi / 2, abs=1e-6)
 

@@ -253,7 +253,7 @@ def _posed(forces: Forces, q: Array) -> Model:
     for joint in forces.mech.joints:
         read = values[k : k + len(joint.rates)]
         k += len(joint.rates)
-        if not joint.rates:
+        if not joint.rates or not joint.attached_at_start:
             continue
         placed = forces.mech.system.joints[joint.name]
         position = q[placed.q] if placed.in_tree else as_coordinates(joint, read[None])[0]
