@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Colours that colour-blind readers tell apart (Okabe and Ito, Color Universal Design, 2008), without the
 # yellow that is too pale for a thin line; a second round is dashed.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_STYLES = [(colour, dash) for dash, colour in product(("-", "--", "-.", ":"), _COLOURS)]
+STYLES = [(colour, dash) for dash, colour in product(("-", "--", "-.", ":"), _COLOURS)]
 
 _QUANTITIES = {
     "rad": "angle",
@@ -69,7 +69,7 @@ def new_figure(width: float, height: float) -> Figure:
 def _draw(axes: Any, record: Record, signals: Sequence[str]) -> None:
     lines = []
     for i, name in enumerate(signals):
-        colour, dash = _STYLES[i % len(_STYLES)]
+        colour, dash = STYLES[i % len(STYLES)]
         lines += axes.plot(record.time, record[name], dash, color=colour, linewidth=1.4, label=name)
     axes.grid(True, color="0.88", linewidth=0.8)
     axes.set_axisbelow(True)

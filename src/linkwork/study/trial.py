@@ -56,8 +56,9 @@ def try_out(
     poses: list[Array] = [start]
 
     def sample(sim: Simulation) -> None:
-        times.append(sim.time)
-        poses.append(sim.q.copy())
+        if not sim.changes:  # singular positions are those of the mechanism as it starts
+            times.append(sim.time)
+            poses.append(sim.q.copy())
 
     began = wall.perf_counter()
     complaints: list[str] = []
