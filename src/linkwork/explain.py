@@ -40,7 +40,7 @@ def likely_reason(simulation: Simulation, status: int) -> str:
     if status == SINGULAR and isinstance(simulation.method, ImplicitMethod):
         joints = " and ".join(f"'{name}'" for name in simulation.method.loose_joints())
         return (
-            f"t = {time:.6g} s: a singular position lies ahead, where the equations of {joints} no longer determine how "
+            f"t = {time:.6g} s: a singular position lies ahead, where the equations of {joints} no longer say how "
             f"the mechanism moves and no choice of independent coordinates works; use method 'hybrid' or 'simgc'"
         )
     what = "is not a number" if status == NOT_FINITE else "is running away"

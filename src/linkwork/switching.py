@@ -204,6 +204,18 @@ def tree_coordinates(tree: System, values: Array) -> Array:
     return q
 
 
+def tree_rates(tree: System, rates: Array) -> Array:
+    """Rates of a tree from those of all joints, in the order of its row table."""
+    assert tree.rows is not None
+    v, k = tree.v0.copy(), 0
+    for joint in tree.rows.joints:
+        placed = tree.joints[joint.name]
+        if placed.in_tree:
+            v[placed.v] = rates[k : k + len(joint.rates)]
+        k += len(joint.rates)
+    return v
+
+
 def _numbers(joint: Joint, values: Array) -> Iterator[float]:
     k = 0
     for motion in joint.motions():

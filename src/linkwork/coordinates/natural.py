@@ -82,8 +82,8 @@ class Natural(NamedTuple):
 
 def no_natural() -> Natural:
     """Of no bodies: for kernels that take other coordinates, too."""
-    parts = [np.zeros(0, kind) for kind in (NATURAL_BODY, NATURAL_VECTOR, RIGID_ROW, TERM)]
-    return Natural(*parts, np.zeros(0, np.int64))
+    kinds = (NATURAL_BODY, NATURAL_VECTOR, RIGID_ROW, TERM, np.dtype(np.int64))
+    return Natural(*(np.zeros(0, kind) for kind in kinds))
 
 
 @kernel

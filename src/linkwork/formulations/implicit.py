@@ -88,6 +88,8 @@ _ROUNDING, _NOISE = (
     1e-14,
     1e-11,
 )  # of displacements [rad or m]; near singular positions gaps weigh a thousandfold
+ASIDE = 1e-9  # share of a step: forces that jump at its end are those of just before in it, of just after in the next
+JUMP = 1e-2  # share of the accelerations by which forces may miss balance before these are found anew
 _PLACED = 1e-13  # gaps that a start may have [rad or m]
 
 
@@ -403,6 +405,15 @@ def begin(tables, constraints, work, path, t, h):
             work.row[TARGET, r] = work.row[PHI, r]
     _want_rates(tables, constraints, work, t)
     _project(work, s, v)
+    find_accelerations(tables, constraints, work, path, t + ASIDE * h, s)
+
+
+@kernel
+def find_accelerations(tables, constraints, work, path, t, s):
+    """(inertia and penalties factored) => accelerations and multipliers of a state."""
+    q, v, a = path.q[NOW], path.y[RATES], path.y[ACCELERATIONS]
+    residual, change = work.x[RESIDUAL], work.x[CHANGE]
+    n = change.shape[0]
     for turn in range(_ROUNDS):  # M a + Φᵀ λ = Q with Φ a = want, augmented likewise
         evaluate(tables, constraints, work, q, v, a, t, 0.0, 0.0, False)
         _want_accelerations(tables, constraints, work, t)
@@ -464,13 +475,13 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
     for i in range(n):
         delta[i] = h * path.y[RATES, i] + 0.5 * h * h * path.y[AUXILIARY, i]
     aim_servos(tables, constraints, work, t, h)
-    last, ratio, fresh = np.inf, 0.0, False
+    last, ratio, fresh, end = np.inf, 0.0, False, t + (1.0 - ASIDE) * h
     for turn in range(limit):
         try_end(work, path, h, method)
         move(tables, work, path.q[NOW], delta, path.q[TRIAL])
         anew = turn == 0 or (ratio > _SLOW and not fresh)
         evaluate(
-            tables, constraints, work, path.q[TRIAL], x[TRIAL_RATE], x[TRIAL_ACCELERATION], t + h, on_v, s, anew
+            tables, constraints, work, path.q[TRIAL], x[TRIAL_RATE], x[TRIAL_ACCELERATION], end, on_v, s, anew
         )  # fmt: skip
         if anew:
             stiffen(work, s)
@@ -519,12 +530,44 @@ def take(tables, constraints, work, path, t, h, method):
     _project_motion(tables, constraints, work, q, v, a, t + h, s)
     for i in range(n):
         path.y[AUXILIARY, i] = x[TRIAL_AUX, i] + a[i] - x[TRIAL_ACCELERATION, i]
-    evaluate(tables, constraints, work, q, v, a, t + h, 0.0, 0.0, False)
     for r in range(work.kept.shape[0]):
         work.row[TARGET, r] = work.row[AIM, r]
+    evaluate(tables, constraints, work, q, v, a, t + (1.0 - ASIDE) * h, 0.0, 0.0, False)
     account(constraints, work)
     path.energy[0] += 0.5 * h * (supplied + work.report[2])
     path.energy[1] += 0.5 * h * (dissipated + work.report[3])
+    if timed(tables, constraints):
+        _meet_jump(tables, constraints, work, path, t + h, h, s)
+
+
+@kernel
+def timed(tables, constraints):
+    """Whether forces may change with time alone, and so jump."""
+    for i in range(tables.loads.shape[0]):
+        if tables.loads[i].signal >= 0 or tables.loads[i].function != 0:
+            return True
+    for r in range(constraints.rows.shape[0]):
+        if constraints.rows[r].signal >= 0:
+            return True
+    return False
+
+
+@kernel
+def _meet_jump(tables, constraints, work, path, t, h, s):
+    """If forces just after t do not balance the accelerations, find these anew."""
+    q, v, a, residual = path.q[NOW], path.y[RATES], path.y[ACCELERATIONS], work.x[RESIDUAL]
+    evaluate(tables, constraints, work, q, v, a, t + ASIDE * h, 0.0, 0.0, False)
+    for r in range(work.kept.shape[0]):
+        if work.kept[r] != SOFT:
+            scatter(work, r, work.row[MULTIPLIER, r], residual)
+    solve(work.matrix, residual)
+    miss, size = 0.0, 0.0
+    for i in range(residual.shape[0]):
+        miss, size = max(miss, abs(residual[i])), max(size, abs(a[i]))
+    if miss > JUMP * size:
+        begin(tables, constraints, work, path, t, h)
+    else:
+        account(constraints, work)
 
 
 @kernel

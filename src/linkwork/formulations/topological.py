@@ -41,6 +41,8 @@ from ..solvers.partition import eliminate, follow, gather_back, load_gradients, 
 from ..solvers.skyline import FIRST, LOWER, START, UNKNOWN, UPPER
 from ..tables import SERVO_RATE
 from .implicit import (
+    ASIDE,
+    JUMP,
     NO_CONVERGENCE,
     NOW,
     TRIAL,
@@ -52,6 +54,7 @@ from .implicit import (
     look,
     sample,
     seen,
+    timed,
     try_end,
 )
 
@@ -187,7 +190,7 @@ def _attempt(tables, constraints, work, part, path, stats, t, h, options):
         try_end(work, path, h, options)
         if not _consistent(tables, constraints, work, part, path.q[TRIAL], v, a, t + h):
             return False
-        evaluate(tables, constraints, work, path.q[TRIAL], v, a, t + h, on_v, s, True)
+        evaluate(tables, constraints, work, path.q[TRIAL], v, a, t + (1.0 - ASIDE) * h, on_v, s, True)
         _reduce(work.matrix, part)
         gather_back(part, residual, part.x[0])
         stats[FACTORED] += 1
@@ -230,13 +233,34 @@ def _take(tables, constraints, work, part, path, t, h, options):
     _consistent(tables, constraints, work, part, q, v, a, t + h)
     for i in range(n):
         path.y[AUXILIARY, i] += a[i]
-    evaluate(tables, constraints, work, q, v, a, t + h, 0.0, 0.0, False)
     for r in range(constraints.rows.shape[0]):
         work.row[TARGET, r] = work.row[AIM, r]
+    evaluate(tables, constraints, work, q, v, a, t + (1.0 - ASIDE) * h, 0.0, 0.0, False)
     _react(work, part)
     account(constraints, work)
     path.energy[0] += 0.5 * h * (supplied + work.report[2])
     path.energy[1] += 0.5 * h * (dissipated + work.report[3])
+    if timed(tables, constraints):
+        _meet_jump(tables, constraints, work, part, path, t + h, h)
+
+
+@kernel
+def _meet_jump(tables, constraints, work, part, path, t, h):
+    """If forces just after t do not balance the accelerations, find these anew."""
+    q, v, a, residual = path.q[NOW], path.y[RATES], path.y[ACCELERATIONS], work.x[RESIDUAL]
+    evaluate(tables, constraints, work, q, v, a, t + ASIDE * h, 0.0, 0.0, True)
+    _reduce(work.matrix, part)
+    gather_back(part, residual, part.x[0])
+    k, miss, size = part.independent.shape[0], 0.0, 0.0
+    for i in range(k):
+        part.reduced[i, k] = part.x[0, i]
+    solve_dense(part.reduced)
+    for i in range(k):
+        miss, size = max(miss, abs(part.reduced[i, k])), max(size, abs(a[part.independent[i]]))
+    if miss > JUMP * size:
+        begin(tables, constraints, work, path, t, h)
+    else:
+        account(constraints, work)
 
 
 @kernel

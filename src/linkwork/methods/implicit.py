@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..constrain import RowTable
 from ..contacts import may_touch
 from ..coordinates.tangent import SCRATCH
 from ..errors import LinkworkError, UnsupportedError
@@ -25,6 +26,7 @@ from ..system import System
 from ..tables import COORDINATE, Constraints
 from .base import Method, samples
 from .rows import Start, carry, give_command, redundant_rows, settle, without_degenerate
+from .switching import RowMethod
 
 TRAPEZOIDAL, ALPHA = "trapezoidal", "alpha"
 INTEGRATORS = (TRAPEZOIDAL, ALPHA)
@@ -63,7 +65,7 @@ def refuse(name: str, flat: Flat) -> None:
         )
 
 
-class ImplicitMethod(Method):
+class ImplicitMethod(RowMethod):
     """Relative coordinates, loops closed by multipliers and penalties (`hybrid`).
 
     `rho`: spectral radius at infinite frequency, 1 for the trapezoidal rule. `iterations`: limit of Newton's
@@ -90,50 +92,66 @@ class ImplicitMethod(Method):
         ticks = 0.0 if budget is None else budget * cycles_per_second()
         self._budget = budget
         self._options = np.array([*generalized_alpha(self._rho), TOLERANCE, iterations, HALVINGS, ticks])
-        self._start = Start(model, maximal=False)
         self._part: Partition | None = None
-        self._prepare(model)
-        self._tables = self.system.fresh_tables()
+        start = self._first_start(model)
+        self._tables = start.system.fresh_tables()
+        self.observer: RowObserver = self._new_observer(model, start)
+        self._open(start)
         self.reset()
 
-    def _prepare(self, model: Model) -> None:
-        """Coordinates, rows and what the steps need of them."""
-        self.system = self._start.system
+    def _first_start(self, model: Model) -> Start:
+        return Start(model, maximal=False)
+
+    def _new_observer(self, model: Model, start: Start) -> RowObserver:
+        return DirectObserver(model, start.system)
+
+    def _prepare(self, start: Start) -> None:
+        self._start, self.system = start, start.system
         # Rows that never say anything are left out. Others may take turns in following from each other: all stay.
         self._rows, self._degenerate = without_degenerate(self.system)
-        self._work = new_step(self.system, self._rows.constraints)
+        self._work = new_tree_step(self.system, self._rows.constraints)
         if self.name == "topological":
             rank = int((self._work.kept != m.SOFT).sum())
-            rank -= len(set(redundant_rows(self._start)) - set(self._degenerate))
+            rank -= len(set(redundant_rows(start)) - set(self._degenerate))
             self._part = new_partition(self._work.kept, self.system.nv, rank)
-        self.observer: RowObserver = DirectObserver(model, self.system, self._rows.names)
+        assert isinstance(self.observer, DirectObserver)
+        self._configuration = self.observer.configure(
+            self.system, self._rows.names, start.attachment, start.tree_q
+        )
 
-    def _start_of(self) -> tuple[Array, Array]:
-        """Where the unknowns start, and their rates."""
-        return self._start.q, self._start.v
-
-    def reset(self) -> None:
+    def _fill(self) -> None:
         assert self.system.rows is not None
-        q, v = self._start_of()
-        self._stats = np.zeros(m.STATS)
-        self._stats[[m.GAP_ROW, m.SMALLEST_ROW]] = -1.0
         self._constraints = self._rows.fresh()
         self._every_row = self._constraints._replace(rows=self.system.rows.fresh().rows)
-        settle(self._tables, self._constraints, self._settled)
-        settle(self._tables, self._every_row, self._settled)
         self._work.row[:] = 0.0
-        seen = np.full(len(q) + len(v) + len(self._constraints.inputs), np.nan)
-        path = m.Path(np.tile(q, (2, 1)), np.zeros((3, len(v))), np.zeros(2), seen)
-        path.y[m.RATES] = v
-        self._path = path
-        state = new_state(q, v)
+
+    def _row_sets(self) -> list[tuple[RowTable, Constraints]]:
+        assert self.system.rows is not None
+        return [(self._rows, self._constraints), (self.system.rows, self._every_row)]
+
+    def _marks(self) -> list[tuple[int, RowTable]]:
+        assert self.system.rows is not None
+        return [(m.SMALLEST_ROW, self._rows), (m.GAP_ROW, self.system.rows)]
+
+    def reset(self) -> None:
+        self._rewind()
+        self._stats = np.zeros(m.STATS)
+        self._stats[[m.GAP_ROW, m.SMALLEST_ROW]] = -1.0
+        self._fill()
+        start = self._start
+        settle(self._tables, self._constraints, start.q)
+        settle(self._tables, self._every_row, start.q)
+        self._path = self._new_path(start.q, start.v)
+        path, state = self._path, new_state(start.q, start.v)
         self.state = state._replace(q=path.q[implicit.NOW], v=path.y[m.RATES], work=path.energy)
         self.state.clock[1] = self._dt
 
-    @property
-    def _settled(self) -> Array:
-        """Coordinates of the system at the start."""
-        return self._start.q
+    def _new_path(self, q: Array, v: Array) -> m.Path:
+        """A path that begins at some unknowns and rates."""
+        seen = np.full(len(q) + len(v) + len(self._constraints.inputs), np.nan)
+        path = m.Path(np.tile(q, (2, 1)), np.zeros((3, len(v))), np.zeros(2), seen)
+        path.y[m.RATES] = v
+        return path
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         coords, rows = len(self._constraints.coords), len(self._constraints.rows)
@@ -149,6 +167,10 @@ class ImplicitMethod(Method):
             done, status = implicit.run_implicit(*what, *how)
         else:
             done, status = topological.run_topological(*what, self._part, *how)
+        if self.switchable:  # the observer must know whose forces these are
+            tag = np.full((n, 1), float(self._configuration))
+            room = np.zeros((n, len(self._every_name()) - rows))
+            out = out._replace(forces=np.hstack([tag, out.forces, room]))
         return done, status, tuple(out)
 
     def now(self) -> Block:
@@ -163,6 +185,10 @@ class ImplicitMethod(Method):
 
     def strain(self) -> float:
         return float(layout.Samples(*self.now()).solver[0, 0])
+
+    def change_step(self, dt: float) -> None:
+        super().change_step(dt)
+        self.disturb()
 
     def disturb(self) -> None:
         self._path.seen[:] = np.nan
@@ -184,6 +210,7 @@ class ImplicitMethod(Method):
     def memory(self) -> dict[str, Array]:
         constraints, path = self._constraints, self._path
         return {
+            **super().memory(),
             "rows": constraints.rows,
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
@@ -214,11 +241,13 @@ class ImplicitMethod(Method):
     def outcome(self) -> dict[str, Any]:
         s, steps = self._stats, max(int(self.state.counts[1]), 1)
         return {
+            **super().outcome(),
             "iterations_mean": float(s[m.ITERATIONS]) / steps,
             "iterations_max": int(s[m.MOST_ITERATIONS]),
             "factorisations_mean": float(s[m.FACTORED]) / steps,
             "steps_halved": int(s[m.HALVED]),
             "steps_over_budget": int(s[m.OVERRUNS]),
+            "sets_chosen_anew": int(s[m.RECHOSEN]),
             "worst_gap_m": float(s[m.GAP]),
             "worst_row": self._gap_row(),
             "degenerate_rows": list(self._degenerate),
@@ -238,11 +267,10 @@ class ImplicitMethod(Method):
 
     def _gap_row(self) -> str | None:
         assert self.system.rows is not None
-        row = int(self._stats[m.GAP_ROW])
-        return self.system.rows.names[row] if row >= 0 else None
+        return self._row_name(self._stats[m.GAP_ROW], self.system.rows)
 
 
-def new_step(system: System, constraints: Constraints) -> m.Step:
+def new_tree_step(system: System, constraints: Constraints) -> m.Step:
     """Structure and scratch of implicit steps of a tree under some rows."""
     dofs = system.tables.dofs
     parent, rate = dofs["parent"], dofs["v"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from ..coordinates.natural_tangent import MOTION, Reach
+from ..coordinates.observe import read_joints
 from ..mobility import analyse
 from ..model import Model
 from ..natural import NaturalTable, choose, natural_system
@@ -15,8 +16,9 @@ from ..order import elimination_order
 from ..rotation import Array
 from ..solvers import multipliers as m
 from ..solvers.skyline import new_skyline
+from ..switching import Attachment, Blow, blow, tree_coordinates, tree_rates
 from .implicit import ImplicitMethod
-from .rows import floating
+from .rows import Start, floating
 
 
 class GlobalMethod(ImplicitMethod):
@@ -25,40 +27,61 @@ class GlobalMethod(ImplicitMethod):
     Its state is that of floating bodies, which records are made of; the unknowns are kept beside it.
     """
 
-    def _prepare(self, model: Model) -> None:
-        start = self._start
-        self.system = natural_system(model)
+    def _first_start(self, model: Model) -> Start:
+        self._model = model
+        return Start(model, maximal=True, floats=natural_system)
+
+    def _new_observer(self, model: Model, start: Start) -> RowObserver:
+        return RowObserver(start.system)
+
+    def _prepare(self, start: Start) -> None:
+        self._start, self.system = start, start.system
+        still = np.zeros(start.tree.nv)
         poses = [
-            floating(model, self.system, start.tree, q, np.zeros(start.tree.nv))[0]
+            floating(self._model, self.system, start.tree, q, still)[0]
             for q in (start.tree_q, analyse(start.tree, start.tree_q).pose)
         ]
-        self._first = floating(model, self.system, start.tree, start.tree_q, start.v)
         self._table = choose(self.system, poses)
         self._rows = self._table.rows
         self._degenerate = (*self._table.satisfied, *self._table.redundant)
         self._work = new_natural_step(self._table)
-        self.observer: RowObserver = RowObserver(self.system)
-
-    def _start_of(self) -> tuple[Array, Array]:
-        return self._table.from_floating(*self._first)
-
-    @property
-    def _settled(self) -> Array:
-        return self._first[0]
 
     def reset(self) -> None:
         super().reset()
-        self.state = self.state._replace(q=self._first[0].copy(), v=self._first[1].copy())
-        self._known = self._first
+        start = self._start
+        self.state = self.state._replace(q=start.q.copy(), v=start.v.copy())
+        self._take_up()
+
+    def _take_up(self) -> None:
+        """Unknowns of the state; it may be that of another configuration, with other unknowns."""
+        energy = self._path.energy
+        self._path = self._new_path(*self._table.from_floating(self.state.q, self.state.v))
+        self._path.energy[:] = energy
+        self.state = self.state._replace(work=self._path.energy)
+        self._known = self.state.q.copy(), self.state.v.copy()
+
+    def _restore(self, attachment: Attachment, tree_q: Array) -> None:
+        super()._restore(attachment, tree_q)
+        self._take_up()
+
+    def _blow(self, taking: Collection[str]) -> Blow:
+        """In the coordinates of the tree: bodies without inertia of their own cannot be struck while they float."""
+        tree, coords = self._start.tree, len(self._constraints.coords)
+        values, rates = np.empty(coords), np.empty(coords)
+        read_joints(self._tables, self._constraints, self.state.q, self.state.v, values, rates)
+        q, v = tree_coordinates(tree, values), tree_rates(tree, rates)
+        hit = blow(tree, q, v, taking)
+        return hit._replace(v=floating(self._model, self.system, tree, q, hit.v)[1])
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state = self.state
         if not all(np.array_equal(a, b) for a, b in zip(self._known, (state.q, state.v), strict=True)):
-            self._path.q[:], self._path.y[m.RATES] = self._table.from_floating(state.q, state.v)
-        done, status, out = super().advance([*targets, targets[-1]] if len(targets) else targets)
+            self._take_up()
+            state = self.state
+        done, status, out = super().advance(targets)
         state.q[:], state.v[:] = self._table.to_floating(self._path.q[0], self._path.y[m.RATES])
         self._known = state.q.copy(), state.v.copy()
-        return min(done, len(targets)), status, tuple(part[: len(targets)] for part in out)
+        return done, status, out
 
 
 def new_natural_step(table: NaturalTable) -> m.Step:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,8 @@ _DEPENDENT = 1e-8  # sin² of the angle between a row and the others below which
 class Start:
     """A model with rows, compiled and assembled: a start on its constraints, in the coordinates of the method."""
 
-    def __init__(self, model: Model, maximal: bool):
+    def __init__(self, model: Model, maximal: bool, floats: Callable[[Model], System] | None = None):
+        """`floats` compiles a model with every body floating; the usual compiler by default."""
         self.maximal = maximal
         self.tree = compile_model(model, rows=True)
         """In generalized coordinates, whatever the method."""
@@ -54,7 +55,7 @@ class Start:
         """Which switchable joints hold, and where."""
         self.system, self.q, self.v = self.tree, assembly.q, assembly.v
         if maximal:
-            self.system = compile_model(model, rows=True, maximal=True)
+            self.system = floats(model) if floats else compile_model(model, rows=True, maximal=True)
             self.q, self.v = floating(model, self.system, self.tree, assembly.q, assembly.v)
 
     def switched(self, attachment: Attachment, tree_q: Array) -> Start:

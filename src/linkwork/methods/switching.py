@@ -20,7 +20,7 @@ from ..integrate import OK
 from ..kernels.rows import measure
 from ..observe import Block
 from ..rotation import Array
-from ..switching import Attachment, Due, JointChange, blow, here, plan, tree_coordinates
+from ..switching import Attachment, Blow, Due, JointChange, blow, here, plan, tree_coordinates
 from ..tables import COORDINATE, HOLD, SPRING, Constraints
 from .base import Method
 from .rows import Start, carry
@@ -108,7 +108,7 @@ class RowMethod(Method):
             return
         strain = {name: self._strain_of(name) for name in leaving}
         self._configure(taking, leaving)
-        hit = blow(self.system, self.state.q, self.state.v, taking)
+        hit = self._blow(taking)
         self.state.v[:] = hit.v
         stored = sum(self._strain_of(name) for name in taking)  # whoever attaches a spring has wound it
         self.state.work[0] += hit.supplied + stored
@@ -118,6 +118,10 @@ class RowMethod(Method):
             self.changes.append(JointChange(time, name, False, _NO_IMPULSE, _NO_IMPULSE, strain[name]))
         for name in taking:
             self.changes.append(JointChange(time, name, True, *hit.wrenches[name], hit.lost[name]))
+
+    def _blow(self, taking: Collection[str]) -> Blow:
+        """What happens when joints take hold here."""
+        return blow(self.system, self.state.q, self.state.v, taking)
 
     def _not_switchable(self, name: str) -> str:
         assert self.system.rows is not None

@@ -129,7 +129,8 @@ def kept_rows(constraints: Constraints, rigid: int = 0) -> np.ndarray:
     """What rows are to the solver: joint equations and couplings, servos that keep a rate, laws; then rigid rows."""
     role = constraints.rows["role"]
     kept = np.where(role == HOLD, HELD, np.where(role == SERVO_RATE, DRIVEN, SOFT))
-    return np.r_[kept, np.full(rigid, HELD)].astype(np.int64)
+    every: np.ndarray = np.r_[kept, np.full(rigid, HELD)].astype(np.int64)
+    return every
 
 
 @kernel

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import LinkworkError, SimulationError
+from ..methods.choose import DEFAULT_DT, METHODS, SOLVERS
 from ..model import Model
 from ..record import Record
 from ..rotation import Array
-from ..simulate import DEFAULT_DT, METHODS, SOLVERS, Simulation
+from ..simulate import Simulation
 
 _SAMPLES = 200  # at most, of each run
 _TOLERANCES = (1e-12, 1e-11, 1e-10, 1e-9)  # of the reference: the first that the model allows
