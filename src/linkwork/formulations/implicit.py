@@ -387,10 +387,8 @@ def account(constraints, work):
 @kernel
 def begin(tables, constraints, work, path, t, h):
     """Bring a state onto the constraints and find its accelerations and multipliers."""
-    q, v, a = path.q[NOW], path.y[RATES], path.y[ACCELERATIONS]
-    residual, change, s = work.x[RESIDUAL], work.x[CHANGE], 0.25 * h * h
-    n = change.shape[0]
-    for i in range(n):
+    q, v, a, s = path.q[NOW], path.y[RATES], path.y[ACCELERATIONS], 0.25 * h * h
+    for i in range(a.shape[0]):
         a[i] = 0.0
     for r in range(work.kept.shape[0]):
         work.row[MULTIPLIER, r] = 0.0
