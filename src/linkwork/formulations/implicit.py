@@ -2,12 +2,14 @@
 
 Positions at the end of a step are sought by Newton's method,
 
-    M z'' + Φᵀ (λ* + α Φ) = Q,    λ* ← λ* + α Φ after every iteration,
+    M z'' + Φᵀ (λ* + α Φ) = Q,    λ* ← λ* + α (Φ + Φ_z Δz) after every iteration Δz,
 
 with the rates and accelerations that the integrator gives for them: generalized-α with spectral radius 1, which is the
 trapezoidal rule, or less, which damps what the step cannot resolve. The tangent M + h/2 C + s (K + Φᵀ α Φ), s = h²/4 of
 the trapezoidal rule, has the exact derivatives of inertial forces, loads, springs and drives; second derivatives of
-constraints are left out: they cost an iteration at most. Rates and accelerations are then projected onto the
+constraints are left out: they cost an iteration at most. Multipliers follow the gap that an iteration should leave,
+not the one that it does leave, whose curvature times α would be a force out of all proportion; and as long as a tangent
+is in use, αΦ pushes along the gradients in it, since what turns out of them is not resisted. Rates and accelerations are then projected onto the
 constraints with the same factors. Relative and natural coordinates differ in what `evaluate` and `look` make of them.
 """
 
@@ -84,9 +86,7 @@ NOW, TRIAL = 0, 1
 # smallest, a heavy body held by a light rod would be held loosely.
 _FIRM, _SHARE, _LEAST = 1e6, 0.03, 1e-3  # the last: of the heaviest unknown, for rows of bodies without mass
 _ROUNDS = 8  # of projection: each is worth three digits at least
-# The tangent is made anew if corrections shrink by less than this, or were larger [rad or m]: gradients that have
-# turned by d since let a gap of d² push by 1e6 d³ into directions that the old penalties do not resist.
-_SLOW, _STALE = 0.1, 1e-4
+_SLOW = 0.1  # contraction beyond which the tangent is made anew
 _ROUNDING, _NOISE = (
     1e-14,
     1e-11,
@@ -296,6 +296,15 @@ def _shove(work, r, weight, out):
 
 
 @kernel
+def _along(work, r, x):
+    """That row times a vector of unknowns."""
+    total = 0.0
+    for k in range(work.ptr[r], work.ptr[r + 1]):
+        total += work.pushed[k] * x[work.idx[k]]
+    return total
+
+
+@kernel
 def _remove(work, s, q_rates):
     """One round of projection: q_rates ← q_rates - F⁻¹ s Φᵀ α (Φ q_rates - want); returns the largest miss."""
     change = work.x[CHANGE]
@@ -486,7 +495,7 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
     for turn in range(limit):
         try_end(work, path, h, method)
         move(tables, work, path.q[NOW], delta, path.q[TRIAL])
-        anew = turn == 0 or ratio > _SLOW or last > _STALE
+        anew = turn == 0 or ratio > _SLOW
         evaluate(
             tables, constraints, work, path.q[TRIAL], x[TRIAL_RATE], x[TRIAL_ACCELERATION], end, on_v, s, anew
         )  # fmt: skip
@@ -496,13 +505,16 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
             stats[FACTORED] += 1
         for r in range(work.kept.shape[0]):
             if work.kept[r] != SOFT:
-                gap = work.row[PHI, r] - (work.row[AIM, r] if work.kept[r] == DRIVEN else 0.0)
-                pull = work.row[PENALTY, r] * gap
-                work.row[MULTIPLIER, r] += pull if turn > 0 else 0.0
-                scatter(work, r, work.row[MULTIPLIER, r] + pull, residual)
+                if work.kept[r] == DRIVEN:
+                    work.row[PHI, r] -= work.row[AIM, r]
+                scatter(work, r, work.row[MULTIPLIER, r], residual)
+                _shove(work, r, work.row[PENALTY, r] * work.row[PHI, r], residual)
         for i in range(n):
             change[i] = -s * residual[i]
         solve(work.matrix, change)
+        for r in range(work.kept.shape[0]):
+            if work.kept[r] != SOFT:
+                work.row[MULTIPLIER, r] += work.row[PENALTY, r] * (work.row[PHI, r] + _along(work, r, change))
         size, moved = 0.0, 0.0
         for i in range(n):
             delta[i] += change[i]
