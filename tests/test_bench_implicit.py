@@ -75,7 +75,7 @@ def test_forces_that_are_not_handed_over_are_refused_by_name():
 # --- figures ---
 
 
-def row(engine, h, us, error, way="hybrid", integrator="trapezoidal"):
+def row(engine, h, us, error, way="hybrid", integrator="α, ρ 0.9"):
     return {
         "case": "made_up", "signal": "x", "unit": "m", "duration_s": 1.0, "h": h, "engine": engine, "way": way,
         "integrator": integrator, "us": us, "spread": 0.0 if us else None, "error": error, "setting": None,
@@ -86,24 +86,28 @@ def row(engine, h, us, error, way="hybrid", integrator="trapezoidal"):
 def test_ratios_compare_the_same_step_no_larger_errors_and_equal_errors():
     rows = [
         row("linkwork", 0.01, 10.0, 4e-3),
-        row("linkwork", 0.01, 5.0, 9e-3, integrator="α"),
+        row("linkwork", 0.01, 5.0, 9e-3, integrator="trapezoidal"),
+        row("linkwork", 0.01, 1.0, 1e-9, way="global"),
         row("linkwork", 0.005, 10.0, 1e-3),
         row("exudyn", 0.01, 60.0, 4e-3, way="tree"),
         row("exudyn", 0.01, 60.0, 2e-3, way="bodies"),
+        row("exudyn", 0.01, 60.0, 1e-2, way="bodies", integrator="index 2"),
         row("exudyn", 0.01, None, None, way="planar"),
     ]
     implicit.compare(rows)
-    same, better, lost = rows[3:]
-    assert same["ratio"] == pytest.approx(12.0)  # the fastest of ours, however wrong
+    same, better, trapezoidal, lost = rows[4:]
+    assert same["ratio"] == pytest.approx(6.0)
     assert same["ratio_no_worse"] == pytest.approx(6.0)
     assert same["ratio_equal"] == pytest.approx(6.0)
     assert better["ratio_no_worse"] == 0.0
     # Half the error of a method of second order takes √2 times the steps.
     assert better["ratio_equal"] == pytest.approx(6.0 / np.sqrt(2.0))
+    assert trapezoidal["ratio"] == pytest.approx(12.0)
+    assert trapezoidal["ratio_no_worse"] == pytest.approx(6.0)  # the most accurate of ours, not the fastest
+    assert trapezoidal["ratio_equal"] is None
     assert lost["ratio"] is None
-    assert [r["ratio"] for r in rows[:3]] == [None] * 3
-    targets = {target.what.partition(": ")[2]: target for target in judge_implicit({"rows": rows})}
-    assert [target.met for target in targets.values()] == [True, False, False, True]
+    assert [r["ratio"] for r in rows[:4]] == [None] * 4
+    assert [target.met for target in judge_implicit({"rows": rows})] == [True, False, False, True]
 
 
 def test_runs_of_ours_that_do_not_arrive_are_told_and_missed():
@@ -115,7 +119,7 @@ def test_runs_of_ours_that_do_not_arrive_are_told_and_missed():
         {"quick": False, "how": implicit.HOW, "notes": [], "targets": [], "rows": rows}
         | {"made_with": {"repetitions": 1, "machine": "here", "linkwork": "0", "exudyn": None}}
     )
-    assert "| linkwork hybrid | trapezoidal | 10 | - | no convergence |" in text
+    assert "| linkwork hybrid | α, ρ 0.9 | 10 | - | no convergence |" in text
 
 
 @compiled_only

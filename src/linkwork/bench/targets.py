@@ -140,17 +140,17 @@ def judge_implicit(data: dict[str, Any]) -> list[Target]:
         ]
         found += [
             _least(
-                f"{case}: times faster than the fastest Exudyn with the same step",
+                f"{case}: times faster than any way of Exudyn, same step and integrator",
                 FASTER_THAN_EXUDYN,
                 _column(others, "ratio"),
             ),
             _least(
-                f"{case}: the same, where the error of Linkwork is no larger (0: no way is as good)",
+                f"{case}: times faster with an error no larger, same step (0: the error is larger)",
                 FASTER_THAN_EXUDYN,
                 _column(others, "ratio_no_worse"),
             ),
             _least(
-                f"{case}: times faster for the same error, with a step of its choice",
+                f"{case}: times faster for the same error, step of our choice, where errors overlap",
                 FASTER_THAN_EXUDYN,
                 [row["ratio_equal"] for row in others if row["ratio_equal"] is not None],
             ),
