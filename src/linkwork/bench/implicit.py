@@ -224,14 +224,16 @@ def _ours(
     case: Case, model: Model, duration: float, h: float, truth: Array, method: str, options: dict[str, float]
 ) -> _Attempt:
     """Error and contender of one of our methods; ArithmeticError if it does not arrive."""
-    from ..errors import SimulationError
+    from ..errors import SimulationError, UnsupportedError
     from ..simulate import Simulation
 
-    simulation = Simulation(model, method=method, dt=h, **options)  # type: ignore[arg-type]
     try:
+        simulation = Simulation(model, method=method, dt=h, **options)  # type: ignore[arg-type]
         record = simulation.run(duration, every=GRID, reactions=False)
     except SimulationError as failure:
-        raise ArithmeticError(f"no convergence: {str(failure).split(';')[0]}") from None
+        raise ArithmeticError(f"no convergence: {str(failure).partition(';')[0]}") from None
+    except UnsupportedError as refusal:
+        raise ArithmeticError(f"refused: {str(refusal).partition(';')[0]}") from None
     count = round(duration / h)
     error = float(np.abs(record[case.signal] - truth).max())
     return error, Contender("", lambda _: simulation.step(count), count, simulation.reset), None
