@@ -15,7 +15,7 @@ from . import peer_exudyn as exudyn
 from .progress import Progress
 from .report import Section, grids, made_with, notes_and_targets, number, timed
 from .targets import judge_implicit
-from .timing import Contender, Figure, interleave
+from .timing import Contender, interleave
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -135,12 +135,17 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
         truth = _reference(case, model, duration)
         peers = _peers(case, model, notes)
         sizes = case.steps[:1] if quick else case.steps
-        tick = bar.stretch((k + 1) / len(known), repetitions * len(sizes))
-        found = [
-            row
-            for h in sizes
-            for row in _same_step(case, model, duration, h, truth, peers, repetitions, tick)
-        ]
+        entries = [entry for h in sizes for entry in _entries(case, model, duration, h, truth, peers)]
+        # All sizes take turns too, for errors of one are compared with those of another. A repetition is a whole run,
+        # however short: the start is part of no one's time.
+        tick = bar.stretch((k + 1) / len(known), repetitions)
+        contenders = [contender for _, contender in entries if contender is not None]
+        figures = interleave(contenders, repetitions, shortest=0.0, tick=tick)
+        found = []
+        for row, contender in entries:
+            figure = None if contender is None else figures[contender.name]
+            row["us"], row["spread"] = (None, None) if figure is None else (figure.median, figure.spread)
+            found.append(row)
         compare(found)
         rows += found
     bar.to(1.0)
@@ -172,52 +177,36 @@ def _peers(case: Case, model: Model, notes: set[str]) -> dict[str, exudyn.Mechan
     return made
 
 
-def _same_step(
-    case: Case,
-    model: Model,
-    duration: float,
-    h: float,
-    truth: Array,
-    peers: dict[str, exudyn.Mechanism],
-    repetitions: int,
-    tick: Callable[[], object],
-) -> list[dict[str, Any]]:
-    """All contenders with one size of step: first their errors, then those that arrive take turns."""
+def _entries(
+    case: Case, model: Model, duration: float, h: float, truth: Array, peers: dict[str, exudyn.Mechanism]
+) -> Iterator[tuple[dict[str, Any], Contender | None]]:
+    """Everyone with one size of step: a row with its error, and what is to be timed if it arrives."""
     from ..methods.choose import IMPLICIT
 
     count = round(duration / h)
-    common = {"case": case.scene, "signal": case.signal, "unit": case.unit, "duration_s": duration, "h": h}
-    rows: list[dict[str, Any]] = []
-    contenders: list[Contender] = []
-
-    def enter(engine: str, way: str, integrator: str, attempt: Callable[[], _Attempt]) -> None:
-        row = common | {"engine": engine, "way": way, "integrator": integrator}
-        row |= {"error": None, "outcome": None, "setting": None}
-        try:
-            error, contender, row["setting"] = attempt()
-            row["error"] = error
-            contenders.append(contender._replace(name=str(len(rows))))
-        except ArithmeticError as failure:
-            row["outcome"] = str(failure)
-        rows.append(row)
-
+    attempts: dict[tuple[str, str, str], Callable[[], _Attempt]] = {}
     for method in IMPLICIT:
         for integrator, options in INTEGRATORS.items():
-            enter(
-                "linkwork",
-                method,
-                integrator,
-                partial(_ours, case, model, duration, h, truth, method, options),
+            attempts["linkwork", method, integrator] = partial(
+                _ours, case, model, duration, h, truth, method, options
             )
     for form, mechanism in peers.items():
         for scheme in exudyn.SCHEMES.values():
-            enter("exudyn", form, scheme.label, partial(_theirs, mechanism, scheme, h, count, truth))
-    # A repetition is a whole run, however short: the start is part of no one's time.
-    figures = interleave(contenders, repetitions, shortest=0.0, tick=tick)
-    for k, row in enumerate(rows):
-        figure: Figure | None = figures.get(str(k))
-        row["us"], row["spread"] = (figure.median, figure.spread) if figure else (None, None)
-    return rows
+            attempts["exudyn", form, scheme.label] = partial(_theirs, mechanism, scheme, h, count, truth)
+    for who, attempt in attempts.items():
+        row: dict[str, Any] = {"case": case.scene, "signal": case.signal, "unit": case.unit}
+        row |= {
+            "duration_s": duration,
+            "h": h,
+            **dict(zip(("engine", "way", "integrator"), who, strict=True)),
+        }
+        try:
+            error, contender, setting = attempt()
+        except ArithmeticError as failure:
+            yield row | {"error": None, "outcome": str(failure), "setting": None}, None
+        else:
+            named = contender._replace(name=f"{h:g} {who}")
+            yield row | {"error": error, "outcome": None, "setting": setting}, named
 
 
 def _ours(
