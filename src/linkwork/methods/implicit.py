@@ -69,7 +69,8 @@ class ImplicitMethod(RowMethod):
     """Relative coordinates, loops closed by multipliers and penalties (`hybrid`).
 
     `rho`: spectral radius at infinite frequency, 1 for the trapezoidal rule. `tolerance`: error that a step may
-    make [rad or m] before it is taken in halves; None for any. `iterations`: limit of Newton's method. `budget`: time that a step should take at most [s].
+    make [rad or m] before it is taken in halves; None for any. `iterations`: limit of Newton's method. `budget`: time that
+    a step should take at most [s].
     """
 
     def __init__(
