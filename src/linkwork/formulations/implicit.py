@@ -64,6 +64,7 @@ from ..solvers.multipliers import (
     RATES,
     RESIDUAL,
     SAFE,
+    SLOW_STEPS,
     SOFT,
     STEEPEST,
     TARGET,
@@ -92,6 +93,7 @@ _ROUNDS, _EXACT = (
     1e-15,
 )  # of projection: each is worth three digits at least; and what is left of rates is rounding
 _SLOW = 0.1  # contraction beyond which the tangent is made anew
+_NEARLY = 1e-5  # share of a step's displacement that may be left after the last iteration
 _ROUNDING, _NOISE = (
     1e-14,
     1e-11,
@@ -511,7 +513,7 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
     for i in range(n):
         delta[i] = h * path.y[RATES, i] + 0.5 * h * h * path.y[AUXILIARY, i]
     aim_servos(tables, constraints, work, t, h)
-    last, ratio, end = np.inf, 0.0, t + (1.0 - ASIDE) * h
+    last, ratio, size, moved, end = np.inf, 0.0, 0.0, 0.0, t + (1.0 - ASIDE) * h
     for turn in range(limit):
         try_end(work, path, h, method)
         move(tables, work, path.q[NOW], delta, path.q[TRIAL])
@@ -549,6 +551,10 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
         if turn > 3 and ratio > 2.0:
             return False
         last = size
+    # At a singular position penalties resist little, and a gap closes slowly: what is left of it is told by the ratio.
+    if ratio < 1.0 and size * ratio <= _NEARLY * moved * (1.0 - ratio):
+        stats[SLOW_STEPS] += 1
+        return True
     return False
 
 

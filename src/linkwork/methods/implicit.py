@@ -69,8 +69,8 @@ class ImplicitMethod(RowMethod):
     """Relative coordinates, loops closed by multipliers and penalties (`hybrid`).
 
     `rho`: spectral radius at infinite frequency, 1 for the trapezoidal rule. `tolerance`: error that a step may
-    make [rad or m] before it is taken in halves; None for any. `iterations`: limit of Newton's method. `budget`: time that
-    a step should take at most [s].
+    make [rad or m] before it is taken in halves; None for any. `iterations`: limit of Newton's method. `budget`: time
+    that a step should take at most [s].
     """
 
     def __init__(
@@ -257,6 +257,7 @@ class ImplicitMethod(RowMethod):
             "iterations_max": int(s[m.MOST_ITERATIONS]),
             "factorisations_mean": float(s[m.FACTORED]) / steps,
             "steps_halved": int(s[m.HALVED]),
+            "steps_slow": int(s[m.SLOW_STEPS]),
             "steps_over_budget": int(s[m.OVERRUNS]),
             "sets_chosen_anew": int(s[m.RECHOSEN]),
             "worst_gap_m": float(s[m.GAP]),
