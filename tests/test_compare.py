@@ -30,7 +30,7 @@ def linear(rate=1.0):
 def test_every_method_is_listed_and_agrees():
     found = compare(scene("peaucellier"), duration=0.5)
     assert [entry.name for entry in found.entries] == [
-        "simgc, direct", "simgc, impulses", "simmc, direct", "simmc, impulses",
+        "global", "hybrid", "simgc, direct", "simgc, impulses", "simmc, direct", "simmc, impulses", "topological",
     ]  # fmt: skip
     assert list(found.refused) == ["tree"]
     assert "closes a loop" in found.refused["tree"]
@@ -45,16 +45,19 @@ def test_every_method_is_listed_and_agrees():
         assert entry.distances[np.argmin(np.abs(found.times - entry.time))] == entry.distance
     by_name = {entry.name: entry for entry in found.entries}
     assert by_name["simgc, impulses"].order == pytest.approx(1.0, abs=0.1)
+    for name in ("global", "hybrid", "topological"):
+        assert by_name[name].order == pytest.approx(2.0, abs=0.1)
     assert by_name["simgc, direct"].distance < 1e-9
     assert found.uncertainty < 1e-11
 
 
 def test_open_mechanisms_have_the_tree_too():
     found = compare(scene("chain5"), duration=0.3, dt=2e-3)
-    assert [entry.name for entry in found.entries][-1] == "tree"
+    names = [entry.name for entry in found.entries]
+    assert "tree" in names
     assert not found.refused
     assert found.agree
-    tree = found.entries[-1]
+    tree = found.entries[names.index("tree")]
     assert tree.order == pytest.approx(4.0, abs=0.4)
     assert tree.worst_gap is None
 
@@ -90,7 +93,8 @@ def test_a_method_that_tells_another_motion_is_named(monkeypatch):
     monkeypatch.setattr(study, "Simulation", wrong)
     found = compare(scene("peaucellier"), duration=0.3)
     assert {entry.name: entry.verdict for entry in found.entries} == {
-        "simgc, direct": AGREES, "simgc, impulses": AGREES, "simmc, direct": APART, "simmc, impulses": APART,
+        "global": AGREES, "hybrid": AGREES, "simgc, direct": AGREES, "simgc, impulses": AGREES,
+        "simmc, direct": APART, "simmc, impulses": APART, "topological": AGREES,
     }  # fmt: skip
     assert not found.agree
     assert "'simmc, direct', 'simmc, impulses': stays apart" in found.verdict()
@@ -116,7 +120,7 @@ def test_methods_that_are_added_appear_by_themselves(monkeypatch):
     found = compare(linear(), duration=0.1)
     assert list(found.refused) == ["spectral"]
     assert "there is no method 'spectral'" in found.refused["spectral"]
-    assert len(found.entries) == 5
+    assert len(found.entries) == 8
     assert all(entry.verdict in (AGREES, UNSEEN) for entry in found.entries)
 
 
@@ -151,7 +155,7 @@ def test_the_command_prints_and_draws(tmp_path):
         "simmc, impulses",
         "adaptive",
         "tree cannot run it",
-        "all 4 methods tell one motion",
+        "all 7 methods tell one motion",
     ):
         assert text in result.output
     assert picture.read_bytes()[:4] == b"\x89PNG"

@@ -101,7 +101,7 @@ TABLES = (
             "hybrid": ((-42.05, 43.2), (-42.80, 5.44), (LOST, None)),
         },
         ({"mass": 325.0}, {"mass": 315.0}),
-        ((0.001, {"tolerance": 1e-9}),),
+        ((0.001, {"tolerance": 1e-10}),),
     ),
     Table(
         "puma_hold",
