@@ -51,7 +51,6 @@ from ..solvers.multipliers import (
     ITERATIONS,
     LAST_GAP,
     LAST_ITERATIONS,
-    MOBILITY,
     MOST_ITERATIONS,
     MULTIPLIER,
     OVERRUNS,
@@ -62,6 +61,7 @@ from ..solvers.multipliers import (
     RESIDUAL,
     SAFE,
     SOFT,
+    STEEPEST,
     TARGET,
     TRIAL_ACCELERATION,
     TRIAL_AUX,
@@ -80,10 +80,13 @@ NO_CONVERGENCE = 4
 """How a stretch of steps ended: Newton's method found no end of a step however short."""
 
 NOW, TRIAL = 0, 1
-# Penalty against the inertia that resists a row: each round takes so much off a gap.
-_FIRM = 1e6
+# Penalty against the largest inertia that a row moves: each round takes at least so much off a gap. Were it the
+# smallest, a heavy body held by a light rod would be held loosely.
+_FIRM, _SHARE, _LEAST = 1e6, 0.03, 1e-3  # the last: of the heaviest unknown, for rows of bodies without mass
 _ROUNDS = 8  # of projection: each is worth three digits at least
-_SLOW = 0.1  # contraction beyond which the tangent is made anew
+# The tangent is made anew if corrections shrink by less than this, or were larger [rad or m]: gradients that have
+# turned by d since let a gap of d² push by 1e6 d³ into directions that the old penalties do not resist.
+_SLOW, _STALE = 0.1, 1e-4
 _ROUNDING, _NOISE = (
     1e-14,
     1e-11,
@@ -257,18 +260,24 @@ def stiffen(work, s):
     shape, values = work.matrix.shape, work.matrix.values
     for k in range(work.val.shape[0]):
         work.pushed[k] = work.val[k]
+    heaviest = 0.0
+    for i in range(shape.shape[1]):
+        heaviest = max(heaviest, abs(values[LOWER, shape[START, i] + i]))
     for r in range(work.kept.shape[0]):
         if work.kept[r] == SOFT:
             continue
         begin, end = work.ptr[r], work.ptr[r + 1]
-        mobility = 0.0
+        largest, mass = 0.0, _LEAST * heaviest
         for k in range(begin, end):
-            i = shape[ROW_OF, work.idx[k]]
-            mobility += work.val[k] * work.val[k] / abs(values[LOWER, shape[START, i] + i])
-        work.row[MOBILITY, r] = max(work.row[MOBILITY, r], mobility)
+            largest = max(largest, abs(work.val[k]))
+        for k in range(begin, end):
+            if abs(work.val[k]) >= _SHARE * largest:
+                i = shape[ROW_OF, work.idx[k]]
+                mass = max(mass, abs(values[LOWER, shape[START, i] + i]))
+        work.row[STEEPEST, r] = max(work.row[STEEPEST, r], largest)
         work.row[PENALTY, r] = 0.0
-        if work.row[MOBILITY, r] > 0.0:
-            work.row[PENALTY, r] = _FIRM / (s * work.row[MOBILITY, r])
+        if largest > 0.0:
+            work.row[PENALTY, r] = _FIRM * mass / (s * work.row[STEEPEST, r] ** 2)
     for r in range(work.kept.shape[0]):
         if work.kept[r] == SOFT:
             continue
@@ -473,11 +482,11 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
     for i in range(n):
         delta[i] = h * path.y[RATES, i] + 0.5 * h * h * path.y[AUXILIARY, i]
     aim_servos(tables, constraints, work, t, h)
-    last, ratio, fresh, end = np.inf, 0.0, False, t + (1.0 - ASIDE) * h
+    last, ratio, end = np.inf, 0.0, t + (1.0 - ASIDE) * h
     for turn in range(limit):
         try_end(work, path, h, method)
         move(tables, work, path.q[NOW], delta, path.q[TRIAL])
-        anew = turn == 0 or (ratio > _SLOW and not fresh)
+        anew = turn == 0 or ratio > _SLOW or last > _STALE
         evaluate(
             tables, constraints, work, path.q[TRIAL], x[TRIAL_RATE], x[TRIAL_ACCELERATION], end, on_v, s, anew
         )  # fmt: skip
@@ -485,7 +494,6 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
             stiffen(work, s)
             factor(work.matrix)
             stats[FACTORED] += 1
-        fresh = False
         for r in range(work.kept.shape[0]):
             if work.kept[r] != SOFT:
                 gap = work.row[PHI, r] - (work.row[AIM, r] if work.kept[r] == DRIVEN else 0.0)
@@ -510,6 +518,16 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
             return False
         last = size
     return False
+
+
+@kernel
+def local_error(work, path, h):
+    """Error of a step: what accelerations that changed made of it, a third of it being that of the trapezoidal rule."""
+    worst = 0.0
+    for i in range(work.x.shape[1]):
+        straight_on = h * path.y[RATES, i] + 0.5 * h * h * path.y[AUXILIARY, i]
+        worst = max(worst, abs(work.x[DELTA, i] - straight_on))
+    return worst / 3.0
 
 
 @kernel
@@ -591,10 +609,12 @@ def seen(constraints, path, write):
 def run_implicit(tables, constraints, every_row, work, path, clock, counts, stats, h, options, targets, out):
     """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
 
-    options: β, γ, αm, αf, tolerance, limits of iterations and of halvings, budget of a step in clock ticks (0 for
-    none). A step whose iterations do not converge is taken in halves, and these in halves, up to that limit.
+    options: β, γ, αm, αf, tolerance of Newton's method, limits of its iterations and of halvings, budget of a step in
+    clock ticks (0 for none), error that a step may make [rad or m], and how often it is halved for that. A step whose
+    iterations do not converge or whose error is too large is taken in halves, and these in halves, up to the limits.
     """
     tolerance, limit, halvings, budget = options[4], int(options[5]), int(options[6]), options[7]
+    refinements = int(options[9])
     if not seen(constraints, path, False):
         begin(tables, constraints, work, path, clock[2], h)
         stats[CHANGED] += 1
@@ -610,14 +630,15 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
                     work.row[SAFE, r] = work.row[MULTIPLIER, r]
                 ended = attempt(tables, constraints, work, path, stats, t, part, options, tolerance, limit)
                 iterations += stats[LAST_ITERATIONS]
-                if ended:
+                if ended and (level >= refinements or local_error(work, path, part) <= options[8]):
                     take(tables, constraints, work, path, t, part, options)
                     done += 1
                     continue
                 for r in range(work.kept.shape[0]):
                     work.row[MULTIPLIER, r] = work.row[SAFE, r]
+                    work.row[STEEPEST, r] = 0.0  # a trial that goes astray may have seen anything
                 level += 1
-                if level > halvings:
+                if level > halvings and not ended:
                     clock[2] = t
                     return row, NO_CONVERGENCE
                 stats[HALVED] += 1

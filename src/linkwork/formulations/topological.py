@@ -51,6 +51,7 @@ from .implicit import (
     begin,
     converged,
     evaluate,
+    local_error,
     look,
     sample,
     seen,
@@ -322,6 +323,7 @@ def run_topological(
     options: as for `run_implicit`.
     """
     halvings, budget, bound = int(options[6]), options[7], part.rows.shape[0] > 0
+    refinements = int(options[9])
     if not seen(constraints, path, False):
         begin(tables, constraints, work, path, clock[2], h)
         part.size[CHANGES] = 0.0
@@ -340,13 +342,13 @@ def run_topological(
                 if not singular:
                     ended = _attempt(tables, constraints, work, part, path, stats, t, step, options)
                     iterations += stats[LAST_ITERATIONS]
-                if ended:
+                if ended and (level >= refinements or local_error(work, path, step) <= options[8]):
                     _take(tables, constraints, work, part, path, t, step, options)
                     _judge(tables, constraints, work, part, path, stats, t + step, step)
                     done += 1
                     continue
                 level += 1
-                if level > halvings:
+                if level > halvings and not ended:
                     clock[2] = t
                     return row, SINGULAR if singular else NO_CONVERGENCE
                 stats[HALVED] += 1

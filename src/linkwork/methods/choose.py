@@ -90,24 +90,18 @@ class Settings:
             )
         if self.rho is not None and (not smooth or self.integrator == implicit.TRAPEZOIDAL):
             raise UnsupportedError("rho belongs to the integrator 'alpha' of methods " + ", ".join(IMPLICIT))
-        fixed = smooth or not exact
-        if self.tolerance is not None and (fixed or self.integrator not in (None, "adaptive")):
-            why = f"integrator '{self.integrator}' takes fixed steps"
-            if fixed:
-                who = f"method '{self.method}'" if smooth else f"solver '{self.solver}'"
-                why = f"{who}{' with contact' if touching else ''} takes fixed steps"
-            advice = (
-                "shorten dt instead"
-                if touching or smooth
-                else "use the direct solver's integrator 'adaptive'"
-            )
+        fixed = not exact or self.integrator not in (None, "adaptive")
+        if self.tolerance is not None and fixed and not smooth:
+            who = f"integrator '{self.integrator}'" if exact else f"solver '{self.solver}'"
+            why = f"{who}{' with contact' if touching else ''} takes fixed steps"
+            advice = "shorten dt instead" if touching else "use the direct solver's integrator 'adaptive'"
             raise UnsupportedError(f"{why} and cannot keep a tolerance; {advice}")
         if self.integrator is not None:
             return self.integrator
-        if self.tolerance is not None:
-            return "adaptive"
         if smooth:
             return implicit.TRAPEZOIDAL if self.rho is None else implicit.ALPHA
+        if self.tolerance is not None:
+            return "adaptive"
         return "rk4" if self.method == "tree" else "adams" if exact else "euler"
 
     def _refuse_strange(self, exact: bool, touching: bool) -> None:
@@ -143,7 +137,7 @@ def make_method(model: Model | System, chosen: Settings) -> Method:
     if name in IMPLICIT:
         iterations = implicit.ITERATIONS if chosen.iterations is None else chosen.iterations
         kind = GlobalMethod if name == "global" else ImplicitMethod
-        return kind(model, name, integrator, dt, chosen.rho, iterations, budget)
+        return kind(model, name, integrator, dt, chosen.rho, chosen.tolerance, iterations, budget)
     assert solver is not None
     epsilon = DEFAULT_EPSILON if chosen.epsilon is None else chosen.epsilon
     erp = DEFAULT_ERP if chosen.erp is None else chosen.erp

@@ -31,9 +31,9 @@ from .switching import RowMethod
 TRAPEZOIDAL, ALPHA = "trapezoidal", "alpha"
 INTEGRATORS = (TRAPEZOIDAL, ALPHA)
 DEFAULT_RHO = 0.8
-TOLERANCE, ITERATIONS, HALVINGS = 1e-12, 20, 6
+TOLERANCE, ITERATIONS, HALVINGS, REFINEMENTS = 1e-12, 20, 6, 12
 """Newton's method ends at corrections this small against the displacement of a step, or after so many iterations; a
-step that does not converge is halved so often."""
+step that does not converge is halved so often, one whose error is too large so often."""
 _GAP_BUDGET = 1e-8  # a gap worth a warning [m or rad]
 
 
@@ -68,8 +68,8 @@ def refuse(name: str, flat: Flat) -> None:
 class ImplicitMethod(RowMethod):
     """Relative coordinates, loops closed by multipliers and penalties (`hybrid`).
 
-    `rho`: spectral radius at infinite frequency, 1 for the trapezoidal rule. `iterations`: limit of Newton's
-    method. `budget`: time that a step should take at most [s].
+    `rho`: spectral radius at infinite frequency, 1 for the trapezoidal rule. `tolerance`: error that a step may
+    make [rad or m] before it is taken in halves; None for any. `iterations`: limit of Newton's method. `budget`: time that a step should take at most [s].
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class ImplicitMethod(RowMethod):
         integrator: str,
         dt: float,
         rho: float | None,
+        tolerance: float | None,
         iterations: int,
         budget: float | None,
     ):
@@ -91,7 +92,11 @@ class ImplicitMethod(RowMethod):
         self._rho = 1.0 if integrator == TRAPEZOIDAL else DEFAULT_RHO if rho is None else rho
         ticks = 0.0 if budget is None else budget * cycles_per_second()
         self._budget = budget
-        self._options = np.array([*generalized_alpha(self._rho), TOLERANCE, iterations, HALVINGS, ticks])
+        self._tolerance = tolerance
+        finest = (np.inf, 0) if tolerance is None else (tolerance, REFINEMENTS)
+        self._options = np.array(
+            [*generalized_alpha(self._rho), TOLERANCE, iterations, HALVINGS, ticks, *finest]
+        )
         self._part: Partition | None = None
         start = self._first_start(model)
         self._tables = start.system.fresh_tables()
@@ -222,7 +227,12 @@ class ImplicitMethod(RowMethod):
         }
 
     def info(self) -> dict[str, Any]:
-        return {"integrator": self._integrator, "rho": self._rho, "budget": self._budget}
+        return {
+            "integrator": self._integrator,
+            "rho": self._rho,
+            "tolerance": self._tolerance,
+            "budget": self._budget,
+        }
 
     def report(self) -> dict[str, Any]:
         """The last step: iterations, and the largest gap at the last sample."""
@@ -257,7 +267,7 @@ class ImplicitMethod(RowMethod):
         s, found = self._stats, list(self._start.notes)
         if s[m.GAP] > _GAP_BUDGET:
             found.append(f"{self._gap_row()} is open by {s[m.GAP]:.2g} m at t = {s[m.GAP_TIME]:.4g} s")
-        if s[m.HALVED]:
+        if s[m.HALVED] and self._tolerance is None:
             found.append(
                 f"{int(s[m.HALVED])} times a step did not converge and was taken in halves: take smaller steps"
             )

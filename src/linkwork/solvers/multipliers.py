@@ -18,8 +18,8 @@ from ..tables import DC_MOTOR, HOLD, SERVO_PLACE, SERVO_RATE, SPRING, Constraint
 from .skyline import Skyline
 
 # row: floats of each row
-MULTIPLIER, PENALTY, MOBILITY, TARGET, AIM, WANT, SAFE, PHI, RATE, BIAS = range(10)
-"""λ*; α; largest mobility seen; where a servo's coordinate should be, at the start of a step and at its end; wanted
+MULTIPLIER, PENALTY, STEEPEST, TARGET, AIM, WANT, SAFE, PHI, RATE, BIAS = range(10)
+"""λ*; α; largest gradient seen; where a servo's coordinate should be, at the start of a step and at its end; wanted
 rate or acceleration; λ* at the start of a step; gap, its rate, and φ'' if no unknown accelerated."""
 ROW_FIELDS = 10
 # kept: what a row is to the solver
