@@ -228,8 +228,7 @@ def _twelve(system: System, q: Array, v: Array) -> tuple[Array, Array]:
 
 def _without(table: RowTable, names: Collection[str]) -> RowTable:
     kept = [i for i, name in enumerate(table.names) if name not in names]
-    constraints = table.constraints._replace(rows=table.constraints.rows[kept])
-    return dataclasses.replace(table, constraints=constraints, names=tuple(table.names[i] for i in kept))
+    return table.chosen(kept)
 
 
 def _drop_redundant(table: NaturalTable, poses: Sequence[Array]) -> NaturalTable:
