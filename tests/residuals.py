@@ -37,7 +37,7 @@ class Residual:
 
     def __init__(self, model: Model, method: str = "hybrid", t: float = 0.37):
         kind = GlobalMethod if method == "global" else ImplicitMethod
-        self.method = kind(model, method, TRAPEZOIDAL, 1e-3, None, ITERATIONS, None)
+        self.method = kind(model, method, TRAPEZOIDAL, 1e-3, None, None, ITERATIONS, None)
         self.method.advance([0])  # on the constraints
         self.tables, self.constraints = self.method._tables, self.method._constraints
         self.work, self.t = self.method._work, t
