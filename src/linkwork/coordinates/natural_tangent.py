@@ -194,7 +194,10 @@ def _add_block(
 
 @kernel
 def _add_turning(natural, b, n, shape, values, on_q):
-    """values -= on_q n·∂ω_u/∂z_v, n a torque about the origin of body b: half the product of two columns' directions, for each pair of terms of a column."""
+    """values -= on_q n·∂ω_u/∂z_v, n a torque about the origin of body b.
+
+    Half the product of two columns' directions, for each pair of terms of a column.
+    """
     body, terms = natural.bodies[b], natural.terms
     for i in range(body.first, body.first + body.count):
         if terms[i].slot < 3:

@@ -34,7 +34,8 @@ DEFAULT_RHO = 0.8
 TOLERANCE, ITERATIONS, HALVINGS, REFINEMENTS = 1e-12, 20, 6, 12
 """Newton's method ends at corrections this small against the displacement of a step, or after so many iterations; a
 step that does not converge is halved so often, one whose error is too large so often."""
-_CHOICE = ("dependent", "independent", "free", "pivots", "scale", "size")  # what a partition keeps from step to step
+# What a partition keeps from step to step; the rest is scratch.
+_CHOICE = ("dependent", "independent", "free", "pivots", "scale", "size")
 _GAP_BUDGET = 1e-8  # a gap worth a warning [m or rad]
 
 
@@ -70,7 +71,8 @@ class ImplicitMethod(RowMethod):
     """Relative coordinates, loops closed by multipliers and penalties (`hybrid`).
 
     `rho`: spectral radius at infinite frequency, 1 for the trapezoidal rule. `tolerance`: error that a step may
-    make [rad or m] before it is taken in halves; None for any. `iterations`: limit of Newton's method. `budget`: time that a step should take at most [s].
+    make [rad or m] before it is taken in halves; None for any. `iterations`: limit of Newton's method. `budget`: time
+    that a step should take at most [s].
     """
 
     def __init__(
