@@ -1,4 +1,4 @@
-"""A road vehicle's front suspension drops from a kerb, in steps ten times as long as its tyre would let explicit ones be."""
+"""The front suspension of a road vehicle settles on its stiff tyre, in steps of 10 ms."""
 
 import numpy as np
 
