@@ -50,8 +50,8 @@ class Simulation:
     "adams" (order 4, one evaluation a step; of the direct solver, its default), "euler" (semi-implicit, order 1; all
     that impulses have). Implicit methods have "trapezoidal" (order 2, no numerical damping; their default) and "alpha"
     (generalized-α, order 2, which damps what the step cannot resolve: `rho` is the share of such an oscillation that is
-    left after a step, 0.8 by default). With a `tolerance`, a step of theirs whose error is larger [rad or m] is
-    taken in halves, and these in halves: around corners of a force law, for instance.
+    left after a step, 0.8 by default). With a `tolerance`, a step of theirs whose error is larger [rad or m] is taken
+    in halves, and these in halves: around corners of a force law, for instance.
 
     For impulses, `epsilon` is the change of an impulse [N s] at which iterations end, `iterations` their limit and
     `erp` the share of a gap removed in a step. `budget` is the time a step may take [s]: impulses stop iterating at

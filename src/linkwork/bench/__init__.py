@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .contact import ContactResult
+    from .implicit import ImplicitResult
     from .loops import LoopResult
     from .report import Result
     from .view import ViewResult
@@ -37,6 +38,13 @@ def _contact(*, quick: bool = False, progress: Callable[[float], object] | None 
     return run(quick=quick, progress=progress)
 
 
+def _implicit(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> ImplicitResult:
+    """Implicit methods at large steps: time and error against Exudyn."""
+    from .implicit import run
+
+    return run(quick=quick, progress=progress)
+
+
 def _view(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> ViewResult:
     """The live page: cost of serving, pictures delivered, lateness of the physics."""
     from .view import run
@@ -44,10 +52,11 @@ def _view(*, quick: bool = False, progress: Callable[[float], object] | None = N
     return run(quick=quick, progress=progress)
 
 
-SUITES: dict[str, Callable[..., Result | LoopResult | ContactResult | ViewResult]] = {
+SUITES: dict[str, Callable[..., Result | LoopResult | ContactResult | ImplicitResult | ViewResult]] = {
     "tree": _tree,
     "loops": _loops,
     "contact": _contact,
+    "implicit": _implicit,
     "view": _view,
 }
 """Every suite by the name that the command line calls it."""

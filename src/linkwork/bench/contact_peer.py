@@ -143,7 +143,7 @@ def read_world(model: Model) -> World:
         joint = carrying.get(name)
         parent = GROUND if joint is None else joint.a
         add(parent)
-        at, axes = (np.zeros(3), np.eye(3)) if joint is None else _frame(flat, joint)
+        at, axes = (np.zeros(3), np.eye(3)) if joint is None else joint_frame(flat, joint)
         links[name] = Link(flat.bodies[name], parent, joint, at, axes)
 
     for name in flat.bodies:
@@ -158,7 +158,7 @@ def read_world(model: Model) -> World:
     return World(flat, model.gravity, links)
 
 
-def _frame(flat: Flat, joint: Joint) -> tuple[Array, Array]:
+def joint_frame(flat: Flat, joint: Joint) -> tuple[Array, Array]:
     """Place and axes of a joint in the world as written."""
     if isinstance(joint.at, str):
         at, axes = flat.markers[joint.at].frame

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import stages
 from .contact import sections as contact_sections
+from .implicit import sections as implicit_sections
 from .report import Section, sections
 from .report_loops import limits
 from .report_loops import sections as loop_sections
@@ -23,12 +24,13 @@ This page is made by these commands; change the program, not the page.
 linkwork bench tree --json > bench/tree.json                # measure
 linkwork bench loops --json > bench/loops.json
 linkwork bench contact --json > bench/contact.json
+linkwork bench implicit --json > bench/implicit.json
 linkwork bench view --json > bench/view.json
 python -m linkwork.bench.page bench > docs/benchmarks.md    # write this page
 ```
 
-`make peers` installs the other engines (MuJoCo, Pinocchio, PyBullet, DART, Drake); without them their figures are
-missing. `linkwork bench tree` prints tables instead, `--quick` takes fewer sizes and repetitions. Leave the machine
+`make peers` installs the other engines (MuJoCo, Pinocchio, PyBullet, DART, Drake, Exudyn); without them their figures
+are missing. `linkwork bench tree` prints tables instead, `--quick` takes fewer sizes and repetitions. Leave the machine
 alone meanwhile. What counts are the ratios: they change much less from one processor to the next than times do.
 
 ## How it is measured
@@ -168,6 +170,25 @@ def render_contact(data: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
+def render_implicit(data: dict[str, Any]) -> str:
+    """The part of the page about implicit methods (see `ImplicitResult.to_dict`)."""
+    made = data["made_with"]
+    parts = ["## Implicit methods\n"]
+    if data["quick"]:
+        parts.append("**These figures come from a quick run: they show the form of the page, not speed.**\n")
+    exudyn = f"exudyn {made['exudyn']}" if made.get("exudyn") else "no other engine"
+    parts.append(
+        f"{made['repetitions']} runs of each on {made['machine']}; linkwork {made['linkwork']}, {exudyn}. Masses, "
+        "frames and starts are those of the same model. Of Exudyn's linear solvers, and of Newton's method with and "
+        "without keeping the Jacobian, each line has the fastest that arrives.\n"
+    )
+    for section in implicit_sections(data):
+        parts.append(f"### {section.title}\n")
+        parts.append(_table(section))
+    parts.append(_explained("figure or way", data["how"]))
+    return "\n".join(parts)
+
+
 def render_view(data: dict[str, Any]) -> str:
     """The part of the page about the live page (see `ViewResult.to_dict`)."""
     made = data["made_with"]
@@ -201,6 +222,9 @@ def main(arguments: list[str]) -> int:
     touching = folder / "contact.json"
     if touching.is_file():
         page += "\n" + render_contact(json.loads(touching.read_text(encoding="utf-8")))
+    large_steps = folder / "implicit.json"
+    if large_steps.is_file():
+        page += "\n" + render_implicit(json.loads(large_steps.read_text(encoding="utf-8")))
     live = folder / "view.json"
     if live.is_file():
         page += "\n" + render_view(json.loads(live.read_text(encoding="utf-8")))

@@ -50,7 +50,7 @@ def serial_links(system: System) -> list[Link]:
             dof["X_p"].copy(),
             float(dof["mass"]),
             dof["com"].copy(),
-            _symmetric(dof["inertia"]),
+            symmetric(dof["inertia"]),
         )
         for dof in np.asarray(dofs)
     ]
@@ -61,7 +61,7 @@ def gravity(system: System) -> Array:
     return -np.asarray(system.tables.dofs["A0"][0, 3:])
 
 
-def _symmetric(six: Array) -> Array:
+def symmetric(six: Array) -> Array:
     full = np.zeros((3, 3))
     full[np.triu_indices(3)] = six
     return full + np.triu(full, 1).T

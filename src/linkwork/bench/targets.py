@@ -50,6 +50,7 @@ def judge(data: dict[str, Any]) -> list[Target]:
     ]
 
 
+FASTER_THAN_EXUDYN = 5.0
 RANDOM_STEP = 60.0
 """Longest step of the random mechanism [µs]."""
 
@@ -124,6 +125,38 @@ def judge_contact(data: dict[str, Any]) -> list[Target]:
             [data["growth"]["exponents"]["simgc"]],
         ),
     ]
+
+
+def judge_implicit(data: dict[str, Any]) -> list[Target]:
+    """The same for the suite `implicit` (see `ImplicitResult.to_dict`)."""
+    found = []
+    for case in dict.fromkeys(row["case"] for row in data["rows"]):
+        rows = [row for row in data["rows"] if row["case"] == case]
+        others = [row for row in rows if row["engine"] != "linkwork" and row["us"] is not None]
+        lost = [
+            row
+            for row in rows
+            if row["engine"] == "linkwork" and row["way"] == "hybrid" and row["us"] is None
+        ]
+        found += [
+            _least(
+                f"{case}: times faster than any way of Exudyn, same step and integrator",
+                FASTER_THAN_EXUDYN,
+                _column(others, "ratio"),
+            ),
+            _least(
+                f"{case}: times faster with an error no larger, same step (0: the error is larger)",
+                FASTER_THAN_EXUDYN,
+                _column(others, "ratio_no_worse"),
+            ),
+            _least(
+                f"{case}: times faster for the same error, step of our choice, where errors overlap",
+                FASTER_THAN_EXUDYN,
+                [row["ratio_equal"] for row in others if row["ratio_equal"] is not None],
+            ),
+            _most(f"{case}: runs of the hybrid method that did not arrive", 0.0, [float(len(lost))]),
+        ]
+    return found
 
 
 def _column(rows: Iterable[dict[str, Any]], name: str) -> list[float | None]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.table import Column
 from rich.table import Table as Grid
 
 from ..errors import LinkworkError
@@ -42,7 +43,9 @@ def warmup(as_json: AsJson = False) -> None:
 
 @app.command()
 def bench(
-    suite: Annotated[str, typer.Argument(help="What to measure: tree, loops, contact or view.")] = "tree",
+    suite: Annotated[
+        str, typer.Argument(help="What to measure: tree, loops, contact, implicit or view.")
+    ] = "tree",
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -62,7 +65,7 @@ def bench(
 
 @app.command()
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="Which paper: simgc.")],
+    paper: Annotated[str, typer.Argument(help="Which paper: simgc or hybrid.")],
     plot: Annotated[Path | None, typer.Option(help="Write a plot to this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -81,9 +84,10 @@ def reproduce(
     if as_json:
         print_json(result.to_dict())
         return
-    grid = Grid(*result.rows[0])
+    shown = [name for name in result.rows[0] if name not in result.hidden]
+    grid = Grid(*(Column(name, overflow="fold") for name in shown))
     for row in result.rows:
-        grid.add_row(*(_cell(value) for value in row.values()))
+        grid.add_row(*(_cell(row[name]) for name in shown))
     console.print(result.paper)
     console.print(grid)
     for note in result.notes:

@@ -2,13 +2,17 @@
 
 Positions at the end of a step are sought by Newton's method,
 
-    M z'' + Φᵀ (λ* + α Φ) = Q,    λ* ← λ* + α Φ after every iteration,
+    M z'' + Φᵀ (λ* + α Φ) = Q,    λ* ← λ* + α (Φ + Φ_z Δz) after every iteration Δz,
 
 with the rates and accelerations that the integrator gives for them: generalized-α with spectral radius 1, which is the
 trapezoidal rule, or less, which damps what the step cannot resolve. The tangent M + h/2 C + s (K + Φᵀ α Φ), s = h²/4 of
 the trapezoidal rule, has the exact derivatives of inertial forces, loads, springs and drives; second derivatives of
-constraints are left out: they cost an iteration at most. Rates and accelerations are then projected onto the
-constraints with the same factors. Relative and natural coordinates differ in what `evaluate` and `look` make of them.
+constraints are left out: they cost an iteration at most. Multipliers follow the gap that an iteration should leave,
+not the one that it does leave, whose curvature times α would be a force out of all proportion; and as long as a tangent
+is in use, αΦ pushes along the gradients in it, since what turns out of them is not resisted.
+
+Rates and accelerations are then projected onto the constraints with the same factors. Relative and natural coordinates
+differ in what `evaluate` and `look` make of them.
 """
 
 import numpy as np
@@ -60,6 +64,7 @@ from ..solvers.multipliers import (
     RATES,
     RESIDUAL,
     SAFE,
+    SLOW_STEPS,
     SOFT,
     STEEPEST,
     TARGET,
@@ -83,10 +88,12 @@ NOW, TRIAL = 0, 1
 # Penalty against the largest inertia that a row moves: each round takes at least so much off a gap. Were it the
 # smallest, a heavy body held by a light rod would be held loosely.
 _FIRM, _SHARE, _LEAST = 1e6, 0.03, 1e-3  # the last: of the heaviest unknown, for rows of bodies without mass
-_ROUNDS = 8  # of projection: each is worth three digits at least
-# The tangent is made anew if corrections shrink by less than this, or were larger [rad or m]: gradients that have
-# turned by d since let a gap of d² push by 1e6 d³ into directions that the old penalties do not resist.
-_SLOW, _STALE = 0.1, 1e-4
+_ROUNDS, _EXACT = (
+    8,
+    1e-15,
+)  # of projection: each is worth three digits at least; and what is left of rates is rounding
+_SLOW = 0.1  # contraction beyond which the tangent is made anew
+_NEARLY = 1e-5  # share of a step's displacement that may be left after the last iteration
 _ROUNDING, _NOISE = (
     1e-14,
     1e-11,
@@ -297,32 +304,38 @@ def _shove(work, r, weight, out):
 
 
 @kernel
-def _remove(work, s, q_rates):
-    """One round of projection: q_rates ← q_rates - F⁻¹ s Φᵀ α (Φ q_rates - want); returns the largest miss."""
-    change = work.x[CHANGE]
-    for i in range(change.shape[0]):
-        change[i] = 0.0
-    worst = 0.0
-    for r in range(work.kept.shape[0]):
-        if work.kept[r] != SOFT:
-            miss = multiply(work, r, q_rates) - work.row[WANT, r]
-            worst = max(worst, abs(miss))
-            _shove(work, r, -s * work.row[PENALTY, r] * miss, change)
-    solve(work.matrix, change)
-    for i in range(change.shape[0]):
-        q_rates[i] += change[i]
-    return worst
+def _along(work, r, x):
+    """That row times a vector of unknowns."""
+    total = 0.0
+    for k in range(work.ptr[r], work.ptr[r + 1]):
+        total += work.pushed[k] * x[work.idx[k]]
+    return total
 
 
 @kernel
 def _project(work, s, q_rates):
-    """Rates or accelerations onto the constraints (eqs. 28 and 29), round after round, to rounding."""
-    last = np.inf
+    """Rates or accelerations onto the constraints (eqs. 28 and 29), round after round, to rounding.
+
+    q_rates ← q_rates - F⁻¹ s Φᵀ α (Φ q_rates - want). Returns whether anything was left to do.
+    """
+    change, last, moved = work.x[CHANGE], np.inf, False
     for _ in range(_ROUNDS):
-        worst = _remove(work, s, q_rates)
-        if worst == 0.0 or worst > 0.5 * last:
+        worst, size = 0.0, 0.0
+        for i in range(change.shape[0]):
+            change[i] = 0.0
+            size = max(size, abs(q_rates[i]))
+        for r in range(work.kept.shape[0]):
+            if work.kept[r] != SOFT:
+                miss = multiply(work, r, q_rates) - work.row[WANT, r]
+                worst = max(worst, abs(miss))
+                _shove(work, r, -s * work.row[PENALTY, r] * miss, change)
+        if worst <= _EXACT * size or worst > 0.5 * last:
             break
-        last = worst
+        solve(work.matrix, change)
+        for i in range(change.shape[0]):
+            q_rates[i] += change[i]
+        last, moved = worst, True
+    return moved
 
 
 @kernel
@@ -369,9 +382,9 @@ def _project_motion(tables, constraints, work, q, v, a, t, s):
         if _close_gaps(tables, work, q, s) <= _PLACED:
             break
     _want_rates(tables, constraints, work, t)
-    _project(work, s, v)
-    put(tables, work, q, v)
-    look(tables, constraints, work, q, v)
+    if _project(work, s, v):
+        put(tables, work, q, v)
+        look(tables, constraints, work, q, v)
     _want_accelerations(tables, constraints, work, t)
     _project(work, s, a)
 
@@ -392,6 +405,24 @@ def account(constraints, work):
         else:
             supplied += power
     work.report[2], work.report[3] = supplied, dissipated
+
+
+@kernel
+def settle_forces(tables, constraints, work, q, v, a, t):
+    """(tables placed, rows measured) => forces of soft rows and constraints, power of everything."""
+    if is_natural(work) and tables.loads.shape[0] > 0:
+        floating_state(tables, work.natural, work.state, work.speed)
+        _load(tables, work, work.state, work.speed, t)
+    else:
+        _load(tables, work, q, v, t)
+    for r in range(constraints.rows.shape[0]):
+        if work.kept[r] == SOFT:
+            row = constraints.rows[r]
+            force, _, _, inertia = row_law(tables, constraints, row, t)
+            row.force = force
+            if inertia > 0.0:
+                row.force -= inertia * (multiply(work, r, a) + row.bias)
+    account(constraints, work)
 
 
 @kernel
@@ -483,11 +514,11 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
     for i in range(n):
         delta[i] = h * path.y[RATES, i] + 0.5 * h * h * path.y[AUXILIARY, i]
     aim_servos(tables, constraints, work, t, h)
-    last, ratio, end = np.inf, 0.0, t + (1.0 - ASIDE) * h
+    last, ratio, size, moved, end = np.inf, 0.0, 0.0, 0.0, t + (1.0 - ASIDE) * h
     for turn in range(limit):
         try_end(work, path, h, method)
         move(tables, work, path.q[NOW], delta, path.q[TRIAL])
-        anew = turn == 0 or ratio > _SLOW or last > _STALE
+        anew = turn == 0 or ratio > _SLOW
         evaluate(
             tables, constraints, work, path.q[TRIAL], x[TRIAL_RATE], x[TRIAL_ACCELERATION], end, on_v, s, anew
         )  # fmt: skip
@@ -497,13 +528,16 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
             stats[FACTORED] += 1
         for r in range(work.kept.shape[0]):
             if work.kept[r] != SOFT:
-                gap = work.row[PHI, r] - (work.row[AIM, r] if work.kept[r] == DRIVEN else 0.0)
-                pull = work.row[PENALTY, r] * gap
-                work.row[MULTIPLIER, r] += pull if turn > 0 else 0.0
-                scatter(work, r, work.row[MULTIPLIER, r] + pull, residual)
+                if work.kept[r] == DRIVEN:
+                    work.row[PHI, r] -= work.row[AIM, r]
+                scatter(work, r, work.row[MULTIPLIER, r], residual)
+                _shove(work, r, work.row[PENALTY, r] * work.row[PHI, r], residual)
         for i in range(n):
             change[i] = -s * residual[i]
         solve(work.matrix, change)
+        for r in range(work.kept.shape[0]):
+            if work.kept[r] != SOFT:
+                work.row[MULTIPLIER, r] += work.row[PENALTY, r] * (work.row[PHI, r] + _along(work, r, change))
         size, moved = 0.0, 0.0
         for i in range(n):
             delta[i] += change[i]
@@ -518,6 +552,10 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
         if turn > 3 and ratio > 2.0:
             return False
         last = size
+    # At a singular position penalties resist little, and a gap closes slowly: what is left of it is told by the ratio.
+    if ratio < 1.0 and size * ratio <= _NEARLY * moved * (1.0 - ratio):
+        stats[SLOW_STEPS] += 1
+        return True
     return False
 
 
@@ -549,8 +587,7 @@ def take(tables, constraints, work, path, t, h, method):
         path.y[AUXILIARY, i] = x[TRIAL_AUX, i] + a[i] - x[TRIAL_ACCELERATION, i]
     for r in range(work.kept.shape[0]):
         work.row[TARGET, r] = work.row[AIM, r]
-    evaluate(tables, constraints, work, q, v, a, t + (1.0 - ASIDE) * h, 0.0, 0.0, False)
-    account(constraints, work)
+    settle_forces(tables, constraints, work, q, v, a, t + (1.0 - ASIDE) * h)
     path.energy[0] += 0.5 * h * (supplied + work.report[2])
     path.energy[1] += 0.5 * h * (dissipated + work.report[3])
     if timed(tables, constraints):

@@ -262,6 +262,7 @@ class ImplicitMethod(RowMethod):
             "iterations_max": int(s[m.MOST_ITERATIONS]),
             "factorisations_mean": float(s[m.FACTORED]) / steps,
             "steps_halved": int(s[m.HALVED]),
+            "steps_slow": int(s[m.SLOW_STEPS]),
             "steps_over_budget": int(s[m.OVERRUNS]),
             "sets_chosen_anew": int(s[m.RECHOSEN]),
             "worst_gap_m": float(s[m.GAP]),

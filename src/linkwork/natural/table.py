@@ -227,8 +227,7 @@ def _twelve(system: System, q: Array, v: Array) -> tuple[Array, Array]:
 
 
 def _without(table: RowTable, names: Collection[str]) -> RowTable:
-    kept = [i for i, name in enumerate(table.names) if name not in names]
-    return table.chosen(kept)
+    return table.chosen([i for i, name in enumerate(table.names) if name not in names])
 
 
 def _drop_redundant(table: NaturalTable, poses: Sequence[Array]) -> NaturalTable:

@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import Any
 
 PAPERS = {
-    "simgc": "Mikhaylyuk, Strashnov, Timokhin: articulated-body method with sequential impulses, Table 1"
+    "simgc": "Mikhaylyuk, Strashnov, Timokhin: articulated-body method with sequential impulses, Table 1",
+    "hybrid": "Cuadrado, Dopico: a combined penalty and semi-recursive formulation for closed loops, Tables 1 to 3",
 }
 
 
@@ -20,6 +21,8 @@ class Reproduction:
     rows: list[dict[str, Any]]
     notes: list[str] = field(default_factory=list)
     plot: Callable[..., Any] | None = None
+    hidden: tuple[str, ...] = ()
+    """Columns that a terminal has no room for; notes say them in words."""
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
