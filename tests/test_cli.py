@@ -164,6 +164,17 @@ joints:
 """
 
 
+def test_large_steps_and_their_damping_can_be_chosen():
+    for method in ("hybrid", "global", "topological"):
+        told = document("run", "crank_rocker", "--time", 0.1, "--dt", 0.01, "--method", method, "--rho", 0.5)
+        assert (told["method"], told["integrator"], told["rho"], told["steps"]) == (method, "alpha", 0.5, 10)
+        assert told["worst_gap_m"] < 1e-12
+        assert told["steps_halved"] == 0
+    result = call("run", "crank_rocker", "--rho", 0.5)
+    assert result.exit_code != 0
+    assert "rho belongs to the integrator 'alpha'" in str(result.exception)
+
+
 def test_a_model_file_can_be_run_and_checked(tmp_path):
     path = tmp_path / "door.yaml"
     path.write_text(MODEL)

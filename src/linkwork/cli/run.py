@@ -60,14 +60,28 @@ def run(
     duration: Annotated[float | None, typer.Option("--time", help="Simulated time [s].")] = None,
     dt: Annotated[float | None, typer.Option(help="Step [s].")] = None,
     method: Annotated[
-        str | None, typer.Option(help="tree, simgc or simmc; default: the first that can do the model.")
+        str | None,
+        typer.Option(
+            help="tree, simgc, simmc, or for large steps of smooth motions hybrid, global, topological; "
+            "default: the first of tree and simgc that can do the model."
+        ),
     ] = None,
     solver: Annotated[
         str | None,
         typer.Option(help="Of simgc and simmc: direct (exact, the default) or impulses (the papers')."),
     ] = None,
     integrator: Annotated[
-        str | None, typer.Option(help="adams, rk4, euler or adaptive; default: the best for the method.")
+        str | None,
+        typer.Option(
+            help="adams, rk4, euler or adaptive; trapezoidal or alpha for large steps; "
+            "default: the best for the method."
+        ),
+    ] = None,
+    rho: Annotated[
+        float | None,
+        typer.Option(
+            help="Of alpha: share of an oscillation too fast for the step that is left after it, 0 to 1."
+        ),
     ] = None,
     tolerance: Annotated[
         float | None,
@@ -104,6 +118,7 @@ def run(
             integrator=integrator,
             epsilon=epsilon,
             budget=budget,
+            rho=rho,
             dt=dt if dt is not None else (found.dt if found else 1e-3),
             tolerance=tolerance,
         )
@@ -148,7 +163,8 @@ def _report(subject: str, record: Record) -> dict[str, Any]:
 _SOLVER_KEYS = (
     "solver", "worst_gap_m", "worst_row", "deepest_m", "iterations_mean", "iterations_max", "steps_cut_short",
     "degenerate_rows", "evaluations_mean", "events", "steps_by_impulses", "steps_unsettled", "steps_over_budget",
-    "nearest_singular", "redundant_rows", "reactions_indeterminate",
+    "nearest_singular", "redundant_rows", "reactions_indeterminate", "rho", "factorisations_mean", "steps_halved",
+    "sets_chosen_anew",
 )  # fmt: skip
 
 
@@ -168,6 +184,8 @@ def _print_report(report: dict[str, Any], save: Path | None, plot: Path | None) 
         rows["deepest contact"] = f"{report['deepest_m']:.3g} m"
     if "iterations_mean" in report:
         rows["iterations"] = f"{report['iterations_mean']:.3g} a step, {report['iterations_max']} at most"
+    if report.get("steps_halved"):
+        rows["halved"] = f"{report['steps_halved']} steps that did not converge at once"
     if "evaluations_mean" in report:
         rows["evaluations"] = f"{report['evaluations_mean']:.3g} a step, {report['events']} events"
     if save is not None:

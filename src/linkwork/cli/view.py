@@ -36,7 +36,9 @@ def view(
             metavar="SCENE_OR_FILE", help="A scene's name or a model file (.yaml); default: the gallery."
         ),
     ] = None,
-    method: Annotated[str | None, typer.Option(help="tree, simgc or simmc.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="tree, simgc, simmc, hybrid, global or topological.")
+    ] = None,
     solver: Annotated[str | None, typer.Option(help="Of simgc and simmc: direct or impulses.")] = None,
     dt: Annotated[float | None, typer.Option(help="Step [s].")] = None,
     budget: Annotated[

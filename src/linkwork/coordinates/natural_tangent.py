@@ -3,7 +3,10 @@
 Both are first differentiated against the twists of their two bodies (12 x 12 blocks), then brought to the unknowns,
 each of which moves a body with a twist T of its own. That twist turns, too, when another unknown moves:
 
-    ∂T_u/∂z_v = (½ Σ ∂e_i/∂z_v × ∂e_i/∂z_u,  ∂p/∂z_v × ω_u)
+    ∂ω_u/∂z_v = ½ Σ ∂e_i/∂z_v × ∂e_i/∂z_u,    T_u = (ω_u, ∂p/∂z_u - ω_u × p),
+    ∂T_u/∂z_v = (∂ω_u/∂z_v,  ∂p/∂z_v × ω_u - ∂ω_u/∂z_v × p)
+
+with p from the reference point of the body's island.
 """
 
 from typing import NamedTuple
@@ -12,7 +15,7 @@ import numpy as np
 
 from ..kernels.curvature import bend_coordinate, bend_row
 from ..kernels.jit import inlined, kernel
-from ..kernels.math3 import cross3, dot3, get3, scale3
+from ..kernels.math3 import add3, cross3, dot3, get3, scale3, sub3
 from ..kernels.spatial import dot6, get6
 from ..loads import apply_load
 from ..loads.tangent import PLACE, RATE, differentiate
@@ -64,14 +67,14 @@ def body_motions(tables, natural, reach, b, out):
         for c in range(3):
             out[k, c] += w[c]
             out[k, SWING + c] += s[c]
-    for k in range(reach.first[b + 1] - reach.first[b]):  # the linear part at the reference point
+    V = tables.dofs[body.link].V
+    for k in range(reach.first[b + 1] - reach.first[b]):  # linear parts at the reference point
+        drift = cross3((out[k, 3], out[k, 4], out[k, 5]), (V[0], V[1], V[2]))
         lift = cross3((out[k, 0], out[k, 1], out[k, 2]), r)
+        swing = cross3((out[k, SWING], out[k, SWING + 1], out[k, SWING + 2]), r)
         for c in range(3):
             out[k, 3 + c] -= lift[c]
-        V = tables.dofs[body.link].V
-        drift = cross3((out[k, 3], out[k, 4], out[k, 5]), (V[0], V[1], V[2]))
-        for c in range(3):
-            out[k, SWING + 3 + c] = drift[c]
+            out[k, SWING + 3 + c] = drift[c] - swing[c]
 
 
 @kernel
@@ -172,24 +175,29 @@ def _add_block(
                     pull = dot6(get6(motions[side, k]), get6(f))
                     add(shape, values, reach.unknown[begin + k], reach.unknown[first + m], -pull)
             W = W_A if mover == 0 else W_B
-            force = (weight * W[3], weight * W[4], weight * W[5])
+            force, r = (weight * W[3], weight * W[4], weight * W[5]), get3(tables.dofs[link].r)
+            p = add3((X[3], X[4], X[5]), cross3((X[0], X[1], X[2]), r))
             for k in range(
                 reach.first[natural.body_of[link] + 1] - first
             ):  # twists turn with the other unknowns
                 U = motions[mover, k]
-                turned = dot3(force, cross3((X[3], X[4], X[5]), (U[0], U[1], U[2])))
+                turned = dot3(force, cross3(p, (U[0], U[1], U[2])))
                 add(shape, values, reach.unknown[first + k], reach.unknown[first + m], -on_q * turned)
     for side in range(2):
         link = link_a if side == 0 else link_b
         if natural.body_of[link] >= 0:
             W = W_A if side == 0 else W_B
-            n = scale3(weight, (W[0], W[1], W[2]))
+            about = cross3(get3(tables.dofs[link].r), (W[3], W[4], W[5]))
+            n = scale3(weight, sub3((W[0], W[1], W[2]), about))
             _add_turning(natural, natural.body_of[link], n, shape, values, on_q)
 
 
 @kernel
 def _add_turning(natural, b, n, shape, values, on_q):
-    """values -= on_q n·∂ω_u/∂z_v: half the product of two columns' directions, for each pair of terms of a column."""
+    """values -= on_q n·∂ω_u/∂z_v, n a torque about the origin of body b.
+
+    Half the product of two columns' directions, for each pair of terms of a column.
+    """
     body, terms = natural.bodies[b], natural.terms
     for i in range(body.first, body.first + body.count):
         if terms[i].slot < 3:

@@ -214,6 +214,7 @@ def look(tables, constraints, work, q, v):
             d = work.dof_of[work.idx[k]]
             work.val[k] = line[d]
             rate += line[d] * v[work.idx[k]]
+        for d in range(line.shape[0]):  # what carries both bodies of a row alike leaves rounding
             line[d] = 0.0
         row[RATE, r] = rate
         if r < m:

@@ -287,13 +287,14 @@ def _judge(tables, constraints, work, part, path, stats, t, h):
     worn, _ = eliminate(part, False)
     load_gradients(part, work)
     best, row = eliminate(part, True)
-    if h > 0.0:
-        part.size[CHANGES] = (best - part.size[ENDS]) / h
-    part.size[ENDS] = best
+    if h > 0.0:  # of one set: which of several that are as good is found next is up to rounding
+        part.size[CHANGES] = (worn - part.size[ENDS]) / h
     if stats[SMALLEST_ROW] < 0.0 or best < stats[SMALLEST]:
         stats[SMALLEST], stats[SMALLEST_ROW], stats[SMALLEST_TIME] = best, part.rows[row], t
+    part.size[ENDS] = best
     if h > 0.0 and worn >= _WORN * best:
         _return_to(part)
+        part.size[ENDS] = worn
     elif h > 0.0:
         stats[RECHOSEN] += 1
 

@@ -1,15 +1,16 @@
 """Second derivatives of rows: how a row's Jacobian changes when its bodies move.
 
 With both links of a row moving with constant twists, φ'' is a quadratic form of these twists; the bias kernels
-measure it. Its bilinear form, x and y being two motions, follows exactly from x + y and x - y. What the turning of
-the motions' own axes adds, J·(∂S/∂q), is up to the coordinates.
+measure it. Its bilinear form, x and y being two motions, follows exactly from x + y and x - y. It is the mean of both
+orders of differentiation, which differ by J·(x × y): half of that leads to the order that is wanted. What the turning
+of the motions' own axes adds, J·(∂S/∂q), is up to the coordinates.
 """
 
 from ..tables import DISTANCE, SPIN
 from .jit import inlined, kernel
 from .math3 import cross3, dot3
 from .rows import coordinate_bias, distance_bias, dot_motion, stir_pair
-from .spatial import add6, add_scaled6
+from .spatial import add6, add_scaled6, cross_motion, dot6, get6
 
 _REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -25,6 +26,12 @@ def _quadratic(pair, coords, row):
     return value
 
 
+@inlined
+def _half_turned(row, x_A, x_B, y_A, y_B):
+    """Half of what differentiating along x, then y, has over the other order."""
+    return 0.5 * (dot6(get6(row.J_A), cross_motion(x_A, y_A)) + dot6(get6(row.J_B), cross_motion(x_B, y_B)))
+
+
 @kernel
 def bend_row(pair, coords, row, x_A, x_B, y_A, y_B):
     """Second derivative of a row on one pair along the motions x, then y, of its links, given as twists."""
@@ -36,7 +43,8 @@ def bend_row(pair, coords, row, x_A, x_B, y_A, y_B):
     stir_pair(pair, add6(x_A, y_A), add6(x_B, y_B), _REST, _REST)
     total = _quadratic(pair, coords, row)
     stir_pair(pair, add_scaled6(x_A, -1.0, y_A), add_scaled6(x_B, -1.0, y_B), _REST, _REST)
-    return 0.25 * (total - _quadratic(pair, coords, row))
+    mean = 0.25 * (total - _quadratic(pair, coords, row))
+    return mean + _half_turned(row, x_A, x_B, y_A, y_B)
 
 
 @kernel
@@ -45,4 +53,5 @@ def bend_coordinate(pair, coord, x_A, x_B, y_A, y_B):
     stir_pair(pair, add6(x_A, y_A), add6(x_B, y_B), _REST, _REST)
     total = coordinate_bias(pair, coord)
     stir_pair(pair, add_scaled6(x_A, -1.0, y_A), add_scaled6(x_B, -1.0, y_B), _REST, _REST)
-    return 0.25 * (total - coordinate_bias(pair, coord))
+    mean = 0.25 * (total - coordinate_bias(pair, coord))
+    return mean + _half_turned(coord, x_A, x_B, y_A, y_B)

@@ -34,6 +34,8 @@ DEFAULT_RHO = 0.8
 TOLERANCE, ITERATIONS, HALVINGS, REFINEMENTS = 1e-12, 20, 6, 12
 """Newton's method ends at corrections this small against the displacement of a step, or after so many iterations; a
 step that does not converge is halved so often, one whose error is too large so often."""
+# What a partition keeps from step to step; the rest is scratch.
+_CHOICE = ("dependent", "independent", "free", "pivots", "scale", "size")
 _GAP_BUDGET = 1e-8  # a gap worth a warning [m or rad]
 
 
@@ -130,6 +132,8 @@ class ImplicitMethod(RowMethod):
         self._constraints = self._rows.fresh()
         self._every_row = self._constraints._replace(rows=self.system.rows.fresh().rows)
         self._work.row[:] = 0.0
+        if self._part is not None:
+            self._part.scale[:] = 0.0
 
     def _row_sets(self) -> list[tuple[RowTable, Constraints]]:
         assert self.system.rows is not None
@@ -225,6 +229,7 @@ class ImplicitMethod(RowMethod):
             "path_seen": path.seen,
             "multipliers": self._work.row,
             "report": self._work.report,
+            **({} if self._part is None else {f"set_{name}": getattr(self._part, name) for name in _CHOICE}),
         }
 
     def info(self) -> dict[str, Any]:

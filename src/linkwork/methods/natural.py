@@ -66,6 +66,10 @@ class GlobalMethod(ImplicitMethod):
         super()._restore(attachment, tree_q)
         self._take_up()
 
+    def memory(self) -> dict[str, Array]:
+        q, v = self._known
+        return {**super().memory(), "path_q": self._path.q, "known_q": q, "known_v": v}
+
     def _blow(self, taking: Collection[str]) -> Blow:
         """In the coordinates of the tree: bodies without inertia of their own cannot be struck while they float."""
         tree, coords = self._start.tree, len(self._constraints.coords)
