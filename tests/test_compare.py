@@ -167,7 +167,9 @@ def test_the_command_for_programs():
     data = json.loads(result.output)
     assert data["agree"] is True
     assert data["dt_s"] == 0.002
-    assert {method["name"] for method in data["methods"]} == {"simgc, direct", "simgc, impulses", "tree"}
+    assert {method["name"] for method in data["methods"]} == {
+        "global", "hybrid", "simgc, direct", "simgc, impulses", "topological", "tree",
+    }  # fmt: skip
     assert "simmc" in data["refused"]
     assert len(data["times_s"]) == len(data["methods"][0]["distances_m"])
 
