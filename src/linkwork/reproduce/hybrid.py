@@ -123,8 +123,8 @@ NOTES = {
     "iltis_quarter": "the paper's error is none of integration: what gravity lost and the shock absorber did "
     "not dissipate is in springs and tyre, or was lost with the kerb, whatever the step; it is printed with the other "
     "sign. The paper has no mass of the block: 315 kg is a quarter of the vehicle, 325 kg is fitted to the paper's "
-    "figure. The error of integration is in the audited balance; most of it is made where tyre and bump stop begin to push, "
-    "and goes with a tolerance, by which such steps are halved",
+    "figure. The error of integration is in the audited balance; most of it is made where tyre and bump stop begin to "
+    "push, and goes with a tolerance, by which such steps are halved",
     "puma_hold": "the paper names neither the unit of its distances nor its motion, so that orders compare, "
     "not figures; ours are in m",
 }
