@@ -78,6 +78,7 @@ def test_forces_that_are_not_handed_over_are_refused_by_name():
 def row(engine, h, us, error, way="hybrid", integrator="α, ρ 0.9"):
     return {
         "case": "made_up", "signal": "x", "unit": "m", "duration_s": 1.0, "h": h, "engine": engine, "way": way,
+        "ours": "hybrid",
         "integrator": integrator, "us": us, "spread": 0.0 if us else None, "error": error, "setting": None,
         "outcome": None if us else "no convergence: here",
     }  # fmt: skip

@@ -136,7 +136,7 @@ def judge_implicit(data: dict[str, Any]) -> list[Target]:
         lost = [
             row
             for row in rows
-            if row["engine"] == "linkwork" and row["way"] == "hybrid" and row["us"] is None
+            if row["engine"] == "linkwork" and row["way"] == row["ours"] and row["us"] is None
         ]
         found += [
             _least(
@@ -154,7 +154,7 @@ def judge_implicit(data: dict[str, Any]) -> list[Target]:
                 FASTER_THAN_EXUDYN,
                 [row["ratio_equal"] for row in others if row["ratio_equal"] is not None],
             ),
-            _most(f"{case}: runs of the hybrid method that did not arrive", 0.0, [float(len(lost))]),
+            _most(f"{case}: runs of our method that did not arrive", 0.0, [float(len(lost))]),
         ]
     return found
 

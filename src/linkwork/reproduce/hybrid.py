@@ -217,6 +217,7 @@ def _orders(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 def _plot(rows: list[dict[str, Any]], path: Path) -> None:
     """Size of errors over the step, ours beside the paper's; runs that were lost are left out."""
+    rows = [row for row in rows if "tolerance" not in row["scene"]]
     scenes = list(dict.fromkeys(row["scene"] for row in rows))
     chart = new_figure(4.5 * len(scenes), 4.0)
     for axis, name in zip(np.atleast_1d(chart.subplots(1, len(scenes))), scenes, strict=True):
@@ -225,8 +226,11 @@ def _plot(rows: list[dict[str, Any]], path: Path) -> None:
             for column, style, who in (("error", "o-", "Linkwork"), ("paper_error", "s--", "paper")):
                 known = [(row["h"], abs(row[column])) for row in mine if not isinstance(row[column], str)]
                 if known:
-                    axis.loglog(*zip(*known, strict=True), style, color=color, label=f"{method}, {who}")
-        axis.set_title(f"{name}: error [{next(row['unit'] for row in rows if row['scene'] == name)}]")
+                    draw = axis.semilogx if name.startswith("iltis") else axis.loglog
+                    draw(*zip(*known, strict=True), style, color=color, label=f"{method}, {who}")
+        axis.set_title(
+            f"{name}: error [{next(row['unit'] for row in rows if row['scene'] == name)}]", fontsize=9
+        )
         axis.set_xlabel("step [s]")
         axis.legend(fontsize=7)
     write_figure(chart, path)
