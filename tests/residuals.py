@@ -6,7 +6,7 @@ import numpy as np
 
 from linkwork import Model
 from linkwork.closure import null_space
-from linkwork.formulations.implicit import evaluate, is_natural, look, move, put
+from linkwork.formulations.balance import evaluate, is_natural, look, move, put
 from linkwork.methods.implicit import ITERATIONS, TRAPEZOIDAL, ImplicitMethod
 from linkwork.methods.natural import GlobalMethod
 from linkwork.rotation import Array

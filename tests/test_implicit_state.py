@@ -24,7 +24,7 @@ from linkwork import (
     VelocityServo,
     scene,
 )
-from linkwork.formulations.implicit import ASIDE
+from linkwork.formulations.onto import ASIDE
 from linkwork.methods.implicit import generalized_alpha
 from linkwork.scenes.puma_hold import DURATION
 from one_dof import M, arm, block, wheel

@@ -17,31 +17,15 @@ differ in what `evaluate` and `look` make of them.
 
 import numpy as np
 
-from ..coordinates.factor import add_row
-from ..coordinates.natural import (
-    floating_accelerations,
-    floating_state,
-    natural_loads,
-    natural_row,
-    place_natural,
-    rigid_gradient,
-    rigid_rows,
-)
-from ..coordinates.natural_tangent import add_load_blocks, add_row_block
+from ..coordinates.natural import floating_accelerations, floating_state, place_natural
 from ..coordinates.observe import read_joints
-from ..coordinates.soften import add_load_tangent, second, straight
-from ..coordinates.tangent import add_motion_tangent, balance, hold, prepare
-from ..coordinates.tree import place, retract
 from ..integrate import OK, finite
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel
-from ..kernels.rows import survey
-from ..loads import apply_loads
 from ..solvers.multipliers import (
     ACCELERATIONS,
     AIM,
     AUXILIARY,
-    BIAS,
     CHANGE,
     CHANGED,
     DELTA,
@@ -51,7 +35,6 @@ from ..solvers.multipliers import (
     GAP_ROW,
     GAP_TIME,
     HALVED,
-    HELD,
     ITERATIONS,
     LAST_GAP,
     LAST_ITERATIONS,
@@ -60,7 +43,6 @@ from ..solvers.multipliers import (
     OVERRUNS,
     PENALTY,
     PHI,
-    RATE,
     RATES,
     RESIDUAL,
     SAFE,
@@ -71,404 +53,22 @@ from ..solvers.multipliers import (
     TRIAL_ACCELERATION,
     TRIAL_AUX,
     TRIAL_RATE,
-    WANT,
-    multiply,
     rate_command,
-    row_law,
     scatter,
 )
-from ..solvers.skyline import LOWER, START, add, clear, factor, solve
-from ..solvers.skyline import PLACE as ROW_OF
-from ..tables import HOLD, SPRING
+from ..solvers.skyline import factor, solve
+from ..tables import HOLD
+from .balance import account, evaluate, is_natural, move, settle_forces, stiffen
+from .onto import ASIDE, NOW, TRIAL, along, begin, project_motion, shove
 
 NO_CONVERGENCE = 4
 """How a stretch of steps ended: Newton's method found no end of a step however short."""
-
-NOW, TRIAL = 0, 1
-# Penalty against the largest inertia that a row moves: each round takes at least so much off a gap. Were it the
-# smallest, a heavy body held by a light rod would be held loosely.
-_FIRM, _SHARE, _LEAST = 1e6, 0.03, 1e-3  # the last: of the heaviest unknown, for rows of bodies without mass
-_ROUNDS, _EXACT = (
-    8,
-    1e-15,
-)  # of projection: each is worth three digits at least; and what is left of rates is rounding
+JUMP = 1e-2
+"""Share of the accelerations by which forces may miss balance before these are found anew."""
 _SLOW = 0.1  # contraction beyond which the tangent is made anew
 _NEARLY = 1e-5  # share of a step's displacement that may be left after the last iteration
-_ROUNDING, _NOISE = (
-    1e-14,
-    1e-11,
-)  # of displacements [rad or m]; near singular positions gaps weigh a thousandfold
-ASIDE = 1e-9  # share of a step: forces that jump at its end are those of just before in it, of just after in the next
-JUMP = 1e-2  # share of the accelerations by which forces may miss balance before these are found anew
-_PLACED = 1e-13  # gaps that a start may have [rad or m]
-
-
-@inlined
-def is_natural(work):
-    return work.natural.bodies.shape[0] > 0
-
-
-@kernel
-def put(tables, work, q, v):
-    """(q, v) => tables placed."""
-    if is_natural(work):
-        place_natural(tables, work.natural, q, v)
-    else:
-        place(tables.dofs, tables.islands, q, v)
-
-
-@kernel
-def move(tables, work, q0, delta, q):
-    """q = q0 ⊕ delta."""
-    if is_natural(work):
-        for i in range(q.shape[0]):
-            q[i] = q0[i] + delta[i]
-    else:
-        retract(tables.dofs, q0, delta, q)
-
-
-@kernel
-def evaluate(tables, constraints, work, q, v, a, t, on_v, on_q, tangent):
-    """(q, v, a, t) => residual without constraint forces, rows measured; the matrix if asked for."""
-    put(tables, work, q, v)
-    if is_natural(work):
-        _balance_natural(tables, work, a, t, on_v, on_q, tangent)
-    else:
-        _balance_tree(tables, work, q, v, a, t, on_v, on_q, tangent)
-    look(tables, constraints, work, q, v)
-    for r in range(constraints.rows.shape[0]):
-        if work.kept[r] == SOFT:
-            _push(tables, constraints, work, r, v, a, t, on_v, on_q, tangent)
-
-
-@kernel
-def _balance_tree(tables, work, q, v, a, t, on_v, on_q, tangent):
-    """(placed tables) => inertial and gravity forces less loads, and their derivatives."""
-    dofs = tables.dofs
-    hold(dofs, work.spat, a)
-    if tangent:
-        prepare(dofs, work.spat)
-    _load(tables, work, q, v, t)
-    balance(dofs, work.spat, a, work.x[RESIDUAL])
-    if tangent:
-        clear(work.matrix)
-        shape, values = work.matrix.shape, work.matrix.values
-        add_motion_tangent(dofs, work.spat, shape, values, 1.0, on_v, on_q)
-        if tables.loads.shape[0] > 0:
-            add_load_tangent(tables, work.spat, work.block, work.spare, q, v, t, shape, values, on_v, on_q)
-
-
-@kernel
-def _balance_natural(tables, work, a, t, on_v, on_q, tangent):
-    """The same with a constant inertia and constant weight."""
-    residual = work.x[RESIDUAL]
-    for i in range(residual.shape[0]):
-        residual[i] = 0.0
-    if tables.loads.shape[0] > 0:
-        floating_state(tables, work.natural, work.state, work.speed)
-        _load(tables, work, work.state, work.speed, t)
-        natural_loads(tables, work.natural, residual)
-    for i in range(residual.shape[0]):
-        residual[i] = -residual[i] - work.weight[i]
-    for k in range(work.mass.shape[0]):
-        residual[work.mass_at[0, k]] += work.mass[k] * a[work.mass_at[1, k]]
-    if tangent:
-        clear(work.matrix)
-        shape, values = work.matrix.shape, work.matrix.values
-        for k in range(work.mass.shape[0]):
-            add(shape, values, work.mass_at[0, k], work.mass_at[1, k], work.mass[k])
-        if tables.loads.shape[0] > 0:
-            add_load_blocks(
-                tables, work.natural, work.reach, work.state, work.speed, t, work.block, work.motions, work.spare,
-                shape, values, on_v, on_q,
-            )  # fmt: skip
-
-
-@inlined
-def _load(tables, work, q, v, t):
-    work.report[0], work.report[1] = 0.0, 0.0
-    if tables.loads.shape[0] > 0:
-        work.report[0], work.report[1] = apply_loads(tables, q, v, t)
-
-
-@kernel
-def look(tables, constraints, work, q, v):
-    """(placed tables) => gap, rate, bias and gradient of every row."""
-    rows, row, natural = constraints.rows, work.row, work.natural
-    survey(tables, constraints, q)
-    line, m = work.line, constraints.rows.shape[0]
-    if is_natural(work):
-        rigid_rows(natural, q, v)
-    for r in range(work.kept.shape[0]):
-        if r >= m:
-            rigid_gradient(natural, natural.rigid[r - m], 1.0, line)
-            row[PHI, r], row[BIAS, r] = natural.rigid[r - m].phi, natural.rigid[r - m].bias
-        else:
-            if is_natural(work):
-                natural_row(tables, natural, constraints, rows[r], line)
-            else:
-                add_row(tables.dofs, constraints, rows[r], line)
-            row[PHI, r], row[BIAS, r] = rows[r].phi, rows[r].bias
-        rate = 0.0
-        for k in range(work.ptr[r], work.ptr[r + 1]):
-            d = work.dof_of[work.idx[k]]
-            work.val[k] = line[d]
-            rate += line[d] * v[work.idx[k]]
-        for d in range(line.shape[0]):  # what carries both bodies of a row alike leaves rounding
-            line[d] = 0.0
-        row[RATE, r] = rate
-        if r < m:
-            rows[r].rate = rate
-
-
-@kernel
-def _push(tables, constraints, work, r, v, a, t, on_v, on_q, tangent):
-    """Force of a soft row subtracted from the residual, and its derivatives from the matrix."""
-    row, residual = constraints.rows[r], work.x[RESIDUAL]
-    force, stiffness, damping, inertia = row_law(tables, constraints, row, t)
-    if inertia > 0.0:
-        force -= inertia * (multiply(work, r, a) + row.bias)
-    row.force = force
-    scatter(work, r, -force, residual)
-    if not tangent:
-        return
-    shape, values = work.matrix.shape, work.matrix.values
-    curved = not is_natural(work) and force != 0.0 and not straight(constraints.coords, row)
-    along = inertia
-    if is_natural(work):
-        add_row_block(
-            tables, constraints, work.natural, work.reach, row, force, stiffness, damping, work.block, work.motions,
-            shape, values, on_v, on_q,
-        )  # fmt: skip
-    else:
-        along -= on_v * damping + on_q * stiffness
-    begin, end = work.ptr[r], work.ptr[r + 1]
-    for k in range(begin, end):
-        for m in range(begin, end):
-            add(shape, values, work.idx[k], work.idx[m], along * work.val[k] * work.val[m])
-    if not curved:
-        return
-    for m in range(begin, end):
-        e, slope = work.dof_of[work.idx[m]] + 1, 0.0
-        for k in range(begin, end):
-            bent = second(tables, constraints, work.above, row, work.dof_of[work.idx[k]] + 1, e)
-            slope += bent * v[work.idx[k]]
-            add(shape, values, work.idx[k], work.idx[m], -on_q * force * bent)
-        for k in range(
-            begin, end
-        ):  # the rate of the row changes with position, too, and its acceleration with rates
-            change = on_q * damping - 2.0 * on_v * inertia
-            add(shape, values, work.idx[k], work.idx[m], -change * work.val[k] * slope)
-
-
-@kernel
-def stiffen(work, s):
-    """Penalties of the constraints, added to the matrix: s Φᵀ α Φ. Their gradients are kept: projections with the
-    factors must push along these, since what is not in the matrix is not resisted by its penalties."""
-    shape, values = work.matrix.shape, work.matrix.values
-    for k in range(work.val.shape[0]):
-        work.pushed[k] = work.val[k]
-    heaviest = 0.0
-    for i in range(shape.shape[1]):
-        heaviest = max(heaviest, abs(values[LOWER, shape[START, i] + i]))
-    for r in range(work.kept.shape[0]):
-        if work.kept[r] == SOFT:
-            continue
-        begin, end = work.ptr[r], work.ptr[r + 1]
-        largest, mass = 0.0, _LEAST * heaviest
-        for k in range(begin, end):
-            largest = max(largest, abs(work.val[k]))
-        for k in range(begin, end):
-            if abs(work.val[k]) >= _SHARE * largest:
-                i = shape[ROW_OF, work.idx[k]]
-                mass = max(mass, abs(values[LOWER, shape[START, i] + i]))
-        work.row[STEEPEST, r] = max(work.row[STEEPEST, r], largest)
-        work.row[PENALTY, r] = 0.0
-        if largest > 0.0:
-            work.row[PENALTY, r] = _FIRM * mass / (s * work.row[STEEPEST, r] ** 2)
-    for r in range(work.kept.shape[0]):
-        if work.kept[r] == SOFT:
-            continue
-        weight = s * work.row[PENALTY, r]
-        for k in range(work.ptr[r], work.ptr[r + 1]):
-            x = weight * work.val[k]
-            for m in range(work.ptr[r], work.ptr[r + 1]):
-                add(shape, values, work.idx[k], work.idx[m], x * work.val[m])
-
-
-@kernel
-def _shove(work, r, weight, out):
-    """out += weight times row r as it was when the matrix was made."""
-    for k in range(work.ptr[r], work.ptr[r + 1]):
-        out[work.idx[k]] += weight * work.pushed[k]
-
-
-@kernel
-def _along(work, r, x):
-    """That row times a vector of unknowns."""
-    total = 0.0
-    for k in range(work.ptr[r], work.ptr[r + 1]):
-        total += work.pushed[k] * x[work.idx[k]]
-    return total
-
-
-@kernel
-def _project(work, s, q_rates):
-    """Rates or accelerations onto the constraints (eqs. 28 and 29), round after round, to rounding.
-
-    q_rates ← q_rates - F⁻¹ s Φᵀ α (Φ q_rates - want). Returns whether anything was left to do.
-    """
-    change, last, moved = work.x[CHANGE], np.inf, False
-    for _ in range(_ROUNDS):
-        worst, size = 0.0, 0.0
-        for i in range(change.shape[0]):
-            change[i] = 0.0
-            size = max(size, abs(q_rates[i]))
-        for r in range(work.kept.shape[0]):
-            if work.kept[r] != SOFT:
-                miss = multiply(work, r, q_rates) - work.row[WANT, r]
-                worst = max(worst, abs(miss))
-                _shove(work, r, -s * work.row[PENALTY, r] * miss, change)
-        if worst <= _EXACT * size or worst > 0.5 * last:
-            break
-        solve(work.matrix, change)
-        for i in range(change.shape[0]):
-            q_rates[i] += change[i]
-        last, moved = worst, True
-    return moved
-
-
-@kernel
-def _close_gaps(tables, work, q, s):
-    """(measured rows, factored matrix) => q moved so that gaps close, if they are worth it; returns the largest."""
-    change, gap = work.x[CHANGE], 0.0
-    for i in range(change.shape[0]):
-        change[i] = 0.0
-    for r in range(work.kept.shape[0]):
-        if work.kept[r] == HELD:
-            phi = work.row[PHI, r]
-            gap = max(gap, abs(phi))
-            _shove(work, r, -s * work.row[PENALTY, r] * phi, change)
-    if gap > _PLACED:
-        solve(work.matrix, change)
-        move(tables, work, q, change, q)
-    return gap
-
-
-@kernel
-def _want_rates(tables, constraints, work, t):
-    """row[WANT] = the rates that constraints want."""
-    for r in range(work.kept.shape[0]):
-        work.row[WANT, r] = 0.0
-        if work.kept[r] == DRIVEN:
-            work.row[WANT, r] = rate_command(tables, constraints, constraints.rows[r], t)[0]
-
-
-@kernel
-def _want_accelerations(tables, constraints, work, t):
-    """row[WANT] = the accelerations that constraints want of the unknowns."""
-    for r in range(work.kept.shape[0]):
-        work.row[WANT, r] = -work.row[BIAS, r]
-        if work.kept[r] == DRIVEN:
-            work.row[WANT, r] += rate_command(tables, constraints, constraints.rows[r], t)[1]
-
-
-@kernel
-def _project_motion(tables, constraints, work, q, v, a, t, s):
-    """(factored matrix) => rates and accelerations on the constraints, rows measured there."""
-    for _ in range(_ROUNDS):
-        put(tables, work, q, v)
-        look(tables, constraints, work, q, v)
-        if _close_gaps(tables, work, q, s) <= _PLACED:
-            break
-    _want_rates(tables, constraints, work, t)
-    if _project(work, s, v):
-        put(tables, work, q, v)
-        look(tables, constraints, work, q, v)
-    _want_accelerations(tables, constraints, work, t)
-    _project(work, s, a)
-
-
-@kernel
-def account(constraints, work):
-    """Power supplied and dissipated now, and forces of the constraints, into the rows and the report."""
-    supplied, dissipated = work.report[0], work.report[1]
-    for r in range(constraints.rows.shape[0]):
-        row = constraints.rows[r]
-        if work.kept[r] != SOFT:
-            row.force = -work.row[MULTIPLIER, r]
-        if row.role == HOLD:
-            continue
-        power = row.force * row.rate
-        if row.role == SPRING:
-            dissipated -= power + row.value[0] * row.phi * row.rate
-        else:
-            supplied += power
-    work.report[2], work.report[3] = supplied, dissipated
-
-
-@kernel
-def settle_forces(tables, constraints, work, q, v, a, t):
-    """(tables placed, rows measured) => forces of soft rows and constraints, power of everything."""
-    if is_natural(work) and tables.loads.shape[0] > 0:
-        floating_state(tables, work.natural, work.state, work.speed)
-        _load(tables, work, work.state, work.speed, t)
-    else:
-        _load(tables, work, q, v, t)
-    for r in range(constraints.rows.shape[0]):
-        if work.kept[r] == SOFT:
-            row = constraints.rows[r]
-            force, _, _, inertia = row_law(tables, constraints, row, t)
-            row.force = force
-            if inertia > 0.0:
-                row.force -= inertia * (multiply(work, r, a) + row.bias)
-    account(constraints, work)
-
-
-@kernel
-def begin(tables, constraints, work, path, t, h):
-    """Bring a state onto the constraints and find its accelerations and multipliers."""
-    q, v, a, s = path.q[NOW], path.y[RATES], path.y[ACCELERATIONS], 0.25 * h * h
-    for i in range(a.shape[0]):
-        a[i] = 0.0
-    for r in range(work.kept.shape[0]):
-        work.row[MULTIPLIER, r] = 0.0
-    for _ in range(2 * _ROUNDS):
-        evaluate(tables, constraints, work, q, v, a, t, 0.0, 0.0, True)
-        stiffen(work, s)
-        factor(work.matrix)
-        if _close_gaps(tables, work, q, s) <= _PLACED:
-            break
-    for r in range(work.kept.shape[0]):
-        if work.kept[r] == DRIVEN:
-            work.row[TARGET, r] = work.row[PHI, r]
-    _want_rates(tables, constraints, work, t)
-    _project(work, s, v)
-    find_accelerations(tables, constraints, work, path, t + ASIDE * h, s)
-
-
-@kernel
-def find_accelerations(tables, constraints, work, path, t, s):
-    """(inertia and penalties factored) => accelerations and multipliers of a state."""
-    q, v, a = path.q[NOW], path.y[RATES], path.y[ACCELERATIONS]
-    residual, change = work.x[RESIDUAL], work.x[CHANGE]
-    n = change.shape[0]
-    for turn in range(_ROUNDS):  # M a + Φᵀ λ = Q with Φ a = want, augmented likewise
-        evaluate(tables, constraints, work, q, v, a, t, 0.0, 0.0, False)
-        _want_accelerations(tables, constraints, work, t)
-        for r in range(work.kept.shape[0]):
-            if work.kept[r] != SOFT:
-                pull = s * work.row[PENALTY, r] * (multiply(work, r, a) - work.row[WANT, r])
-                work.row[MULTIPLIER, r] += pull if turn > 0 else 0.0
-                scatter(work, r, work.row[MULTIPLIER, r] + pull, residual)
-        for i in range(n):
-            change[i] = -residual[i]
-        solve(work.matrix, change)
-        for i in range(n):
-            a[i] += change[i]
-    for i in range(n):
-        path.y[AUXILIARY, i] = a[i]
-    account(constraints, work)
+# Of displacements [rad or m]; near singular positions gaps weigh a thousandfold.
+_ROUNDING, _NOISE = 1e-14, 1e-11
 
 
 @kernel
@@ -531,13 +131,13 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
                 if work.kept[r] == DRIVEN:
                     work.row[PHI, r] -= work.row[AIM, r]
                 scatter(work, r, work.row[MULTIPLIER, r], residual)
-                _shove(work, r, work.row[PENALTY, r] * work.row[PHI, r], residual)
+                shove(work, r, work.row[PENALTY, r] * work.row[PHI, r], residual)
         for i in range(n):
             change[i] = -s * residual[i]
         solve(work.matrix, change)
         for r in range(work.kept.shape[0]):
             if work.kept[r] != SOFT:
-                work.row[MULTIPLIER, r] += work.row[PENALTY, r] * (work.row[PHI, r] + _along(work, r, change))
+                work.row[MULTIPLIER, r] += work.row[PENALTY, r] * (work.row[PHI, r] + along(work, r, change))
         size, moved = 0.0, 0.0
         for i in range(n):
             delta[i] += change[i]
@@ -582,7 +182,7 @@ def take(tables, constraints, work, path, t, h, method):
         q[i] = path.q[TRIAL, i]
     for i in range(n):
         v[i], a[i] = x[TRIAL_RATE, i], x[TRIAL_ACCELERATION, i]
-    _project_motion(tables, constraints, work, q, v, a, t + h, s)
+    project_motion(tables, constraints, work, q, v, a, t + h, s)
     for i in range(n):
         path.y[AUXILIARY, i] = x[TRIAL_AUX, i] + a[i] - x[TRIAL_ACCELERATION, i]
     for r in range(work.kept.shape[0]):

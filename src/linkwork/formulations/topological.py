@@ -40,24 +40,9 @@ from ..solvers.multipliers import (
 from ..solvers.partition import eliminate, follow, gather_back, load_gradients, solve_dense
 from ..solvers.skyline import FIRST, LOWER, START, UNKNOWN, UPPER
 from ..tables import SERVO_RATE
-from .implicit import (
-    ASIDE,
-    JUMP,
-    NO_CONVERGENCE,
-    NOW,
-    TRIAL,
-    account,
-    aim_servos,
-    begin,
-    converged,
-    evaluate,
-    local_error,
-    look,
-    sample,
-    seen,
-    timed,
-    try_end,
-)
+from .balance import account, evaluate, look
+from .implicit import JUMP, NO_CONVERGENCE, aim_servos, converged, local_error, sample, seen, timed, try_end
+from .onto import ASIDE, NOW, TRIAL, begin
 
 SINGULAR = 5
 """How a stretch of steps ended: no choice of independent coordinates works any more."""

@@ -12,6 +12,7 @@ from ..contacts import may_touch
 from ..coordinates.tangent import SCRATCH
 from ..errors import LinkworkError, UnsupportedError
 from ..formulations import implicit, topological
+from ..formulations.onto import NOW
 from ..integrate import new_state
 from ..kernels.clock import cycles_per_second
 from ..model import Flat, Model
@@ -153,7 +154,7 @@ class ImplicitMethod(RowMethod):
         settle(self._tables, self._every_row, start.q)
         self._path = self._new_path(start.q, start.v)
         path, state = self._path, new_state(start.q, start.v)
-        self.state = state._replace(q=path.q[implicit.NOW], v=path.y[m.RATES], work=path.energy)
+        self.state = state._replace(q=path.q[NOW], v=path.y[m.RATES], work=path.energy)
         self.state.clock[1] = self._dt
 
     def _new_path(self, q: Array, v: Array) -> m.Path:
