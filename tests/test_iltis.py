@@ -75,6 +75,29 @@ def test_fixed_steps_land_on_the_kerb():
     assert errors[2] < errors[0] / 16 < 5e-7
 
 
+@pytest.mark.parametrize("method", ["hybrid", "global", "topological"])
+def test_implicit_steps_before_the_kerb_are_of_second_order(method):
+    table = reference("iltis_quarter_ref.csv")
+    errors = []
+    for dt in (4e-3, 2e-3):
+        record = Simulation(scene("iltis_quarter"), method=method, dt=dt).run(
+            2.98, every=0.02, reactions=False
+        )
+        errors.append(np.abs(record["chassis.position.z"] - table["z_chassis"][: len(record.time)]).max())
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("method", ["hybrid", "topological"])
+def test_implicit_steps_with_a_tolerance_resolve_tyre_and_bump_stop(method):
+    """Steps of 1 ms, halved where a force has a corner; an error of 1e-10 m in each of 7000 steps, at most added up."""
+    table = reference("iltis_quarter_ref.csv")
+    simulation = Simulation(scene("iltis_quarter"), method=method, dt=1e-3, tolerance=1e-10)
+    record = simulation.run(7.0, every=0.02, reactions=False)
+    assert record.info["steps_halved"] > 0
+    assert off(record, table, "chassis.position.z", "z_chassis").max() < 7000 * 1e-10
+    assert np.abs(record["energy.balance"]).max() < 1e-3
+
+
 def test_the_mass_of_the_tie_rod_does_not_matter():
     """Ten times as much moves nothing by 1e-7 m: the rest is proportional, a tenth of that."""
     one, other = (
@@ -241,3 +264,13 @@ def test_the_vehicle_keeps_its_course_and_its_energy(bump):
     assert bump["energy.dissipated"][-1] > 1000.0
     # Tolerance times the largest of speeds and forces, some thousand steps long.
     assert np.abs(bump["energy.balance"]).max() < 1e-7 * bump["energy.kinetic"].max()
+
+
+def test_implicit_steps_of_the_vehicle_over_the_bump():
+    """The corners of tyres and bump stops need a tolerance; the bound is a tenth of a millimetre."""
+    table = reference("iltis_bump10_ref.csv")
+    simulation = Simulation(scene("iltis"), method="hybrid", dt=1e-3, tolerance=1e-8)
+    record = simulation.run(2.5, every=0.01, reactions=False)
+    for column in ("z", "z_robotran"):
+        expected = np.interp(record.time, table["t"], table[column])
+        assert np.abs(record["chassis.position.z"] - expected).max() < 1e-4
