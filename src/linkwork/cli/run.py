@@ -185,7 +185,7 @@ def _print_report(report: dict[str, Any], save: Path | None, plot: Path | None) 
     if "iterations_mean" in report:
         rows["iterations"] = f"{report['iterations_mean']:.3g} a step, {report['iterations_max']} at most"
     if report.get("steps_halved"):
-        rows["halved"] = f"{report['steps_halved']} steps that did not converge at once"
+        rows["halved"] = f"{report['steps_halved']} steps, for want of convergence or accuracy"
     if "evaluations_mean" in report:
         rows["evaluations"] = f"{report['evaluations_mean']:.3g} a step, {report['events']} events"
     if save is not None:
