@@ -97,7 +97,8 @@ def try_end(work, path, h, method):
 @inlined
 def converged(turn, size, ratio, enough):
     """Whether corrections are small enough, or the next one will be, or they are rounding and will not get smaller."""
-    if size <= enough or (turn > 0 and ratio < 0.5 and size * ratio <= enough):
+    # The first correction may be a leap that says little of how fast the next ones shrink.
+    if size <= enough or (turn > 0 and ratio < 0.5 and size * max(ratio, _SLOW * _SLOW) <= enough):
         return True
     return turn > 1 and size <= _NOISE and ratio > 0.3
 

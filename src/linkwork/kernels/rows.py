@@ -8,7 +8,7 @@ from A to B. Its Jacobian is exact: an axis of A turns with ω_A, so it contribu
 import math
 
 from ..tables import COORDINATE, DOT, SLIDE, SPIN, TURN
-from .jit import inlined, kernel
+from .jit import kernel
 from .math3 import (
     add3,
     chain,
@@ -229,7 +229,7 @@ def _move_pair(tables, pair):
     stir_pair(pair, get6(a.V), get6(b.V), get6(a.A0), get6(b.A0))
 
 
-@inlined
+@kernel
 def stir_pair(pair, V_A, V_B, A_A, A_B):
     """(twists and spatial accelerations of its links) => rates and accelerations of the two frames and of d.
 

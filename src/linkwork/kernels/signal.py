@@ -30,9 +30,9 @@ def signal_value(tables, index, t):
         return numbers[values + count - 1]
     t0, t1 = numbers[first + i - 1], numbers[first + i]
     y0, y1 = numbers[values + i - 1], numbers[values + i]
-    s = (t - t0) / (t1 - t0)
     if signal.kind != _CURVE:
-        return y0 + (y1 - y0) * s
+        return y0 + (y1 - y0) * (t - t0) / (t1 - t0)
+    s = (t - t0) / (t1 - t0)
     d0, b, c = _cubic(numbers, values + count + i, t1 - t0, y1 - y0)
     return y0 + s * (d0 + s * (b + s * c))
 
