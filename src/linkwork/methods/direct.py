@@ -18,10 +18,10 @@ from ..order import new_work
 from ..rotation import Array
 from ..solvers import layout
 from ..switching import Attachment
-from ..tables import DC_MOTOR, FRICTION, LIMIT, SERVO_PLACE, SERVO_RATE, SPRING, Constraints
-from .base import Method, samples
-from .rows import Start, carry, give_command, ordered_rows, redundant_rows, settle
-from .switching import RowMethod
+from ..tables import DC_MOTOR, FRICTION, LIMIT, SERVO_PLACE, SERVO_RATE, SPRING
+from .base import samples
+from .rows import Start, ordered_rows, redundant_rows, settle
+from .sampled import SampledMethod
 
 INTEGRATORS = {
     "adams": stepping.ADAMS,
@@ -36,7 +36,7 @@ _GAP_BUDGET, _SINGULAR = 1e-8, 1e-6
 _PROBES = 3
 
 
-class DirectMethod(RowMethod):
+class DirectMethod(SampledMethod):
     """The direct solver in generalized (`simgc`) or maximal coordinates (`simmc`).
 
     `integrator`: "adams" (order four, one evaluation a step), "rk4", "adaptive" (order five, keeps the local error at
@@ -68,15 +68,9 @@ class DirectMethod(RowMethod):
         )
 
     def _fill(self) -> None:
-        assert self.system.rows is not None
+        super()._fill()
         self._work.row[layout.SCALE] = self._scale
         self._work.row[layout.USUAL] = 0.0
-        self._constraints = self._rows.fresh()
-        self._every_row = self._constraints._replace(rows=self.system.rows.fresh().rows)
-
-    def _row_sets(self) -> list[tuple[RowTable, Constraints]]:
-        assert self.system.rows is not None
-        return [(self._rows, self._constraints), (self.system.rows, self._every_row)]
 
     def _marks(self) -> list[tuple[int, RowTable]]:
         assert self.system.rows is not None
@@ -143,19 +137,12 @@ class DirectMethod(RowMethod):
         self._options = np.array([code, bounded.any(), self._tolerance, ticks])
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
-        coords, rows = len(self._constraints.coords), len(self._constraints.rows)
-        n, nv = len(targets), self.system.nv
-        shapes = ((n, coords), (n, coords), (n, 3), (n, nv), (n, rows))
-        out = layout.Samples(*samples(n, self.system), *(np.empty(shape) for shape in shapes))
+        out = self._room(len(targets))
         done, status = stepping.run_direct(
             self._tables, self._constraints, self._every_row, self._work, self._motion, self.state.clock,
             self.state.counts, self._tableau, self._stats, self._dt, self._options, np.array(targets, float), out,
         )  # fmt: skip
-        if self.switchable:  # the observer must know whose forces these are
-            tag = np.full((n, 1), float(self._configuration))
-            room = np.zeros((n, len(self._every_name()) - rows))
-            out = out._replace(forces=np.hstack([tag, out.forces, room]))
-        return done, status, tuple(out)
+        return done, status, self._block(out)
 
     def change_step(self, dt: float) -> None:
         super().change_step(dt)
@@ -164,33 +151,6 @@ class DirectMethod(RowMethod):
 
     def disturb(self) -> None:
         self._motion.seen[:] = np.nan
-
-    def take_over(self, other: Method) -> None:
-        super().take_over(other)
-        if isinstance(other, DirectMethod):
-            assert self.system.rows is not None
-            assert other.system.rows is not None
-            if self._rows.names == other._rows.names:
-                self._stats[:] = other._stats
-            carry(self._rows, self._constraints, other._rows, other._constraints)
-            carry(self.system.rows, self._every_row, other.system.rows, other._every_row)
-        self.disturb()
-
-    def now(self) -> Block:
-        return self.advance([self.state.clock[2] if self.adaptive else self.state.counts[0]])[2]
-
-    def accelerations(self) -> Array:
-        a: Array = layout.Samples(*self.now()).a[0]
-        return a
-
-    def read(self, name: str) -> float:
-        return self.observer.read(name, self.now())
-
-    def strain(self) -> float:
-        return float(layout.Samples(*self.now()).solver[0, 0])
-
-    def command(self, drive: str, value: float) -> None:
-        give_command(self._rows, self._constraints, drive, value)
 
     def memory(self) -> dict[str, Array]:
         constraints, motion = self._constraints, self._motion

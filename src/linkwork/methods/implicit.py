@@ -19,15 +19,13 @@ from ..model import Flat, Model
 from ..observe import Block, DirectObserver, RowObserver
 from ..order import elimination_order
 from ..rotation import Array
-from ..solvers import layout
 from ..solvers import multipliers as m
 from ..solvers.partition import Partition, new_partition
 from ..solvers.skyline import new_skyline
 from ..system import System
 from ..tables import COORDINATE, Constraints
-from .base import Method, samples
-from .rows import Start, carry, give_command, redundant_rows, settle, without_degenerate
-from .switching import RowMethod
+from .rows import Start, redundant_rows, settle, without_degenerate
+from .sampled import SampledMethod
 
 TRAPEZOIDAL, ALPHA = "trapezoidal", "alpha"
 INTEGRATORS = (TRAPEZOIDAL, ALPHA)
@@ -68,7 +66,7 @@ def refuse(name: str, flat: Flat) -> None:
         )
 
 
-class ImplicitMethod(RowMethod):
+class ImplicitMethod(SampledMethod):
     """Relative coordinates, loops closed by multipliers and penalties (`hybrid`).
 
     `rho`: spectral radius at infinite frequency, 1 for the trapezoidal rule. `tolerance`: error that a step may
@@ -129,16 +127,10 @@ class ImplicitMethod(RowMethod):
         )
 
     def _fill(self) -> None:
-        assert self.system.rows is not None
-        self._constraints = self._rows.fresh()
-        self._every_row = self._constraints._replace(rows=self.system.rows.fresh().rows)
+        super()._fill()
         self._work.row[:] = 0.0
         if self._part is not None:
             self._part.scale[:] = 0.0
-
-    def _row_sets(self) -> list[tuple[RowTable, Constraints]]:
-        assert self.system.rows is not None
-        return [(self._rows, self._constraints), (self.system.rows, self._every_row)]
 
     def _marks(self) -> list[tuple[int, RowTable]]:
         assert self.system.rows is not None
@@ -165,10 +157,7 @@ class ImplicitMethod(RowMethod):
         return path
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
-        coords, rows = len(self._constraints.coords), len(self._constraints.rows)
-        n, nv = len(targets), self.system.nv
-        shapes = ((n, coords), (n, coords), (n, 3), (n, nv), (n, rows))
-        out = layout.Samples(*samples(n, self.system), *(np.empty(shape) for shape in shapes))
+        out = self._room(len(targets))
         what = (self._tables, self._constraints, self._every_row, self._work)
         how = (
             self._path, self.state.clock, self.state.counts, self._stats, self._dt, self._options,
@@ -178,24 +167,7 @@ class ImplicitMethod(RowMethod):
             done, status = implicit.run_implicit(*what, *how)
         else:
             done, status = topological.run_topological(*what, self._part, *how)
-        if self.switchable:  # the observer must know whose forces these are
-            tag = np.full((n, 1), float(self._configuration))
-            room = np.zeros((n, len(self._every_name()) - rows))
-            out = out._replace(forces=np.hstack([tag, out.forces, room]))
-        return done, status, tuple(out)
-
-    def now(self) -> Block:
-        return self.advance([self.state.counts[0]])[2]
-
-    def accelerations(self) -> Array:
-        a: Array = layout.Samples(*self.now()).a[0]
-        return a
-
-    def read(self, name: str) -> float:
-        return self.observer.read(name, self.now())
-
-    def strain(self) -> float:
-        return float(layout.Samples(*self.now()).solver[0, 0])
+        return done, status, self._block(out)
 
     def change_step(self, dt: float) -> None:
         super().change_step(dt)
@@ -203,20 +175,6 @@ class ImplicitMethod(RowMethod):
 
     def disturb(self) -> None:
         self._path.seen[:] = np.nan
-
-    def take_over(self, other: Method) -> None:
-        super().take_over(other)
-        if isinstance(other, ImplicitMethod):
-            assert self.system.rows is not None
-            assert other.system.rows is not None
-            if self._rows.names == other._rows.names:
-                self._stats[:] = other._stats
-            carry(self._rows, self._constraints, other._rows, other._constraints)
-            carry(self.system.rows, self._every_row, other.system.rows, other._every_row)
-        self.disturb()
-
-    def command(self, drive: str, value: float) -> None:
-        give_command(self._rows, self._constraints, drive, value)
 
     def memory(self) -> dict[str, Array]:
         constraints, path = self._constraints, self._path
