@@ -245,6 +245,18 @@ def seen(constraints, path, write):
 
 
 @kernel
+def count_step(path, clock, counts, stats, h, iterations):
+    """A whole step has been taken: time, counts, and whether rates are sane."""
+    stats[ITERATIONS] += iterations
+    stats[MOST_ITERATIONS] = max(stats[MOST_ITERATIONS], iterations)
+    stats[LAST_ITERATIONS] = iterations
+    counts[0] += 1
+    counts[1] += 1
+    clock[2] = clock[0] + counts[0] * h
+    return finite(path.y[RATES], counts, h)
+
+
+@kernel
 def run_implicit(tables, constraints, every_row, work, path, clock, counts, stats, h, options, targets, out):
     """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
 
@@ -277,20 +289,14 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
                     work.row[MULTIPLIER, r] = work.row[SAFE, r]
                     work.row[STEEPEST, r] = 0.0  # a trial that goes astray may have seen anything
                 level += 1
-                if level > halvings and not ended:
+                if level > max(halvings, refinements) and not ended:
                     clock[2] = t
                     return row, NO_CONVERGENCE
                 stats[HALVED] += 1
                 parts, done = 2 * parts, 2 * done
-            stats[ITERATIONS] += iterations
-            stats[MOST_ITERATIONS] = max(stats[MOST_ITERATIONS], iterations)
-            stats[LAST_ITERATIONS] = iterations
-            counts[0] += 1
-            counts[1] += 1
-            clock[2] = clock[0] + counts[0] * h
             if budget > 0.0 and cycles() - began > budget:
                 stats[OVERRUNS] += 1
-            status = finite(path.y[RATES], counts, h)
+            status = count_step(path, clock, counts, stats, h, iterations)
             if status != OK:
                 return row, status
         sample(tables, constraints, every_row, work, path, stats, clock[2], out, row)

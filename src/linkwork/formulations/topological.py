@@ -9,7 +9,7 @@ halved again and again, and then refused.
 import numpy as np
 
 from ..coordinates.tree import place, retract
-from ..integrate import OK, finite
+from ..integrate import OK
 from ..kernels.clock import cycles
 from ..kernels.jit import kernel
 from ..solvers.multipliers import (
@@ -20,9 +20,7 @@ from ..solvers.multipliers import (
     DELTA,
     FACTORED,
     HALVED,
-    ITERATIONS,
     LAST_ITERATIONS,
-    MOST_ITERATIONS,
     MULTIPLIER,
     OVERRUNS,
     RATES,
@@ -41,7 +39,18 @@ from ..solvers.partition import eliminate, follow, gather_back, load_gradients, 
 from ..solvers.skyline import FIRST, LOWER, START, UNKNOWN, UPPER
 from ..tables import SERVO_RATE
 from .balance import account, evaluate, look
-from .implicit import JUMP, NO_CONVERGENCE, aim_servos, converged, local_error, sample, seen, timed, try_end
+from .implicit import (
+    JUMP,
+    NO_CONVERGENCE,
+    aim_servos,
+    converged,
+    count_step,
+    local_error,
+    sample,
+    seen,
+    timed,
+    try_end,
+)
 from .onto import ASIDE, NOW, TRIAL, begin
 
 SINGULAR = 5
@@ -334,20 +343,14 @@ def run_topological(
                     done += 1
                     continue
                 level += 1
-                if level > halvings and not ended:
+                if level > max(halvings, refinements) and not ended:
                     clock[2] = t
                     return row, SINGULAR if singular else NO_CONVERGENCE
                 stats[HALVED] += 1
                 parts, done = 2 * parts, 2 * done
-            stats[ITERATIONS] += iterations
-            stats[MOST_ITERATIONS] = max(stats[MOST_ITERATIONS], iterations)
-            stats[LAST_ITERATIONS] = iterations
-            counts[0] += 1
-            counts[1] += 1
-            clock[2] = clock[0] + counts[0] * h
             if budget > 0.0 and cycles() - began > budget:
                 stats[OVERRUNS] += 1
-            status = finite(path.y[RATES], counts, h)
+            status = count_step(path, clock, counts, stats, h, iterations)
             if status != OK:
                 return row, status
         sample(tables, constraints, every_row, work, path, stats, clock[2], out, row)
