@@ -7,7 +7,7 @@ its parent is just the quotient of their two frames there.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,17 +81,30 @@ def compile_bodies(model: Model) -> System:
     return _Compiler(model, replace(flat, loads=loads), True, True).system()
 
 
+def compile_apart(model: Model, points: Mapping[str, Vector]) -> System:
+    """A valid model with every body floating and every joint as rows, and a reference point for each body.
+
+    So what a body computes depends on itself alone. Bodies of `points` float at these places [m] instead of at their
+    centres of mass; bodies without inertia are welcome: they stand for bodies of another process.
+    """
+    return _Compiler(model, model.flatten(), True, True, points).system()
+
+
 class _Compiler:
     """Holds what is known so far while the tables are filled."""
 
-    def __init__(self, model: Model, flat: Flat, rows: bool, maximal: bool):
+    def __init__(
+        self, model: Model, flat: Flat, rows: bool, maximal: bool, points: Mapping[str, Vector] | None = None
+    ):
         self.flat = flat
         self.rows = rows
-        self.edges, self.cuts, self.notes = floating(flat) if maximal else spanning_tree(flat)
+        self.apart = points is not None
+        self.edges, self.cuts, self.notes = floating(flat, points) if maximal else spanning_tree(flat)
         self.gravity = np.array(model.gravity)
         self.name = model.name
         self.frames = [_WORLD]  # of every dof in the assembled pose
-        self.dofs = np.zeros(1, DOF)
+        self._room = np.zeros(1, DOF)
+        self.dofs = self._room
         self.link_of = {GROUND: 0}
         self.signals: list[tuple[int, int, int, int]] = []
         self.number_list: list[float] = []
@@ -114,7 +127,7 @@ class _Compiler:
         loads = self._loads()
         table = Constrainer(self).table() if self.rows else None
         tables = Tables(
-            self.dofs,
+            self.dofs.copy(),
             self._bodies(),
             islands,
             loads,
@@ -206,7 +219,13 @@ class _Compiler:
         k = v - self.spans[joint.name][1].start
         for column, name in (("armature",) * 2, ("stiffness", "spring"), ("rest",) * 2, ("damping",) * 2):
             row[column] = joint.per_rate(name)[k]
-        self.dofs = np.concatenate([self.dofs, row])
+        count = len(self.dofs)
+        if count == len(
+            self._room
+        ):  # twice the room: a copy for every dof would take minutes for large models
+            self._room = np.concatenate([self.dofs, np.zeros(count, DOF)])
+        self._room[count] = row[0]
+        self.dofs = self._room[: count + 1]
         self.frames.append(frame)
         return len(self.dofs) - 1
 
@@ -249,7 +268,7 @@ class _Compiler:
             return body
 
         for joint in [*(edge.joint for edge in self.edges), *self.cuts]:
-            if joint.switchable:  # what it lets go of may fly far away
+            if joint.switchable or self.apart:  # what it lets go of may fly far away
                 continue
             if 0 not in (self.link_of[joint.a], self.link_of[joint.b]):  # neither ground nor welded to it
                 leader[find(joint.a)] = find(joint.b)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from .item import GROUND
+from .item import GROUND, Vector
 from .joints import Free, Joint
 from .model import Flat
 from .rotation import matrix
@@ -97,11 +98,15 @@ def spanning_tree(flat: Flat) -> tuple[list[Edge], list[Joint], list[str]]:
     return edges, cuts, notes
 
 
-def floating(flat: Flat) -> tuple[list[Edge], list[Joint], list[str]]:
-    """Every body free at its centre of mass, every joint a constraint: maximal coordinates."""
+def floating(
+    flat: Flat, points: Mapping[str, Vector] | None = None
+) -> tuple[list[Edge], list[Joint], list[str]]:
+    """Every body free at its centre of mass, or at a point given for it [m], every joint a constraint: maximal coordinates."""
     edges = []
     for name, body in flat.bodies.items():
         com = np.array(body.at) + matrix(body.rotation) @ body.mass_properties.com
         at = (float(com[0]), float(com[1]), float(com[2]))
+        if points is not None:
+            at = points.get(name, at)
         edges.append(Edge(Free(f"{FLOATING}{name}", GROUND, name, at=at), GROUND, name))
     return edges, list(flat.joints.values()), []

@@ -7,7 +7,7 @@ something outside its subsystem is tied to it (Vlasenko and Kasper, section 3.1)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .item import GROUND, Refers
@@ -111,8 +111,14 @@ def ties(flat: Flat) -> list[Tie]:
     return [tie for tie in found if tie.bodies]
 
 
-def borders(top: Subsystem, tied: Sequence[Tie]) -> dict[str, Border]:
-    """Ports and ties of every subsystem, by name, the smaller ones first."""
+def borders(
+    top: Subsystem, tied: Sequence[Tie], ports: Sequence[str] = (), remote: Collection[str] = ()
+) -> dict[str, Border]:
+    """Ports and ties of every subsystem, by name, the smaller ones first.
+
+    `ports` are bodies of the whole that something outside is tied to. A subsystem of `remote` is another process': all
+    its bodies are ports, and what ties them together here belongs to the one above.
+    """
     owner: dict[str, str] = {}
     above: dict[str, str | None] = {top.name: None}
     for part in top.walk():
@@ -121,18 +127,24 @@ def borders(top: Subsystem, tied: Sequence[Tie]) -> dict[str, Border]:
         for child in part.children:
             above[child.name] = part.name
     found = {part.name: Border(part) for part in top.walk()}
-    ports: dict[str, dict[str, None]] = {name: {} for name in found}
+    bordering: dict[str, dict[str, None]] = {name: {} for name in found}
+    for body in ports:
+        for name in _path(owner[body], above):
+            bordering[name][body] = None
     for tie in tied:
         paths = {body: _path(owner[body], above) for body in tie.bodies}
-        shared = set.intersection(*(set(path) for path in paths.values()))
+        shared = set.intersection(*(set(path) for path in paths.values())) - set(remote)
         home = next(name for name in next(iter(paths.values())) if name in shared)
         found[home].ties.append(tie)
         for body, path in paths.items():
             for name in path[: path.index(home)]:
-                ports[name][body] = None
+                bordering[name][body] = None
     place = {body: i for i, body in enumerate(top.everybody())}
     for name, border in found.items():
-        border.ports = tuple(sorted(ports[name], key=place.__getitem__))
+        border.ports = tuple(sorted(bordering[name], key=place.__getitem__))
+    for name in remote:
+        found[name].ports = found[name].subsystem.bodies
+    found[top.name].ports = tuple(ports)
     return found
 
 

@@ -218,7 +218,7 @@ def _respond_three(tables, work, a):
 
 
 @inlined
-def _hold(row, numbers, flag, i, arriving):
+def hold(row, numbers, flag, i, arriving):
     """The same for a joint equation; one that said nothing at the last arrival stays out until the next."""
     flag[ON, i] = 1 if arriving or row.active != 0 else 0
     flag[SIDE, i] = HELD
@@ -231,7 +231,7 @@ def _hold(row, numbers, flag, i, arriving):
 
 
 @kernel
-def _law(tables, constraints, work, i, t, h):
+def law(tables, constraints, work, i, t, h):
     """What row i contributes: a force by its law or bound, or what it wants as a kept row (ON, WANT, SOFT, LO, HI)."""
     row, flag = constraints.rows[i], work.flag
     role, mode = row.role, row.mode
@@ -316,9 +316,9 @@ def solve(tables, constraints, work, t, h, a, bounded, project):
     pushed = False
     for i in range(rows.shape[0]):
         if rows[i].role == HOLD:
-            _hold(rows[i], work.row, work.flag, i, project)
+            hold(rows[i], work.row, work.flag, i, project)
         else:
-            _law(tables, constraints, work, i, t, h)
+            law(tables, constraints, work, i, t, h)
             pushed |= rows[i].force != 0.0
     if pushed:
         _push(constraints, work)
@@ -330,7 +330,7 @@ def solve(tables, constraints, work, t, h, a, bounded, project):
             work.row[P, i] = work.row[WANT, i]
     factor_envelope(work, ON, 0.0, 0.0 if project else _SHAKY)
     if project:
-        _aim_corrections(constraints, work)
+        aim_corrections(constraints, work)
         solve_three(work)
         _respond_three(tables, work, a)
     else:
@@ -349,7 +349,7 @@ def _push(constraints, work):
 
 
 @inlined
-def _aim_corrections(constraints, work):
+def aim_corrections(constraints, work):
     """What kept rows want of positions and velocities: no gap, and the rate that they are told."""
     rows, row = constraints.rows, work.row
     for i in range(rows.shape[0]):
@@ -366,9 +366,19 @@ def _aim_corrections(constraints, work):
 @inlined
 def _account(constraints, work, a, bounded):
     """(forces of the kept rows) => forces and power of all rows, accelerations of those that may stop."""
-    rows, report, along = constraints.rows, work.report, work.row[SUM]
+    rows, along = constraints.rows, work.row[SUM]
+    add_power(constraints, work)
     if bounded:
         _times(work, work.J, a, along)
+        for i in range(rows.shape[0]):
+            if rows[i].role == FRICTION or rows[i].role == SERVO_RATE:
+                rows[i].accel = rows[i].bias + along[i]
+
+
+@kernel
+def add_power(constraints, work):
+    """(forces of the kept rows) => forces of all rows, and the power of loads and rows."""
+    rows, report = constraints.rows, work.report
     report[SUPPLIED], report[DISSIPATED] = report[LOADS_SUPPLIED], report[LOADS_DISSIPATED]
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -377,8 +387,6 @@ def _account(constraints, work, a, bounded):
         if row.role == HOLD or row.role == LIMIT:
             continue
         power = row.force * row.rate
-        if bounded and (row.role == FRICTION or row.role == SERVO_RATE):
-            row.accel = row.bias + along[i]
         if row.role == FRICTION:
             report[DISSIPATED] -= power
         elif row.role == SPRING:
@@ -470,7 +478,7 @@ def _solve_firmly(tables, constraints, work, a):
         work.flag[KEPT, i] = work.flag[ON, i]
         work.row[P, i] = work.row[WANT, i]
     factor_envelope(work, KEPT, 0.0, _SHAKY)
-    _aim_corrections(constraints, work)
+    aim_corrections(constraints, work)
     solve_envelope(work, P)
     solve_envelope(work, PLACE)
     solve_envelope(work, TURN)
@@ -544,7 +552,7 @@ def _settle(tables, constraints, work, a):
         if flag[ON, i] != 0 and flag[SIDE, i] != HELD:
             rows[i].mode = FREE if rows[i].role == LIMIT else flag[SIDE, i]
             flag[ON, i] = 0
-    _aim_corrections(constraints, work)
+    aim_corrections(constraints, work)
     solve_envelope(work, PLACE)
     solve_envelope(work, TURN)
     _respond(tables, work, PLACE, 0.0, work.dof[DELTA])

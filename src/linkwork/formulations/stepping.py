@@ -70,17 +70,17 @@ _TOUCH = 1e-10  # a limit that is violated by more has been hit [rad or m]
 
 
 @inlined
-def _past(head, j):
+def past(head, j):
     """Where the derivative j points ago stands in motion.y: a ring of four."""
     return PAST + ((head + j) & 3)
 
 
 @kernel
-def _adams(tables, motion, h):
+def adams(tables, motion, h):
     """v by Adams-Bashforth, displacement by Adams-Moulton with that v."""
     y, n = motion.y, motion.a.shape[0]
     head = motion.tally[HEAD]
-    f0, f1, f2, f3 = y[_past(head, 0)], y[_past(head, 1)], y[_past(head, 2)], y[_past(head, 3)]
+    f0, f1, f2, f3 = y[past(head, 0)], y[past(head, 1)], y[past(head, 2)], y[past(head, 3)]
     trial = y[TRIAL]
     for i in range(n):
         k = n + i
@@ -95,7 +95,7 @@ def _adams(tables, motion, h):
 def _adams_balls(dofs, motion, h):
     """The same on the group of rotations: past rates in the local coordinates of the present pose."""
     y, q, n, head = motion.y, motion.q, motion.a.shape[0], motion.tally[HEAD]
-    f0, f1, f2, f3 = y[_past(head, 0)], y[_past(head, 1)], y[_past(head, 2)], y[_past(head, 3)]
+    f0, f1, f2, f3 = y[past(head, 0)], y[past(head, 1)], y[past(head, 2)], y[past(head, 3)]
     to_q = PAST_Q - PAST
     for d in range(1, dofs.shape[0]):
         dof = dofs[d]
@@ -104,9 +104,9 @@ def _adams_balls(dofs, motion, h):
         i, j = dof.q, dof.v - dof.column
         back = (q[NOW, i], -q[NOW, i + 1], -q[NOW, i + 2], -q[NOW, i + 3])
         w0 = (f0[j], f0[j + 1], f0[j + 2])
-        w1 = _seen_from(back, q[_past(head, 1) + to_q], i, f1, j)
-        w2 = _seen_from(back, q[_past(head, 2) + to_q], i, f2, j)
-        w3 = _seen_from(back, q[_past(head, 3) + to_q], i, f3, j)
+        w1 = _seen_from(back, q[past(head, 1) + to_q], i, f1, j)
+        w2 = _seen_from(back, q[past(head, 2) + to_q], i, f2, j)
+        w3 = _seen_from(back, q[past(head, 3) + to_q], i, f3, j)
         predicted = (
             h / 24.0 * (55.0 * w0[0] - 59.0 * w1[0] + 37.0 * w2[0] - 9.0 * w3[0]),
             h / 24.0 * (55.0 * w0[1] - 59.0 * w1[1] + 37.0 * w2[1] - 9.0 * w3[1]),
@@ -127,7 +127,7 @@ def _seen_from(back, q, i, f, j):
 
 
 @kernel
-def _combine(motion, weights, count, h):
+def combine(motion, weights, count, h):
     """Trial = (0, v, W) + h Σ weights stages."""
     y, n = motion.y, motion.a.shape[0]
     for i in range(n):
@@ -148,16 +148,16 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
     if smooth:
         stages = 1
     else:
-        newest = _past(motion.tally[HEAD], 0)
+        newest = past(motion.tally[HEAD], 0)
         for i in range(2 * n + 2):
             y[STAGE, i] = y[newest, i]
     v = y[TRIAL, n : 2 * n]
     for s in range(1, stages + 1):
         last = s == stages
         if smooth:
-            _adams(tables, motion, h)
+            adams(tables, motion, h)
         else:
-            _combine(motion, tableau[WEIGHTS] if last else tableau[s], s, h)
+            combine(motion, tableau[WEIGHTS] if last else tableau[s], s, h)
         retract(tables.dofs, q[NOW], y[TRIAL], q[TRIAL])
         if last:
             _try_servos(constraints)
@@ -184,10 +184,10 @@ def _try_servos(constraints):
 
 
 @kernel
-def _apart(work, motion, h):
+def apart(work, motion, h):
     """Whether the corrector of Adams-Moulton is far from the predicted velocities; if not, work is corrected."""
     y, n, head = motion.y, motion.a.shape[0], motion.tally[HEAD]
-    f0, f1, f2 = y[_past(head, 0)], y[_past(head, 1)], y[_past(head, 2)]
+    f0, f1, f2 = y[past(head, 0)], y[past(head, 1)], y[past(head, 2)]
     for i in range(n):
         k = n + i
         corrected = y[NOW, k] + h / 24.0 * (9.0 * motion.a[i] + 19.0 * f0[k] - 5.0 * f1[k] + f2[k])
@@ -202,7 +202,7 @@ def _apart(work, motion, h):
 
 
 @kernel
-def _error(motion, tableau, h, tolerance):
+def local_error(motion, tableau, h, tolerance):
     """Largest local error of displacements and velocities against tolerance (1 + |y|)."""
     y, n = motion.y, motion.a.shape[0]
     worst = 0.0
@@ -218,7 +218,7 @@ def _error(motion, tableau, h, tolerance):
 
 
 @kernel
-def _take(motion):
+def take(motion):
     """The trial becomes the state."""
     y, q, n = motion.y, motion.q, motion.a.shape[0]
     for i in range(q.shape[1]):
@@ -228,12 +228,12 @@ def _take(motion):
 
 
 @kernel
-def _keep(work, motion, anew):
+def keep(work, motion, anew):
     """The state's derivative becomes the newest of the past, or all of it."""
     y, q, n, tally = motion.y, motion.q, motion.a.shape[0], motion.tally
     tally[HEAD] = (tally[HEAD] - 1) & 3
     tally[KNOWN] = 1 if anew else tally[KNOWN] + 1
-    newest = _past(tally[HEAD], 0)
+    newest = past(tally[HEAD], 0)
     for i in range(n):
         y[newest, i] = y[NOW, n + i]
         y[newest, n + i] = motion.a[i]
@@ -344,7 +344,7 @@ def _advance(
         while True:
             _attempt(tables, constraints, work, motion, tableau, t, share * h, ahead, smooth, stages, bounded)
             stats[EVALUATIONS] += 1 if smooth else stages
-            if smooth and _apart(work, motion, h):
+            if smooth and apart(work, motion, h):
                 smooth = False
                 stats[REDONE] += 1
                 continue
@@ -352,7 +352,7 @@ def _advance(
                 if bounded:
                     share, event = _first_event(constraints, work, h)
                 if integrator == ADAPTIVE:
-                    error = _error(motion, tableau, h, tolerance)
+                    error = local_error(motion, tableau, h, tolerance)
                     factor = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2)) if error < np.inf else 0.1
                     if not error <= 1.0:
                         # Beyond an event the motion is another one, and its error means little: try up to there.
@@ -384,7 +384,7 @@ def _advance(
             fresh, begin = False, True
             stats[EVENTS] += 1 - refused
         if share > 0.0 and refused == 0:
-            _take(motion)
+            take(motion)
     if refused == 0:
         changed, evaluations, unsettled = arrive(
             tables,
@@ -406,7 +406,7 @@ def _advance(
             if stats[UNSETTLED] == 0.0:
                 stats[UNSETTLED_TIME] = t + share * h
             stats[UNSETTLED] += 1
-        _keep(work, motion, changed != 0 or h != ahead)
+        keep(work, motion, changed != 0 or h != ahead)
     return share * h if refused == 0 else 0.0, factor, refused
 
 
@@ -414,7 +414,7 @@ def _advance(
 
 
 @kernel
-def _remind(constraints, motion, write):
+def remind(constraints, motion, write):
     """Whether state and commands are those that the last call left; with `write`, leave them."""
     seen, k, n = motion.seen, 0, motion.a.shape[0]
     same = True
@@ -448,7 +448,7 @@ def run_direct(
         gather(tables, constraints, work, motion.q[NOW], motion.y[NOW, n : 2 * n], 0.0)
         scale_pivots(tables, work)
         return 0, OK
-    begin = not _remind(constraints, motion, False)
+    begin = not remind(constraints, motion, False)
     for sample in range(targets.shape[0]):
         while True:
             # What is next: t, how far, and how far stiff rows look ahead.
@@ -502,13 +502,13 @@ def run_direct(
             status = finite(motion.y[NOW, n : 2 * n], counts, h)
             if status != OK:
                 return sample, status
-        _sample(tables, constraints, every_row, motion, stats, clock[2], out, sample)
-    _remind(constraints, motion, True)
+        leave_sample(tables, constraints, every_row, motion, stats, clock[2], out, sample)
+    remind(constraints, motion, True)
     return targets.shape[0], OK
 
 
 @kernel
-def _sample(tables, constraints, every_row, motion, stats, t, out, sample):
+def leave_sample(tables, constraints, every_row, motion, stats, t, out, sample):
     """State, accelerations, forces of rows, coordinates of all joints and the largest gap, measured."""
     n, q, y = motion.a.shape[0], motion.q[NOW], motion.y[NOW]
     out.t[sample] = t

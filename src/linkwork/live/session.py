@@ -22,7 +22,7 @@ import numpy as np
 
 from .. import __version__
 from ..errors import LinkworkError, nearest
-from ..methods.choose import DEFAULT_DT, EXPLICIT, IMPLICIT, SOLVERS
+from ..methods.choose import COMPONENTS, DEFAULT_DT, EXPLICIT, IMPLICIT, SOLVERS
 from ..methods.contact import ContactMethod
 from ..methods.touching import TouchArrays, touch_arrays
 from ..model import Model
@@ -299,7 +299,7 @@ class Session:
         found = [Method("tree", "tree", None)]
         for method in EXPLICIT[1:]:
             found += [Method(f"{method}, {solver}", method, solver) for solver in SOLVERS]
-        return [*found, *(Method(method, method, None) for method in IMPLICIT)]
+        return [*found, *(Method(method, method, None) for method in (*IMPLICIT, COMPONENTS))]
 
     # What there is to see
 

@@ -11,8 +11,9 @@ from ..errors import LinkworkError, UnsupportedError, nearest
 from ..model import Model
 from ..schedule import positive
 from ..system import System
-from . import direct, implicit, tree
+from . import components, direct, implicit, tree
 from .base import Method
+from .components import ComponentMethod
 from .contact import ContactMethod
 from .direct import DirectMethod
 from .implicit import ImplicitMethod
@@ -22,7 +23,10 @@ from .rows import row_features
 from .tree import TreeMethod
 
 EXPLICIT, IMPLICIT = ("tree", "simgc", "simmc"), ("global", "hybrid", "topological")
-METHODS = (*EXPLICIT, *IMPLICIT)
+COMPONENTS = ComponentMethod.name
+METHODS = (*EXPLICIT, *IMPLICIT, COMPONENTS)
+WHOLE = ("tree", *IMPLICIT, COMPONENTS)
+"""Methods that need not be told how to solve: they have one way."""
 SOLVERS = ("direct", "impulses")
 
 DEFAULT_DT = 1e-3
@@ -59,10 +63,10 @@ class Settings:
         if method is None:
             rows = isinstance(model, Model) and (self.solver is not None or row_features(model.flatten()))
             method = "simgc" if rows else "tree"
-        if method in ("tree", *IMPLICIT) and self.solver is not None:
+        if method in WHOLE and self.solver is not None:
             what = "has no constraints to solve" if method == "tree" else "has a solver of its own"
             raise UnsupportedError(f"the method '{method}' {what}; solver belongs to simgc and simmc")
-        solver = None if method in ("tree", *IMPLICIT) else self.solver or "direct"
+        solver = None if method in WHOLE else self.solver or "direct"
         chosen = dataclasses.replace(self, method=method, solver=solver)
         return dataclasses.replace(chosen, integrator=chosen._integrator(chosen.touching(model)))
 
@@ -79,6 +83,8 @@ class Settings:
             known = implicit.INTEGRATORS
         elif self.method == "tree":
             known = tuple(tree.TABLEAUS)
+        elif self.method == COMPONENTS:
+            known = tuple(components.INTEGRATORS)
         elif exact:
             known = tuple(direct.INTEGRATORS)
         self._refuse_strange(exact, touching)
@@ -102,7 +108,7 @@ class Settings:
             return implicit.TRAPEZOIDAL if self.rho is None else implicit.ALPHA
         if self.tolerance is not None:
             return "adaptive"
-        return "rk4" if self.method == "tree" else "adams" if exact else "euler"
+        return "rk4" if self.method in ("tree", COMPONENTS) else "adams" if exact else "euler"
 
     def _refuse_strange(self, exact: bool, touching: bool) -> None:
         """Knobs that the method does not have."""
@@ -138,6 +144,8 @@ def make_method(model: Model | System, chosen: Settings) -> Method:
         iterations = implicit.ITERATIONS if chosen.iterations is None else chosen.iterations
         kind = GlobalMethod if name == "global" else ImplicitMethod
         return kind(model, name, integrator, dt, chosen.rho, chosen.tolerance, iterations, budget)
+    if name == COMPONENTS:
+        return ComponentMethod(model, integrator, dt, tolerance, budget)
     assert solver is not None
     epsilon = DEFAULT_EPSILON if chosen.epsilon is None else chosen.epsilon
     erp = DEFAULT_ERP if chosen.erp is None else chosen.erp

@@ -225,6 +225,7 @@ def floating(model: Model, system: System, tree: System, q0: Array, v0: Array) -
     tables = tree.fresh_tables()
     place(tables.dofs, tables.islands, q0, v0)
     q, v = system.q0.copy(), system.v0.copy()
+    carriers = {placed.joint.b: placed for placed in system.joints.values() if placed.dofs}
     for index, (name, body) in enumerate(flat.bodies.items()):
         p, R = (np.array(part) for part in body_pose(tables, index))
         w, u = (np.array(part) for part in body_twist(tables, index))
@@ -232,7 +233,7 @@ def floating(model: Model, system: System, tree: System, q0: Array, v0: Array) -
         com = body.mass_properties.com
         written = np.array(body.at) + matrix(body.rotation) @ com
         turn = R @ matrix(body.rotation).T
-        placed = next(j for j in system.joints.values() if j.joint.b == name and j.dofs)
+        placed = carriers[name]
         q[placed.q] = [*(p + R @ com - written), *quaternion(turn)]
         v[placed.v] = [*(u + np.cross(w, R @ com)), *(turn.T @ w)]
     return q, v

@@ -1,0 +1,440 @@
+"""Component-based steps: explicit integrators over subsystems that are eliminated one after the other.
+
+Maximal coordinates, every body with a reference point of its own, so that a body computes the same bits whatever process it
+is in. A step ends with post-stabilisation (Vlasenko and Kasper, section 5): the evaluation at its end also yields, from the
+same D, the displacements that close all gaps and the changes of velocity that stop their rates, least in the metric of inertia.
+
+A part of a model that shares the work with other processes runs the same compiled loop: it returns wherever something has
+to cross to a relative (`STATES` … `SAMPLE`), and goes on from there when it is called again. So results do not depend on how
+subsystems are placed.
+"""
+
+import numpy as np
+
+from ..coordinates.tree import local_rate, place, retract
+from ..integrate import OK, TOO_SMALL, finite
+from ..kernels.clock import cycles
+from ..kernels.jit import kernel, woven
+from ..kernels.rows import survey
+from ..kernels.spatial import add6, dot6, get6, set6
+from ..loads import apply_loads
+from ..solvers.hierarchy import ACCELERATE, ENDS, MOVE, STOP, go_down, go_up, lighten, receive
+from ..solvers.layout import (
+    DISSIPATED,
+    EVALUATIONS,
+    HEAD,
+    KNOWN,
+    LAST_EVALUATIONS,
+    LOADS_DISSIPATED,
+    LOADS_SUPPLIED,
+    NOW,
+    OVERRUNS,
+    RATIO,
+    RATIO_FIRST,
+    RATIO_ROW,
+    RATIO_TIME,
+    REDONE,
+    SMALLEST,
+    SMALLEST_ROW,
+    STAGE,
+    SUPPLIED,
+    TRIAL,
+    UNSETTLED,
+    UNSETTLED_TIME,
+)
+from ..tables import COORDINATE, HOLD
+from .direct import add_power, aim_corrections, hold, law
+from .stepping import (
+    ADAMS,
+    ADAPTIVE,
+    EULER,
+    TIMES,
+    WEIGHTS,
+    adams,
+    apart,
+    combine,
+    keep,
+    leave_sample,
+    local_error,
+    past,
+    remind,
+    take,
+)
+
+STATES, SHARES, FORCES, PASSED, VOTE, SAMPLE = range(100, 106)
+"""What crosses to relatives when the loop returns: states of bordering bodies; D and r of children; own D and r against τ from
+the parent; τ to children; what each thinks of a step; samples."""
+
+# control: integers that survive a return
+PHASE, STEP_STAGE, COLUMNS, ROUND, BEGIN, SMOOTH, ROW, LAST, PARENT, CHILDREN, BEGAN = range(11)
+"""Where the loop goes on; stage; columns of this evaluation; rounds of projection; 1 while a state is taken up that no step led
+to; 1 for Adams; samples so far; 1 if this step ends at a target; 1 if there are relatives above, and below; clock at the start."""
+CONTROL = 11
+# plan: floats that survive a return
+START_TIME, LENGTH, EVALUATION_TIME, FACTOR, COUNTED = range(5)
+"""Of the step: time at its start, its size [s]; time of the evaluation; factor for the next adaptive step; evaluations before."""
+PLAN = 5
+# vote: judgements of a step, the largest of all parts' counts
+APART, ERROR, MOVED, TURNED, BAD = range(5)
+VOTES = 5
+
+_NEXT, _PREPARE, _PLACED, _LOOK, _GATHERED, _DOWN, _TAKEN, _JUDGED, _SAMPLED = range(9)
+# Corrections beyond these leave an error worth another round: gaps are of second order in the first [rad or m].
+_FINE_PLACE, _FINE_RATE = 1e-8, 1e-7
+_ROUNDS = 20
+
+
+# --- one evaluation ---
+
+
+@kernel
+def _spread(tables, constraints, h, v):
+    """(surveyed rows) => h.J: rows against the rates of the bodies they touch; rates of rows."""
+    rows, coords, pairs = constraints.rows, constraints.coords, constraints.pairs
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        rate = 0.0
+        if row.kind == COORDINATE:
+            first = coords[row.first]
+            pair = pairs[first.pair]
+            rate += _project(tables.dofs, h.J[i, 0], pair.a, first.J_A, row.sign, v)
+            rate += _project(tables.dofs, h.J[i, 1], pair.b, first.J_B, row.sign, v)
+            if row.second >= 0:
+                second = coords[row.second]
+                pair = pairs[second.pair]
+                rate += _project(tables.dofs, h.J[i, 2], pair.a, second.J_A, -row.ratio, v)
+                rate += _project(tables.dofs, h.J[i, 3], pair.b, second.J_B, -row.ratio, v)
+        else:
+            pair = pairs[row.pair]
+            rate += _project(tables.dofs, h.J[i, 0], pair.a, row.J_A, 1.0, v)
+            rate += _project(tables.dofs, h.J[i, 1], pair.b, row.J_B, 1.0, v)
+        row.rate = rate
+
+
+@kernel
+def _project(dofs, J, link, against, factor, v):
+    """A row against a twist as one against the six rates of a floating body; returns its rate."""
+    rate = 0.0
+    if link != 0:
+        twist = get6(against)
+        for j in range(6):
+            dof = dofs[link - 5 + j]
+            x = factor * dot6(twist, get6(dof.S))
+            J[j] = x
+            rate += x * v[dof.v]
+    return rate
+
+
+@kernel
+def _forces(tables, constraints, h):
+    """Forces of loads, gyroscopes and rows that follow a law, against the rates of the bodies; then D and r of each body."""
+    dofs, rows = tables.dofs, constraints.rows
+    for d in range(dofs.shape[0] - 1, 0, -1):
+        dof = dofs[d]
+        p = get6(dof.p)
+        h.force[dof.v] = dof.tau - dot6(get6(dof.S), p)
+        if dof.parent != 0:
+            set6(dofs[dof.parent].p, add6(get6(dofs[dof.parent].p), p))
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if row.force != 0.0:
+            for end in range(ENDS):
+                body = _body_of(constraints, row, end)
+                if body != 0:
+                    at = dofs[body - 5].v
+                    for j in range(6):
+                        h.force[at + j] += h.J[i, end, j] * row.force
+    for b in range(h.inertia.shape[0]):
+        lighten(h, b, dofs[6 * b + 6].R)
+
+
+@kernel
+def _body_of(constraints, row, end):
+    """The link that an end of a row stands on; 0 for the ground or none."""
+    if row.kind == COORDINATE:
+        which = row.first if end < 2 else row.second
+        if which < 0:
+            return 0
+        pair = constraints.pairs[constraints.coords[which].pair]
+    else:
+        if end > 1:
+            return 0
+        pair = constraints.pairs[row.pair]
+    return pair.a if end % 2 == 0 else pair.b
+
+
+@kernel
+def _look(tables, constraints, h, q, v, t, step, columns):
+    """(state, t) => all that the passes need: rows, what they want, forces, D and r of every body alone."""
+    rows = constraints.rows
+    place(tables.dofs, tables.islands, q, v)
+    h.report[LOADS_SUPPLIED], h.report[LOADS_DISSIPATED] = 0.0, 0.0
+    if tables.loads.shape[0] > 0:
+        h.report[LOADS_SUPPLIED], h.report[LOADS_DISSIPATED] = apply_loads(tables, q, v, t)
+    survey(tables, constraints, q)
+    _spread(tables, constraints, h, v)
+    for i in range(rows.shape[0]):
+        if rows[i].role == HOLD:
+            hold(rows[i], h.row, h.flag, i, True)
+        else:
+            law(tables, constraints, h, i, t, step)
+    _forces(tables, constraints, h)
+    if columns > 1:
+        aim_corrections(constraints, h)
+    h.report[SMALLEST], h.report[SMALLEST_ROW] = np.inf, -1.0
+
+
+# --- the parts of a step ---
+
+
+@kernel
+def _prepare(tables, h, motion, tableau, control, plan, integrator):
+    """The next trial of a step, and when it is."""
+    y, q, n, s = motion.y, motion.q, motion.a.shape[0], control[STEP_STAGE]
+    stages = _stages(tableau, integrator, control[SMOOTH] != 0)
+    last = s == stages
+    size = plan[LENGTH]
+    control[COLUMNS] = 3 if last else 1
+    # A stage at the end of the step is still before it, should a signal jump there.
+    share = 1.0
+    if integrator == EULER:
+        for i in range(n):
+            y[TRIAL, n + i] = y[NOW, n + i] + size * motion.a[i]
+            y[TRIAL, i] = size * y[TRIAL, n + i]
+        for i in range(2):
+            y[TRIAL, 2 * n + i] = y[NOW, 2 * n + i] + size * h.report[SUPPLIED + i]
+    elif control[SMOOTH] != 0:
+        adams(tables, motion, size)
+    else:
+        if s == 1:
+            newest = past(motion.tally[HEAD], 0)
+            for i in range(2 * n + 2):
+                y[STAGE, i] = y[newest, i]
+        combine(motion, tableau[WEIGHTS] if last else tableau[s], s, size)
+        share = 1.0 if last else min(tableau[TIMES, s], 1.0 - 1e-9)
+    plan[EVALUATION_TIME] = plan[START_TIME] + share * size
+    retract(tables.dofs, q[NOW], y[TRIAL], q[TRIAL])
+
+
+@kernel
+def _stages(tableau, integrator, smooth):
+    """Evaluations of a step."""
+    if smooth or integrator == EULER:
+        return 1
+    return tableau.shape[1] - 1 if integrator == ADAPTIVE else tableau.shape[1]
+
+
+@kernel
+def _store(tables, h, motion, s):
+    """The derivative at a stage of Runge-Kutta."""
+    y, n = motion.y, motion.a.shape[0]
+    stage = y[STAGE + s]
+    local_rate(tables.dofs, motion.q[TRIAL], y[TRIAL], y[TRIAL, n : 2 * n], stage)
+    for i in range(n):
+        stage[n + i] = motion.a[i]
+    stage[2 * n], stage[2 * n + 1] = h.report[SUPPLIED], h.report[DISSIPATED]
+
+
+@kernel
+def _judge(tables, h, motion, tableau, counts, control, plan, integrator, tolerance, vote):
+    """What this part thinks of the end of a step."""
+    n = motion.a.shape[0]
+    for i in range(VOTES):
+        vote[i] = 0.0
+    if control[BEGIN] == 0 and control[ROUND] == 0:
+        if control[SMOOTH] != 0:
+            vote[APART] = 1.0 if apart(h, motion, plan[LENGTH]) else 0.0
+        if integrator == ADAPTIVE:
+            error = local_error(motion, tableau, plan[LENGTH], tolerance)
+            vote[ERROR] = error if error < np.inf else np.inf  # also for NaN
+    for i in range(n):
+        vote[MOVED] = max(vote[MOVED], abs(h.x[MOVE, i]))
+        vote[TURNED] = max(vote[TURNED], abs(h.x[STOP, i]))
+    vote[BAD] = finite(motion.y[TRIAL, n : 2 * n], counts, plan[LENGTH])
+
+
+@kernel
+def _correct(tables, h, motion):
+    """Onto the constraints: Newton's step of coordinates and velocities."""
+    n = motion.a.shape[0]
+    retract(tables.dofs, motion.q[TRIAL], h.x[MOVE], motion.q[TRIAL])
+    for i in range(n):
+        motion.y[TRIAL, n + i] += h.x[STOP, i]
+
+
+@kernel
+def _begin_step(motion, clock, counts, control, plan, step, integrator, target):
+    """What is next: 0 for a step, 1 if the target is reached, 2 if no step is small enough."""
+    if integrator == ADAPTIVE:
+        t = clock[2]
+        control[LAST] = 1 if t + 1.01 * clock[1] >= target else 0  # as in DOPRI5: leave no sliver of a step
+        rest = target - t if control[LAST] != 0 else clock[1]
+        if rest <= 1e-14 * max(1.0, abs(t)):
+            return 2 if rest > 0.0 else 1
+        plan[LENGTH] = rest
+    else:
+        if counts[0] >= target:
+            return 1
+        plan[LENGTH] = step
+    plan[START_TIME] = clock[2]
+    control[STEP_STAGE], control[ROUND] = 1, 0
+    control[SMOOTH] = 1 if integrator == ADAMS and motion.tally[KNOWN] >= 4 else 0
+    return 0
+
+
+@kernel
+def _count(clock, counts, control, plan, step, integrator, target):
+    """A step has been taken."""
+    counts[1] += 1
+    if integrator == ADAPTIVE:
+        last = control[LAST] != 0
+        clock[2] = target if last else plan[START_TIME] + plan[LENGTH]
+        # A step cut short to meet a sample says little about the next one.
+        grown = plan[LENGTH] * plan[FACTOR]
+        clock[1] = max(grown, clock[1]) if last else grown
+    else:
+        counts[0] += 1
+        clock[2] = clock[0] + counts[0] * step
+
+
+@woven
+def _notice(h, control, plan, stats):
+    """How near the step's end is to a singular position, and how many evaluations it took."""
+    if stats[RATIO_FIRST] == 0.0:
+        stats[RATIO_FIRST] = h.report[SMALLEST]
+    if h.report[SMALLEST] < stats[RATIO]:
+        stats[RATIO], stats[RATIO_ROW] = h.report[SMALLEST], h.report[SMALLEST_ROW]
+        stats[RATIO_TIME] = plan[EVALUATION_TIME]
+    stats[LAST_EVALUATIONS] = stats[EVALUATIONS] - plan[COUNTED]
+
+
+# --- many steps ---
+
+
+@kernel
+def run_components(
+    tables, constraints, every_row, h, motion, clock, counts, tableau, stats, step, options, targets, out,
+    control, plan, vote,
+):  # fmt: skip
+    """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
+
+    A status of `STATES` … `SAMPLE` means: exchange that with the relatives and call again. options: integrator, tolerance,
+    budget of a step in clock ticks (0 for none).
+    """
+    integrator, tolerance, budget = int(options[0]), options[1], options[2]
+    n, y, q = motion.a.shape[0], motion.y, motion.q
+    related = control[PARENT] != 0 or control[CHILDREN] != 0
+    if control[PHASE] == _NEXT:
+        control[ROW] = 0
+        control[BEGIN] = 0 if remind(constraints, motion, False) else 1
+    while True:
+        phase = control[PHASE]
+        if phase == _NEXT:
+            if control[ROW] == targets.shape[0]:
+                remind(constraints, motion, True)
+                return control[ROW], OK
+            target = targets[control[ROW]]
+            plan[COUNTED] = stats[EVALUATIONS]
+            control[BEGAN] = cycles() if budget > 0.0 else 0
+            if control[BEGIN] != 0:
+                for i in range(q.shape[1]):
+                    q[TRIAL, i] = q[NOW, i]
+                for i in range(n, 2 * n + 2):
+                    y[TRIAL, i] = y[NOW, i]
+                plan[LENGTH], plan[EVALUATION_TIME] = step, clock[2]
+                control[COLUMNS], control[ROUND] = 3, 0
+                phase = _PLACED
+            else:
+                how = _begin_step(motion, clock, counts, control, plan, step, integrator, target)
+                if how == 2:
+                    return control[ROW], TOO_SMALL
+                if how == 1:
+                    control[PHASE] = _SAMPLED
+                    if related:
+                        return control[ROW], SAMPLE
+                    continue
+                phase = _PREPARE
+        if phase == _PREPARE:
+            _prepare(tables, h, motion, tableau, control, plan, integrator)
+            phase = _PLACED
+        if phase == _PLACED:
+            phase = _LOOK
+            if related:
+                control[PHASE] = phase
+                return control[ROW], STATES
+        if phase == _LOOK:
+            v = y[TRIAL, n : 2 * n]
+            _look(tables, constraints, h, q[TRIAL], v, plan[EVALUATION_TIME], plan[LENGTH], control[COLUMNS])
+            stats[EVALUATIONS] += 1
+            go_up(h, control[COLUMNS], 0)
+            phase = _GATHERED
+            if control[CHILDREN] != 0:
+                control[PHASE] = phase
+                return control[ROW], SHARES
+        if phase == _GATHERED:
+            if control[CHILDREN] != 0:
+                receive(h)
+                go_up(h, control[COLUMNS], 1)
+            phase = _DOWN
+            if control[PARENT] != 0:
+                control[PHASE] = phase
+                return control[ROW], FORCES
+        if phase == _DOWN:
+            go_down(h, control[COLUMNS])
+            add_power(constraints, h)
+            for i in range(n):
+                motion.a[i] = h.x[ACCELERATE, i]
+            phase = _TAKEN
+            if control[CHILDREN] != 0:
+                control[PHASE] = phase
+                return control[ROW], PASSED
+        if phase == _TAKEN:
+            s = control[STEP_STAGE]
+            if control[BEGIN] == 0 and control[ROUND] == 0 and control[SMOOTH] == 0 and integrator != EULER:
+                _store(tables, h, motion, s)
+            if control[COLUMNS] == 1:
+                control[STEP_STAGE] = s + 1
+                control[PHASE] = _PREPARE
+                continue
+            _judge(tables, h, motion, tableau, counts, control, plan, integrator, tolerance, vote)
+            phase = _JUDGED
+            if related:
+                control[PHASE] = phase
+                return control[ROW], VOTE
+        if phase == _JUDGED:
+            control[PHASE] = _NEXT
+            if vote[BAD] != OK:
+                return control[ROW], int(vote[BAD])
+            if vote[APART] != 0.0:
+                control[SMOOTH], control[STEP_STAGE], control[PHASE] = 0, 1, _PREPARE
+                stats[REDONE] += 1
+                continue
+            if control[BEGIN] == 0 and control[ROUND] == 0 and integrator == ADAPTIVE:
+                error = vote[ERROR]
+                plan[FACTOR] = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2)) if error < np.inf else 0.1
+                if not error <= 1.0:
+                    counts[2] += 1
+                    clock[1] = plan[LENGTH] * plan[FACTOR]
+                    continue
+            _correct(tables, h, motion)
+            if vote[MOVED] > _FINE_PLACE or vote[TURNED] > _FINE_RATE:
+                control[ROUND] += 1
+                if control[ROUND] < _ROUNDS:
+                    control[PHASE] = _PLACED
+                    continue
+                if stats[UNSETTLED] == 0.0:
+                    stats[UNSETTLED_TIME] = plan[EVALUATION_TIME]
+                stats[UNSETTLED] += 1
+            take(motion)
+            keep(h, motion, control[BEGIN] != 0)
+            if control[BEGIN] == 0:
+                _count(clock, counts, control, plan, step, integrator, targets[control[ROW]])
+            control[BEGIN] = 0
+            _notice(h, control, plan, stats)
+            if budget > 0.0 and cycles() - control[BEGAN] > budget:
+                stats[OVERRUNS] += 1
+            continue
+        if phase == _SAMPLED:
+            leave_sample(tables, constraints, every_row, motion, stats, clock[2], out, control[ROW])
+            control[ROW] += 1
+            control[PHASE] = _NEXT

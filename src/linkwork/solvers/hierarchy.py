@@ -1,0 +1,374 @@
+"""Subsystems eliminated one after the other: the up and down passes of component-based simulation.
+
+Every body and every subsystem tells the one above how its bordering bodies respond, x = D τ + r, and is told τ (Vlasenko
+and Kasper, equations 1 to 41). A single body is the smallest subsystem: D = M⁻¹, r = M⁻¹ f. For children stacked, with
+rows G between them and P picking the bodies that border outside,
+
+    (G D̂ Gᵀ + soft) λ = want - G r̂ - G D̂ Pᵀ τ,    D = P D̂ Pᵀ - Zᵀ Z,    r = P r̂ + Zᵀ y
+
+with G D̂ Gᵀ = L Lᵀ, Z = L⁻¹ G D̂ Pᵀ and y = L⁻¹ (want - G r̂): one formula for basic and derived subsystems. The
+factorisation takes the row first that is farthest from following from the others, and leaves out those that do follow: a
+redundant joint needs no special care. The same D serves accelerations, the displacements that close gaps and the changes of
+velocity that stop rates (equations 43 to 48): they are columns of r, τ and λ.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.jit import kernel
+from .layout import ON, PLACE, SMALLEST, SMALLEST_ROW, SOFT, TURN, WANT, P
+
+# node: integers of each subsystem, the smaller ones first
+(
+    ROW_BEGIN, ROW_END, CHILD_BEGIN, CHILD_END, WIDTH, PORT_BEGIN, PORT_END, NODE_D, NODE_COLUMN, NODE_A, NODE_Z, RANK,
+    REMOTE, WAITS,
+) = range(14)  # fmt: skip
+"""Its rows; children; columns of all of them; its bordering bodies in `port`; where its D, its columns of r and τ, its factors
+and Z begin; rows that did not follow from others; 1 if another process computes its D and r; 1 if something inside it is so."""
+# child: integers of each body or subsystem as seen from the one above
+CHILD_D, CHILD_COLUMN, SIZE, BASE = range(4)
+"""Where its D and its columns of r and τ begin; how many columns; its first column among its siblings."""
+# block, port: where a body stands: which child carries it (-1: none), first column there
+CHILD, LOCAL = range(2)
+ENDS = 4
+"""Bodies that a row can touch: two of each of the joints that a coupling couples."""
+
+ACCELERATE, MOVE, STOP = range(3)
+"""Columns: accelerations; displacements that close gaps; changes of rates that stop them."""
+
+DEPENDENT = 1e-9
+"""sin² of the angle between a row and the others below which it follows from them."""
+_NOTHING = 1e-13  # what is left of a diagonal of D when its body cannot move that way is rounding
+
+
+class Hierarchy(NamedTuple):
+    """Structure and scratch of the recursion. Bodies come before subsystems in D, r and tau, numbered like their rates."""
+
+    node: np.ndarray
+    child: np.ndarray
+    block: np.ndarray
+    port: np.ndarray
+    order: np.ndarray
+    """Rows in the order in which they were eliminated."""
+    J: np.ndarray
+    """Rows against the rates of the bodies they touch: (row, end, 6)."""
+    D: np.ndarray
+    r: np.ndarray
+    tau: np.ndarray
+    x: np.ndarray
+    """What the bodies do, numbered like the rates: accelerations, displacements, changes of rates."""
+    W: np.ndarray
+    A: np.ndarray
+    Z: np.ndarray
+    inertia: np.ndarray
+    """Of each body: the inverse of its mass matrix in its own axes (36), and whether it depends on how the body is turned."""
+    force: np.ndarray
+    scale: np.ndarray
+    row: np.ndarray
+    flag: np.ndarray
+    report: np.ndarray
+
+
+@kernel
+def _couple(h, i, columns):
+    """G D̂, G D̂ Gᵀ, G D̂ Pᵀ and the right-hand sides of a subsystem's rows that are on; returns how many there are."""
+    node, J, D, W, A, Z, order = h.node[i], h.J, h.D, h.W, h.A, h.Z, h.order
+    begin, width = node[ROW_BEGIN], node[WIDTH]
+    border = 6 * (node[PORT_END] - node[PORT_BEGIN])
+    stride = border + 3
+    count = 0
+    for row in range(begin, node[ROW_END]):
+        if h.flag[ON, row] != 0:
+            order[begin + count] = row
+            count += 1
+    for k in range(count):
+        row = order[begin + k]
+        for c in range(width):
+            W[k, c] = 0.0
+        z = node[NODE_Z] + k * stride + border
+        wish, place, turn = h.row[WANT, row], h.row[PLACE, row], h.row[TURN, row]
+        scale = h.row[SOFT, row]
+        for end in range(ENDS):
+            c = h.block[row, end, CHILD]
+            if c < 0:
+                continue
+            local, size, base = h.block[row, end, LOCAL], h.child[c, SIZE], h.child[c, BASE]
+            d, column = h.child[c, CHILD_D], h.child[c, CHILD_COLUMN] + local
+            for j in range(6):
+                x = J[row, end, j]
+                if x == 0.0:
+                    continue
+                at = d + (local + j) * size
+                for e in range(size):
+                    W[k, base + e] += x * D[at + e]
+                wish -= x * h.r[ACCELERATE, column + j]
+                if columns > 1:
+                    place -= x * h.r[MOVE, column + j]
+                    turn -= x * h.r[STOP, column + j]
+                # What the row would yield if the body were as free this way as it is on the whole.
+                first = local + 3 * (j // 3)
+                free = 0.0
+                for e in range(first, first + 3):
+                    free += D[d + e * size + e]
+                scale += x * x * free / 3.0
+        Z[z], Z[z + 1], Z[z + 2] = wish, place, turn
+        h.scale[k] = 1.0 / scale if scale > 0.0 else 0.0
+        for p in range(node[PORT_BEGIN], node[PORT_END]):
+            c = h.child[h.port[p, CHILD], BASE] + h.port[p, LOCAL]
+            at = node[NODE_Z] + k * stride + 6 * (p - node[PORT_BEGIN])
+            for j in range(6):
+                Z[at + j] = W[k, c + j]
+    size = node[ROW_END] - begin
+    for s in range(count):
+        row = order[begin + s]
+        for end in range(ENDS):
+            c = h.block[row, end, CHILD]
+            if c < 0:
+                continue
+            base = h.child[c, BASE] + h.block[row, end, LOCAL]
+            J0, J1, J2 = J[row, end, 0], J[row, end, 1], J[row, end, 2]
+            J3, J4, J5 = J[row, end, 3], J[row, end, 4], J[row, end, 5]
+            first = end == 0 or (h.block[row, 0, CHILD] < 0 and end == 1)
+            for k in range(s, count):
+                total = (W[k, base] * J0 + W[k, base + 1] * J1 + W[k, base + 2] * J2) + (
+                    W[k, base + 3] * J3 + W[k, base + 4] * J4 + W[k, base + 5] * J5
+                )
+                at = node[NODE_A] + k * size + s
+                A[at] = total if first else A[at] + total
+        A[node[NODE_A] + s * size + s] += h.row[SOFT, row]
+    return count
+
+
+@kernel
+def _swap_rows(h, i, k, p):
+    """Exchange two rows that have not been eliminated yet, k < p, in the lower triangle and right-hand sides."""
+    node, A, Z = h.node[i], h.A, h.Z
+    begin, size = node[ROW_BEGIN], node[ROW_END] - node[ROW_BEGIN]
+    stride = 6 * (node[PORT_END] - node[PORT_BEGIN]) + 3
+    a, z = node[NODE_A], node[NODE_Z]
+    h.order[begin + k], h.order[begin + p] = h.order[begin + p], h.order[begin + k]
+    h.scale[k], h.scale[p] = h.scale[p], h.scale[k]
+    for e in range(stride):
+        Z[z + k * stride + e], Z[z + p * stride + e] = Z[z + p * stride + e], Z[z + k * stride + e]
+    for j in range(k):
+        A[a + k * size + j], A[a + p * size + j] = A[a + p * size + j], A[a + k * size + j]
+    A[a + k * size + k], A[a + p * size + p] = A[a + p * size + p], A[a + k * size + k]
+    for j in range(k + 1, p):
+        A[a + j * size + k], A[a + p * size + j] = A[a + p * size + j], A[a + j * size + k]
+
+
+@kernel
+def _eliminate(h, i, count):
+    """L D Lᵀ of the coupled rows with diagonal pivoting, right-hand sides along with it; 1/D on the diagonal."""
+    node, A, Z, column = h.node[i], h.A, h.Z, h.W[0]
+    begin, size = node[ROW_BEGIN], node[ROW_END] - node[ROW_BEGIN]
+    stride = 6 * (node[PORT_END] - node[PORT_BEGIN]) + 3
+    a, z = node[NODE_A], node[NODE_Z]
+    rank = 0
+    for k in range(count):
+        best, share = -1, DEPENDENT
+        for j in range(k, count):
+            ratio = A[a + j * size + j] * h.scale[j]
+            if ratio > share:
+                best, share = j, ratio
+        if best < 0:
+            break
+        if best != k:
+            for j in range(best + 1, count):
+                x = A[a + j * size + k]
+                A[a + j * size + k] = A[a + j * size + best]
+                A[a + j * size + best] = x
+            _swap_rows(h, i, k, best)
+        if share < h.report[SMALLEST]:
+            h.report[SMALLEST], h.report[SMALLEST_ROW] = share, h.order[begin + k]
+        rank = k + 1
+        inverse = 1.0 / A[a + k * size + k]
+        A[a + k * size + k] = inverse
+        for j in range(k + 1, count):
+            column[j] = A[a + j * size + k]
+        top = z + k * stride
+        for j in range(k + 1, count):
+            weight = column[j] * inverse
+            if weight != 0.0:
+                at = a + j * size
+                for e in range(k + 1, j + 1):
+                    A[at + e] -= weight * column[e]
+                low = z + j * stride
+                for e in range(stride):
+                    Z[low + e] -= weight * Z[top + e]
+            A[a + j * size + k] = weight
+    node[RANK] = rank
+
+
+@kernel
+def _offer(h, i, columns):
+    """D and r of a subsystem's bordering bodies, with its own rows at work."""
+    node, A, Z, D = h.node[i], h.A, h.Z, h.D
+    size = node[ROW_END] - node[ROW_BEGIN]
+    ports = node[PORT_END] - node[PORT_BEGIN]
+    border = 6 * ports
+    stride, d, at = border + 3, node[NODE_D], node[NODE_COLUMN]
+    for p in range(ports):
+        c, local = h.port[node[PORT_BEGIN] + p, CHILD], h.port[node[PORT_BEGIN] + p, LOCAL]
+        inner, inner_size, column = h.child[c, CHILD_D], h.child[c, SIZE], h.child[c, CHILD_COLUMN] + local
+        for j in range(6):
+            for col in range(columns):
+                h.r[col, at + 6 * p + j] = h.r[col, column + j]
+        for s in range(p + 1):
+            same = h.port[node[PORT_BEGIN] + s, CHILD] == c
+            other = h.port[node[PORT_BEGIN] + s, LOCAL]
+            for j in range(6):
+                for e in range(6):
+                    value = D[inner + (local + j) * inner_size + other + e] if same else 0.0
+                    D[d + (6 * p + j) * border + 6 * s + e] = value
+    for j in range(border):
+        h.scale[j] = D[d + j * border + j]
+    for k in range(node[RANK]):
+        inverse, top = A[node[NODE_A] + k * size + k], node[NODE_Z] + k * stride
+        for j in range(border):
+            weight = Z[top + j] * inverse
+            if weight != 0.0:
+                for e in range(j + 1):
+                    D[d + j * border + e] -= weight * Z[top + e]
+                for col in range(columns):
+                    h.r[col, at + j] += weight * Z[top + border + col]
+    for j in range(border):
+        fixed = D[d + j * border + j] <= _NOTHING * h.scale[j]
+        for e in range(j + 1):
+            if fixed:
+                D[d + j * border + e] = 0.0
+            D[d + e * border + j] = D[d + j * border + e]
+        if fixed:
+            for e in range(j + 1, border):
+                D[d + e * border + j] = 0.0
+
+
+@kernel
+def go_up(h, columns, waits):
+    """D and r of the subsystems, the smaller ones first: those with something of another process inside, or the others."""
+    for i in range(h.node.shape[0]):
+        node = h.node[i]
+        if node[REMOTE] == 0 and node[WAITS] == waits:
+            count = _couple(h, i, columns)
+            _eliminate(h, i, count)
+            _offer(h, i, columns)
+
+
+@kernel
+def _pass_down(h, i, columns):
+    """τ of a subsystem => forces of its rows, τ of its children."""
+    node, A, Z, tau = h.node[i], h.A, h.Z, h.tau
+    begin, size, rank = node[ROW_BEGIN], node[ROW_END] - node[ROW_BEGIN], node[RANK]
+    border = 6 * (node[PORT_END] - node[PORT_BEGIN])
+    stride, a = border + 3, node[NODE_A]
+    for row in range(begin, node[ROW_END]):
+        for col in range(columns):
+            h.row[(P, PLACE, TURN)[col], row] = 0.0
+    for c in range(node[CHILD_BEGIN], node[CHILD_END]):
+        column = h.child[c, CHILD_COLUMN]
+        for e in range(column, column + h.child[c, SIZE]):
+            for col in range(columns):
+                tau[col, e] = 0.0
+    for p in range(node[PORT_BEGIN], node[PORT_END]):
+        column = h.child[h.port[p, CHILD], CHILD_COLUMN] + h.port[p, LOCAL]
+        at = node[NODE_COLUMN] + 6 * (p - node[PORT_BEGIN])
+        for j in range(6):
+            for col in range(columns):
+                tau[col, column + j] += tau[col, at + j]
+    for col in range(columns):
+        push = h.row[(P, PLACE, TURN)[col]]
+        for k in range(rank - 1, -1, -1):
+            top = node[NODE_Z] + k * stride
+            total = Z[top + border + col]
+            for e in range(border):
+                total -= Z[top + e] * tau[col, node[NODE_COLUMN] + e]
+            total *= A[a + k * size + k]
+            for j in range(k + 1, rank):
+                total -= A[a + j * size + k] * push[h.order[begin + j]]
+            row = h.order[begin + k]
+            push[row] = total
+            for end in range(ENDS):
+                c = h.block[row, end, CHILD]
+                if c >= 0:
+                    column = h.child[c, CHILD_COLUMN] + h.block[row, end, LOCAL]
+                    for j in range(6):
+                        tau[col, column + j] += h.J[row, end, j] * total
+
+
+@kernel
+def go_down(h, columns):
+    """Forces of all rows, and what every body does: h.x. Forces on bodies of other processes are left in their nodes' τ."""
+    for i in range(h.node.shape[0] - 1, -1, -1):
+        if h.node[i, REMOTE] == 0:
+            _pass_down(h, i, columns)
+    bodies = h.inertia.shape[0]
+    for b in range(bodies):
+        for j in range(6):
+            for col in range(columns):
+                total = h.r[col, 6 * b + j]
+                for e in range(6):
+                    total += h.D[36 * b + 6 * j + e] * h.tau[col, 6 * b + e]
+                h.x[col, 6 * b + j] = total
+    for i in range(h.node.shape[0]):
+        node = h.node[i]
+        if node[REMOTE] == 0:
+            continue
+        border, at = 6 * (node[PORT_END] - node[PORT_BEGIN]), node[NODE_COLUMN]
+        for p in range(node[PORT_BEGIN], node[PORT_END]):
+            body = h.port[
+                p, LOCAL
+            ]  # of a remote subsystem: the first rate of the body that stands for it here
+            for j in range(6):
+                k = 6 * (p - node[PORT_BEGIN]) + j
+                for col in range(columns):
+                    total = h.r[col, at + k]
+                    for e in range(border):
+                        total += h.D[node[NODE_D] + k * border + e] * h.tau[col, at + e]
+                    h.x[col, body + j] = total
+                h.tau[ACCELERATE, at + k] += h.force[body + j]
+
+
+@kernel
+def receive(h):
+    """Loads of this process on bodies of another one act through the D that it sent."""
+    for i in range(h.node.shape[0]):
+        node = h.node[i]
+        if node[REMOTE] == 0:
+            continue
+        border, at = 6 * (node[PORT_END] - node[PORT_BEGIN]), node[NODE_COLUMN]
+        for p in range(node[PORT_BEGIN], node[PORT_END]):
+            body = h.port[p, LOCAL]
+            for j in range(6):
+                push = h.force[body + j]
+                if push != 0.0:
+                    for k in range(border):
+                        place = h.node[i, NODE_D] + k * border + 6 * (p - node[PORT_BEGIN]) + j
+                        h.r[ACCELERATE, at + k] += h.D[place] * push
+
+
+@kernel
+def lighten(h, b, R):
+    """D and r of a body alone: M⁻¹, turned as the body is, and M⁻¹ f."""
+    inertia, D, at = h.inertia[b], h.D, 36 * b
+    if inertia[36] != 0.0:
+        for i in range(3):
+            for k in range(3):
+                both, cross = 0.0, 0.0
+                for j in range(3):
+                    cross += R[3 * i + j] * inertia[6 * j + 3 + k]
+                    for e in range(3):
+                        both += R[3 * i + j] * inertia[6 * j + e] * R[3 * k + e]
+                D[at + 6 * i + k] = both
+                D[at + 6 * i + 3 + k] = cross
+                D[at + 6 * (3 + k) + i] = cross
+                D[at + 6 * (3 + i) + 3 + k] = inertia[6 * (3 + i) + 3 + k]
+    for i in range(6):
+        total = 0.0
+        for k in range(6):
+            total += D[at + 6 * i + k] * h.force[6 * b + k]
+        h.r[ACCELERATE, 6 * b + i] = total
+        h.r[MOVE, 6 * b + i] = 0.0
+        h.r[STOP, 6 * b + i] = 0.0
