@@ -252,6 +252,7 @@ def filled(draw: st.DrawFn, component: Component, inner: list[Component], folder
             mirror = draw(st.none() | AXES)
             component.add(placed.instance(name, at=draw(POINTS), rotation=draw(QUATERNIONS), mirror=mirror))
     known = list(component.flatten().bodies)
+    component.ports = draw(st.none() | st.just(known))
     for name in names[:2]:
         component.add(Marker(name, draw(st.sampled_from(known)), at=draw(POINTS), rotation=draw(QUATERNIONS)))
     markers = list(component.flatten().markers)

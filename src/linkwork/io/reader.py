@@ -74,14 +74,16 @@ class _Part:
 
     def past_ports(self, body: str) -> str:
         """What is wrong with attaching to a body from here: it is inside a component and none of its ports."""
-        head, _, tail = body.partition(".")
-        inner = self.inner.get(head)
-        if not tail or inner is None:
-            return ""
-        ports = inner.component.ports
-        if ports is not None and tail not in ports:
-            return past_ports(tail, head, ports)
-        return inner.past_ports(tail)
+        part: _Part | None = self
+        path, _, inside = body.partition(".")
+        head = path
+        while inside and part and (part := part.inner.get(head)):
+            ports = part.component.ports
+            if ports is not None and inside not in ports:
+                return past_ports(body, path, [f"{path}.{port}" for port in ports])
+            head, _, inside = inside.partition(".")
+            path = f"{path}.{head}"
+        return ""
 
 
 class _Reader:

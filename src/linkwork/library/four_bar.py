@@ -67,8 +67,8 @@ def _meet(A: Spot, coupler: float, B: Spot, rocker: float) -> Spot:
     way = hypot(B[0] - A[0], B[1] - A[1])
     if not abs(coupler - rocker) < way < coupler + rocker:
         raise LinkworkError(
-            f"four_bar: coupler ({coupler:g} m) and rocker ({rocker:g} m) cannot meet over the {way:g} m between crank's "
-            "and base's end; change the lengths or the angle"
+            f"four_bar: coupler ({coupler:g} m) and rocker ({rocker:g} m) cannot meet over the {way:g} m between the "
+            "ends of crank and base; change the lengths or the angle"
         )
     along = (way * way + coupler * coupler - rocker * rocker) / (2 * way)
     aside = (coupler * coupler - along * along) ** 0.5

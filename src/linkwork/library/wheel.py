@@ -31,8 +31,8 @@ def wheel_on_arm(
 ) -> Component:
     """A wheel on the end of an arm that swings about an axis across the vehicle.
 
-    Origin: on the road below the wheel; x forward, y to the left, z up. The tyre is a linear bushing between the road and
-    the wheel's centre: it carries the wheel, holds it where it stands along x and y, and never lifts off.
+    Origin: on the road below the wheel; x forward, y to the left, z up. The tyre is a linear bushing between the road
+    and the wheel's centre: it carries the wheel, holds it where it stands along x and y, and never lifts off.
 
     Ports: `arm`, whose frame stands at its pivot; `wheel`, whose frame stands at its centre.
 

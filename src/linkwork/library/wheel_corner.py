@@ -19,8 +19,8 @@ def wheel_corner(
 ) -> Component:
     """A wheel on a trailing arm and the damper that stands on the arm; written for the left side.
 
-    Origin: on the road below the wheel; x forward, y outwards to the left, z up. Place it with `mirror=(0, 1, 0)` on the
-    right. To be attached to a chassis: the arm at its pivot, the damper at its upper eye.
+    Origin: on the road below the wheel; x forward, y outwards to the left, z up. Place it with `mirror=(0, 1, 0)` on
+    the right. To be attached to a chassis: the arm at its pivot, the damper at its upper eye.
 
     Ports: `hub.arm`, whose frame stands at the arm's pivot; `damper.upper`, whose frame stands at the upper eye.
 

@@ -114,7 +114,7 @@ def _furnish(car: Component, joints: str) -> None:
 
 def _chassis() -> tuple[Shape, ...]:
     return (
-        Box((4.0, 1.1, 0.25), at=(0.05, 0.0, -0.05)),
+        Box((4.0, 1.0, 0.3), at=(0.05, 0.0, 0.0)),
         Box((3.9, 1.5, 0.2), at=(0.05, 0.0, 0.25)),
         Box((1.9, 1.35, 0.45), at=(-0.35, 0.0, 0.55)),
     )
