@@ -1,6 +1,8 @@
 """Components of the library, and the ports by which components are attached."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -149,6 +151,12 @@ def test_a_mirrored_corner_moves_as_its_mirror_image():
         for axis, sign in (("x", 1.0), ("y", -1.0), ("z", 1.0)):
             left, right = (record[f"{side}.{body}.position.{axis}"] for side in ("left", "right"))
             np.testing.assert_allclose(right, sign * left, rtol=0.0, atol=1e-13)
+
+
+def test_the_library_brings_no_compiler_along():
+    program = "import sys; import linkwork.library, linkwork.scenes.car; print('numba' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"
 
 
 # --- chains of four-bars ---
