@@ -21,6 +21,8 @@ def films() -> None:
     record = Simulation(scene("excavator")).run(16.0)
     render(record, FOLDER / "excavator.gif", width=480, height=304, fps=15, speed=2.0)
     render(record, FOLDER / "excavator.png", t=6.0, width=640, height=400)
+    record = Simulation(scene("car"), method="simgc").run(3.0)
+    render(record, FOLDER / "car.png", t=3.0, width=640, height=400)
 
 
 def pages(browser: Any) -> None:

@@ -22,7 +22,7 @@ from linkwork.io.kinds import SHELVES, file_loads
 from linkwork.io.yaml_source import MAX_BYTES, read_source, scalar
 from linkwork.item import Refers
 from linkwork.joints import JOINTS, Cylindrical, Hinge, Joint
-from linkwork.loads import BodyFunction, Force, JointFunction, LineFunction, Spring, Torque
+from linkwork.loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Spring, Torque
 from linkwork.model import (
     Body,
     Component,
@@ -180,8 +180,12 @@ def loads(draw: st.DrawFn, name: str, known: list[str], markers: list[str]) -> A
         return Force(name, body, force=draw(POINTS), at=at, signal=signal, follows=draw(st.booleans()))
     if kind == "torque":
         return Torque(name, body, torque=draw(POINTS), signal=draw(SIGNALS))
-    assert kind == "spring", "a new load needs its line here"
     ends = {"at_a": draw(place), "at_b": draw(place)}
+    if kind == "bushing":
+        per_axis = {field: draw(st.tuples(*[NON_NEGATIVE] * 3)) for field in ("stiffness", "damping")}
+        rest, rotation = draw(st.none() | POINTS), draw(QUATERNIONS)
+        return Bushing(name, body, "ground", rest=rest, rotation=rotation, **per_axis, **ends)
+    assert kind == "spring", "a new load needs its line here"
     return Spring(
         name, body, "ground", stiffness=draw(NON_NEGATIVE), length=draw(st.none() | POSITIVE), **ends
     )
@@ -248,6 +252,7 @@ def filled(draw: st.DrawFn, component: Component, inner: list[Component], folder
             mirror = draw(st.none() | AXES)
             component.add(placed.instance(name, at=draw(POINTS), rotation=draw(QUATERNIONS), mirror=mirror))
     known = list(component.flatten().bodies)
+    component.ports = draw(st.none() | st.just(known))
     for name in names[:2]:
         component.add(Marker(name, draw(st.sampled_from(known)), at=draw(POINTS), rotation=draw(QUATERNIONS)))
     markers = list(component.flatten().markers)

@@ -78,11 +78,11 @@ def test_every_scene_is_drawn_where_it_is(name):
             np.testing.assert_allclose(seen, told, atol=CLOSED, err_msg=point.name)
         for joint in stage.joints:
             if flat.joints[joint.name].attached_at_start:  # others hold nothing yet
-                check_joint(stage, at, joint, record, sample)
+                check_joint(stage, at, joint, record, sample, flat.joints[joint.name].mirrored)
 
 
-def check_joint(stage, at, joint, record, sample):
-    """The two frames of a joint lie as its coordinates say."""
+def check_joint(stage, at, joint, record, sample, mirrored):
+    """The two frames of a joint lie as its coordinates say; translations of mirrored ones run against the axes."""
     a, b = (at.place(stage.index(body), p) for body, p in ((joint.a, joint.at_a), (joint.b, joint.at_b)))
     A, B = turn(stage, at, joint.a, joint.rotation_a), turn(stage, at, joint.b, joint.rotation_b)
     apart = A.T @ (b - a)
@@ -94,7 +94,7 @@ def check_joint(stage, at, joint, record, sample):
     if joint.kind in ("slider", "weld"):
         np.testing.assert_allclose(A.T @ B, np.eye(3), atol=CLOSED, err_msg=joint.name)
     if joint.kind == "slider":
-        travel = record[f"{joint.name}.travel"][sample]
+        travel = record[f"{joint.name}.travel"][sample] * (-1.0 if mirrored else 1.0)
         np.testing.assert_allclose(apart, [0, 0, travel], atol=CLOSED, err_msg=joint.name)
     if joint.kind == "spherical":
         q = [record[f"{joint.name}.{part}"][sample] for part in ("qw", "qx", "qy", "qz")]

@@ -8,6 +8,7 @@ import pytest
 from linkwork import (
     Body,
     BodyFunction,
+    Bushing,
     DCMotor,
     Force,
     Hinge,
@@ -19,6 +20,7 @@ from linkwork import (
     Spring,
     Torque,
     TorqueSource,
+    about,
 )
 from linkwork.compile import compile_model
 from linkwork.joints import JOINTS
@@ -168,6 +170,9 @@ def pushed(seed, natural, loops=2):
         "line", "ground", "body2", stiffening, at_a=near("body1"), at_b=far, parameters=(0.4, 9.0, 0.6)
     )
     model.add(line)
+    per_axis = {"stiffness": (20.0, 5.0, 9.0), "damping": (0.5, 1.0, 2.0), "rest": (0.2, -0.1, 0.3)}
+    turned = {"rotation": about((1.0, 2.0, -1.0), 1.0), "at_a": near("body1"), "at_b": far}
+    model.add(Bushing("bushing", "body1", "body3", **turned, **per_axis))
     model.add(BodyFunction("wind", one(rng, bodies), wind, parameters=(0.7,)))
     for name, joint in list(model.joints.items()):
         placed = system.joints[name]

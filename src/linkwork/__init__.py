@@ -15,7 +15,7 @@ _HOMES = {
     "linkwork.joints": (
         "Cylindrical", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld",
     ),
-    "linkwork.loads": ("BodyFunction", "Force", "JointFunction", "LineFunction", "Spring", "Torque"),
+    "linkwork.loads": ("BodyFunction", "Bushing", "Force", "JointFunction", "LineFunction", "Spring", "Torque"),
     "linkwork.model": (
         "Body", "Component", "Marker", "Material", "MaterialPair", "Model", "NoContact", "Scenery",
     ),
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from .errors import LinkworkError, ModelError, Problem, SimulationError, UnsupportedError
     from .io import load_model, save_model
     from .joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
-    from .loads import BodyFunction, Force, JointFunction, LineFunction, Spring, Torque
+    from .loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Spring, Torque
     from .model import Body, Component, Marker, Material, MaterialPair, Model, NoContact, Scenery
     from .record import Record
     from .rotation import about

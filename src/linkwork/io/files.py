@@ -17,7 +17,7 @@ VERSION = 1
 MAX_NESTING = 50
 """How deep components and includes may be nested."""
 
-COMPONENT_KEYS = ("name", "parameters", *SHELVES, "instances")
+COMPONENT_KEYS = ("name", "ports", "parameters", *SHELVES, "instances")
 FILE_KEYS = ("linkwork", "units", "gravity", "components", *COMPONENT_KEYS)
 _NO_GRAVITY = {"gravity": "gravity belongs to the model, not to a component"}
 _INLINE_REASONS = {

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from ..errors import ModelError, Problem, nearest
 from ..item import GROUND, Item, Polar, Refers, _is_number, _plain, _shown, field_marks
 from ..model import Component, Instance, Model
+from ..model.component import past_ports
 from .entry import Entry
 from .expressions import ExpressionError, parameter_name
 from .files import MAX_NESTING, Definition, Files
@@ -69,6 +71,19 @@ class _Part:
         for name, part in self.inner.items():
             if part:
                 yield from (f"{name}.{inner}" for inner in part.known(what))
+
+    def past_ports(self, body: str) -> str:
+        """What is wrong with attaching to a body from here: it is inside a component and none of its ports."""
+        part: _Part | None = self
+        path, _, inside = body.partition(".")
+        head = path
+        while inside and part and (part := part.inner.get(head)):
+            ports = part.component.ports
+            if ports is not None and inside not in ports:
+                return past_ports(body, path, [f"{path}.{port}" for port in ports])
+            head, _, inside = inside.partition(".")
+            path = f"{path}.{head}"
+        return ""
 
 
 class _Reader:
@@ -134,6 +149,7 @@ class _Reader:
         # so that one with the name of a body is told at the instance.
         for name, inner in instances.items():
             self._prepare_instance(part, name, inner, parameters)
+        self._ports(part, entry.get("ports"))
         for shelf, items in sections.items():
             for name, inner in items.items():
                 self._item(part, shelf, name, inner, parameters)
@@ -145,6 +161,24 @@ class _Reader:
             what = f"instances make {part.items} bodies, joints and other items; the limit is {MAX_ITEMS}"
             raise ModelError(_in_order([*self.problems, entry.problem(what)]))
         return part
+
+    def _ports(self, part: _Part, entry: Entry | None) -> None:
+        """Bodies to which others may attach."""
+        if entry is None or entry.value is None:
+            return
+        if not isinstance(entry.value, list) or not all(
+            isinstance(node.value, str) and node.value for node in entry.value
+        ):
+            what = f"must be a list of names of bodies (got {_shown(entry.node.plain())})"
+            self.problems.append(entry.problem(what))
+            return
+        part.component.ports = [node.value for node in entry.value]
+        for i, node in enumerate(entry.value):
+            what = part.past_ports(node.value)
+            if not part.knows(Refers.BODY, node.value):
+                what = f"there is no body '{node.value}'{nearest(node.value, islice(part.known(Refers.BODY), 2_000))}"
+            if what:
+                self.problems.append(entry.problem(what, (i,)))
 
     # --- items ---
 
@@ -178,18 +212,22 @@ class _Reader:
             return kinds[kind.value]
         return None
 
-    def _check_references(self, part: _Part, entry: Entry, cls: type) -> None:
+    def _check_references(self, part: _Part, entry: Entry, cls: Any) -> None:
         for name, marks in field_marks(cls).items():
             target = entry.get(name)
             if target is None or not isinstance(target.value, str):
                 continue
             for mark in marks:
-                ground = mark is Refers.BODY and target.value == GROUND
-                if not isinstance(mark, Refers) or ground or part.knows(mark, target.value):
+                if not isinstance(mark, Refers) or (mark is Refers.BODY and target.value == GROUND):
                     continue
-                known = [*islice(part.known(mark), 2_000), *([GROUND] if mark is Refers.BODY else [])]
-                what = f"there is no {mark.value} '{target.value}'{nearest(target.value, known)}"
-                self.problems.append(target.problem(what))
+                what = ""
+                if not part.knows(mark, target.value):
+                    known = [*islice(part.known(mark), 2_000), *([GROUND] if mark is Refers.BODY else [])]
+                    what = f"there is no {mark.value} '{target.value}'{nearest(target.value, known)}"
+                elif mark is Refers.BODY and cls.shelf in ("joints", "loads"):
+                    what = part.past_ports(target.value)
+                if what:
+                    self.problems.append(target.problem(what))
 
     def _add(self, part: _Part, entry: Entry, made: Item | None) -> None:
         if made is None:

@@ -145,6 +145,11 @@ def _simple(schema: Any) -> Any:
 def _sections() -> dict[str, Any]:
     return {
         "name": _text("Name of the model or component."),
+        "ports": {
+            "type": ["array", "null"],
+            "items": {"type": "string", "minLength": 1},
+            "description": "Bodies by which others may attach; without it, every body.",
+        },
         "parameters": _parameters("Numbers for expressions; a later one may be computed from earlier ones."),
         "bodies": _named("body", "Rigid bodies."),
         "scenery": _named("scenery", "Fixed surroundings: floors, walls, terrain."),

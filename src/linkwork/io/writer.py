@@ -57,6 +57,8 @@ def dump_model(model: Model, folder: str | os.PathLike[str] = ".") -> str:
     if writer.problems:
         raise ModelError(writer.problems)
     header = {"linkwork": VERSION, "name": model.name, "units": "SI", "gravity": list(model.gravity)}
+    if "ports" in sections:
+        header["ports"] = sections.pop("ports")
     lines = [f"{key}: {flow(value)}" for key, value in header.items()]
     del sections["name"]
     for name, section in (sections | {"components": writer.definitions}).items():
@@ -94,7 +96,10 @@ class _Writer:
         for name, instance in component.instances.items():
             key = self._component(instance.component, [*outside, component], f"instance '{name}'")
             shelves["instances"][name] = {"component": key, **self._fields(instance)}
-        return {"name": component.name, **{shelf: items for shelf, items in shelves.items() if items}}
+        described: dict[str, Any] = {"name": component.name}
+        if component.ports is not None:
+            described["ports"] = list(component.ports)
+        return described | {shelf: items for shelf, items in shelves.items() if items}
 
     def _component(self, component: Component, outside: list[Component], where: str) -> str:
         """The name under which a component is defined in the file."""

@@ -2,13 +2,14 @@
 
 from ..kernels.jit import kernel
 from .base import Load
+from .bushing import Bushing, apply_bushing
 from .force import Force, apply_force
 from .function import BodyFunction, JointFunction, apply_body_function, apply_joint_function
 from .line import LineFunction, apply_line_function
 from .spring import Spring, apply_spring
 from .torque import Torque, apply_torque
 
-_ORDER = (Force, Torque, Spring, BodyFunction, JointFunction, LineFunction)
+_ORDER = (Force, Torque, Spring, BodyFunction, JointFunction, LineFunction, Bushing)
 
 LOADS: dict[str, type[Load]] = {load.kind: load for load in _ORDER}
 """Every load by the name that model files call it."""
@@ -31,7 +32,9 @@ def apply_load(load, tables, q, v, t):
         return apply_body_function(load, tables, q, v, t)
     if load.kind == 4:
         return apply_joint_function(load, tables, q, v, t)
-    return apply_line_function(load, tables, q, v, t)
+    if load.kind == 5:
+        return apply_line_function(load, tables, q, v, t)
+    return apply_bushing(load, tables, q, v, t)
 
 
 @kernel
@@ -47,6 +50,6 @@ def apply_loads(tables, q, v, t):
 
 
 __all__ = [
-    "KIND_CODES", "LOADS", "BodyFunction", "Force", "JointFunction", "LineFunction", "Load", "Spring", "Torque",
-    "apply_loads",
+    "KIND_CODES", "LOADS", "BodyFunction", "Bushing", "Force", "JointFunction", "LineFunction", "Load", "Spring",
+    "Torque", "apply_loads",
 ]  # fmt: skip

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -37,6 +37,8 @@ class Flat:
     material_pairs: dict[str, MaterialPair] = field(default_factory=dict)
     scenery: dict[str, Scenery] = field(default_factory=dict)
     no_contacts: dict[str, NoContact] = field(default_factory=dict)
+    ports: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Bodies to which others may attach, by the dotted path of the component that says so; '' is the whole."""
 
     def of(self, what: Refers) -> dict[str, Any]:
         """What a reference of this kind may name: items, or the members of a group."""
@@ -75,7 +77,7 @@ class Flat:
         yield from self.no_contacts.values()
 
     def problems(self) -> Iterator[Problem]:
-        """Every reference that leads nowhere or to several things, and what is said twice."""
+        """Every reference that leads nowhere, to several things or past ports, and what is said twice."""
         known = {what: self.of(what) for what in Refers}
         for thing in self.items():
             for name, what, target in thing.references():
@@ -96,9 +98,41 @@ class Flat:
             if first != pair.name:
                 what_ = f"is about '{pair.a}' and '{pair.b}', as '{first}' is; keep one of them"
                 yield Problem(f"{pair.kind} '{pair.name}'", what_)
+        yield from self._attachments()
+
+    def _attachments(self) -> Iterator[Problem]:
+        """Ports that are no bodies, and joints and loads that attach to what is no port."""
+        for path, ports in self.ports.items():
+            where = f"instance '{path}'.ports" if path else "ports"
+            for port in ports:
+                if port not in self.bodies:
+                    yield Problem(where, f"there is no body '{port}'{nearest(port, self.bodies)}")
+                elif what := self._past_ports(path, port):
+                    yield Problem(where, what)
+        for thing in (*self.joints.values(), *self.loads.values()):
+            home = thing.name.rpartition(".")[0]
+            for name, what_kind, target in thing.references():
+                if what_kind is Refers.BODY and (what := self._past_ports(home, target)):
+                    yield Problem(f"{thing.kind} '{thing.name}'.{name}", what)
+
+    def _past_ports(self, home: str, body: str) -> str:
+        """What is wrong with attaching to a body from the component at the path `home`; nothing if it may be."""
+        path = ""
+        for part in body.split(".")[:-1]:
+            path = f"{path}.{part}" if path else part
+            outside = home != path and not home.startswith(f"{path}.")
+            if outside and path in self.ports and body in self.bodies and body not in self.ports[path]:
+                return past_ports(body, path, self.ports[path])
+        return ""
 
 
-SHELVES = tuple(entry.name for entry in fields(Flat))
+def past_ports(body: str, path: str, ports: Iterable[str]) -> str:
+    """What to say about an attachment to a body of the component at `path` that is none of its ports."""
+    listed = ", ".join(f"'{port}'" for port in ports) or "none"
+    return f"body '{body}' is not among the ports of '{path}' ({listed}); attach to a port, or make it one"
+
+
+SHELVES = tuple(entry.name for entry in fields(Flat) if entry.name != "ports")
 """Where a component keeps its items; those of components inside it stand under `instances`."""
 
 
@@ -107,10 +141,15 @@ class Component:
 
     Everything stands where it is in the assembled pose, in the component's own axes. Inside, names are
     local; from outside they are reached with dots: `front.left.arm`.
+
+    `ports` names the bodies by which others may attach, those of components inside with dots: joints and loads
+    written outside may name no other body of it. None, the default, leaves every body open. The frame of a port's body
+    stands where it is attached, which `replace` relies on.
     """
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, *, ports: Iterable[str] | None = None):
         self.name = name
+        self.ports = ports
         self.bodies: dict[str, Body] = {}
         self.joints: dict[str, Joint] = {}
         self.loads: dict[str, Load] = {}
@@ -122,6 +161,19 @@ class Component:
         self.scenery: dict[str, Scenery] = {}
         self.no_contacts: dict[str, NoContact] = {}
         self.instances: dict[str, Instance] = {}
+
+    @property
+    def ports(self) -> tuple[str, ...] | None:
+        """Names of the bodies by which others may attach; None for every body."""
+        return self._ports
+
+    @ports.setter
+    def ports(self, value: Iterable[str] | None) -> None:
+        names = None if value is None else tuple(value)
+        if isinstance(value, str) or not all(isinstance(name, str) and name for name in names or ()):
+            what = f"must be a list of names of bodies, or None for every body (got {value!r})"
+            raise ModelError([Problem(f"component '{self.name}'.ports", what)])
+        self._ports = names
 
     def add(self, thing: I) -> I:
         """Add a body, joint, load, marker, material … or instance of a component; returns it.
@@ -174,6 +226,8 @@ class Component:
     def flatten(self) -> Flat:
         """Every item of this component and of all inside it, under dotted names."""
         flat = Flat(**{shelf: dict(getattr(self, shelf)) for shelf in SHELVES})
+        if self.ports is not None:
+            flat.ports[""] = self.ports
         for instance in self.instances.values():
             inner = instance.component.flatten()
             placement = Placement(instance.at, instance.rotation, instance.mirror)
@@ -184,7 +238,19 @@ class Component:
             for thing in inner.items():
                 moved = thing.moved(placement).renamed(rename)
                 getattr(flat, moved.shelf)[moved.name] = moved
+            for path, ports in inner.ports.items():
+                flat.ports[rename(path) if path else instance.name] = tuple(map(rename, ports))
         return flat
+
+    def replace(self, path: str, other: Component) -> Self:
+        """The same with another component at the dotted path of an instance; this one stays as it is.
+
+        It stands where the old one stood, mirrored and turned as that was. It must have the same ports, with
+        their bodies' frames in the same places to 1e-9 m, and all else that is named from outside.
+        """
+        from .replace import replaced  # which needs this module
+
+        return replaced(self, path, other)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -194,7 +260,7 @@ class Component:
     __hash__ = None  # type: ignore[assignment]
 
     def _contents(self) -> tuple[Any, ...]:
-        return self.name, *(getattr(self, shelf) for shelf in SHELVES), self.instances
+        return self.name, self.ports, *(getattr(self, shelf) for shelf in SHELVES), self.instances
 
     def __repr__(self) -> str:
         flat = self.flatten()

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import LinkworkError, nearest
-from ..loads.base import Load
 from .component import SHELVES, Component, Model
+
+if TYPE_CHECKING:
+    from ..loads.base import Load
 
 C = TypeVar("C", bound=Component)
 
 
 def with_gravity(model: Model, gravity: tuple[float, float, float]) -> Model:
     """The model under another gravity [m/s²]."""
-    made = _copy(model)
+    made = with_shelves(model)
     made.gravity = gravity
     return made
 
@@ -25,7 +27,7 @@ def with_item(model: C, shelf: str, name: str, **fields: Any) -> C:
 
     Only the instance of the component that holds it is changed, not others made of the same component.
     """
-    made = _copy(model)
+    made = with_shelves(model)
     instance, dot, rest = name.partition(".")
     if dot and instance in made.instances:
         old = made.instances[instance]
@@ -39,8 +41,8 @@ def with_item(model: C, shelf: str, name: str, **fields: Any) -> C:
     return made
 
 
-def _copy(component: C) -> C:
-    """The same component with shelves of its own."""
+def with_shelves(component: C) -> C:
+    """The same component with shelves of its own, to be changed."""
     made = copy.copy(component)
     for shelf in (*SHELVES, "instances"):
         setattr(made, shelf, dict(getattr(component, shelf)))
@@ -49,6 +51,6 @@ def _copy(component: C) -> C:
 
 def with_load(model: Model, load: Load) -> Model:
     """The model with one more load."""
-    made = _copy(model)
+    made = with_shelves(model)
     made.add(load)
     return made

@@ -2,9 +2,10 @@
 
 from math import atan2, cos, hypot, sin
 
+from ..errors import LinkworkError
 from ..item import GROUND
 from ..joints import Hinge
-from ..model import Body, Marker, Model
+from ..model import Body, Component, Marker, Model
 from ..shapes import Box
 
 SOURCE = "IFToMM benchmark A02 (lim.ii.udc.es/mbsbenchmark)"
@@ -44,3 +45,51 @@ def build(n: int = 40, rate: float = 1.0) -> Model:
         )
     model.add(Marker("B0", "link0", at=(0.0, 1.0, 0.0)))
     return model
+
+
+def four_bar_chain(cells: int = 40, rate: float = 1.0) -> Model:
+    """The same mechanism of nested components: every chain is a component of two halves, down to single cells.
+
+    A cell is a coupler and the link at its end. Between two halves there is one hinge, so that every component has two
+    bodies by which others attach, however long it is. `rate` as for `build` [rad/s].
+    """
+    if cells < 1:
+        raise LinkworkError(f"a chain has at least one cell (got {cells})")
+    model = Model(f"four_bar_chain{cells}", gravity=(0.0, -9.81, 0.0))
+    model.add(rod("link", (0.0, 0.0), (0.0, 1.0), 1.0))
+    model.add(Hinge("A", GROUND, "link", velocity=-rate))
+    chain, first, _ = _part_of_chain(cells, rate, {})
+    model.add(chain.instance("chain"))
+    model.add(Hinge("B", "link", f"chain.{first}", at=(0.0, 1.0, 0.0), velocity=rate))
+    return model
+
+
+def _part_of_chain(
+    cells: int, rate: float, made: dict[int, tuple[Component, str, str]]
+) -> tuple[Component, str, str]:
+    """So many cells from the origin on, their first coupler and their last link. `made`: those of other lengths."""
+    if cells not in made:
+        if cells == 1:
+            part, first, last = _cell(rate), "coupler", "link"
+        else:
+            half = cells // 2
+            near, near_first, near_last = _part_of_chain(half, rate, made)
+            far, far_first, far_last = _part_of_chain(cells - half, rate, made)
+            first, last = f"near.{near_first}", f"far.{far_last}"
+            part = Component(f"cells{cells}", ports=(first, last))
+            part.add(near.instance("near"))
+            part.add(far.instance("far", at=(half, 0.0, 0.0)))
+            ends = f"near.{near_last}", f"far.{far_first}"
+            part.add(Hinge("B", *ends, at=(half, 1.0, 0.0), velocity=rate))
+        made[cells] = part, first, last
+    return made[cells]
+
+
+def _cell(rate: float) -> Component:
+    """A coupler from the origin of the row and the link at its end."""
+    part = Component("cell", ports=("coupler", "link"))
+    part.add(rod("coupler", (0.0, 1.0), (1.0, 1.0), 1.0))
+    part.add(rod("link", (1.0, 0.0), (1.0, 1.0), 1.0))
+    part.add(Hinge("A", GROUND, "link", at=(1.0, 0.0, 0.0), velocity=-rate))
+    part.add(Hinge("B", "coupler", "link", at=(1.0, 1.0, 0.0), velocity=-rate))
+    return part

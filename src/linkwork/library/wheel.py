@@ -1,0 +1,101 @@
+"""A wheel on a trailing arm, with its tyre."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..item import GROUND
+from ..joints import Hinge
+from ..model import Body, Component
+from ..rotation import Vector, about, frame_from_axis, quaternion
+from ..shapes import Box, Capsule, Cylinder, Shape
+
+ACROSS: Vector = (0.0, 1.0, 0.0)
+
+
+def wheel_on_arm(
+    *,
+    pivot: Vector = (0.4, -0.15, 0.35),
+    centre: Vector = (0.0, 0.0, 0.3),
+    arm_com: Vector = (0.18, -0.13, 0.325),
+    arm_mass: float = 10.0,
+    arm_inertia: Vector = (0.05, 0.15, 0.15),
+    wheel_mass: float = 18.0,
+    wheel_inertia: Vector = (0.6, 1.1, 0.6),
+    tyre_radius: float = 0.315,
+    tyre_stiffness: Vector = (50000.0, 50000.0, 200000.0),
+    tyre_damping: Vector = (500.0, 500.0, 500.0),
+    width: float = 0.2,
+) -> Component:
+    """A wheel on the end of an arm that swings about an axis across the vehicle.
+
+    Origin: on the road below the wheel; x forward, y to the left, z up. The tyre is a linear bushing between the road
+    and the wheel's centre: it carries the wheel, holds it where it stands along x and y, and never lifts off.
+
+    Ports: `arm`, whose frame stands at its pivot; `wheel`, whose frame stands at its centre.
+
+    * pivot of the arm, centre of the wheel, arm_com: in the component's axes [m];
+    * arm_mass, wheel_mass [kg]; arm_inertia, wheel_inertia: about centres of mass, in the component's axes [kg m²];
+    * tyre_radius: height of the wheel's centre at which the tyre carries nothing [m];
+    * tyre_stiffness [N/m], tyre_damping [N s/m]: along x, y, z;
+    * width: of the tyre, for pictures [m].
+    """
+    from ..loads import Bushing  # brings Numba along: only when it is built
+
+    part = Component("wheel_on_arm", ports=("arm", "wheel"))
+    part.add(
+        Body(
+            "arm",
+            at=pivot,
+            mass=arm_mass,
+            com=_from(pivot, arm_com),
+            inertia=arm_inertia,
+            shapes=(_bar(_from(pivot, centre)),),
+            color="#5b6770",
+        )
+    )
+    part.add(
+        Body(
+            "wheel",
+            at=centre,
+            mass=wheel_mass,
+            inertia=wheel_inertia,
+            shapes=_tyre(centre[2], width),
+            color="#303438",
+        )
+    )
+    part.add(Hinge("axle", "arm", "wheel", at=centre, axis=ACROSS))
+    part.add(
+        Bushing(
+            "tyre",
+            GROUND,
+            "wheel",
+            at_a=(centre[0], centre[1], 0.0),
+            at_b=centre,
+            stiffness=tyre_stiffness,
+            damping=tyre_damping,
+            rest=(0.0, 0.0, tyre_radius),
+        )
+    )
+    return part
+
+
+def _from(origin: Vector, point: Vector) -> Vector:
+    x, y, z = (float(end - start) for start, end in zip(origin, point, strict=True))
+    return x, y, z
+
+
+def _bar(end: Vector) -> Shape:
+    """A bar from the origin to a point."""
+    middle = (end[0] / 2, end[1] / 2, end[2] / 2)
+    return Capsule(0.03, math.hypot(*end), at=middle, rotation=quaternion(frame_from_axis(end)))
+
+
+def _tyre(radius: float, width: float) -> tuple[Shape, ...]:
+    """A cylinder, and a bar across it that shows how it turns."""
+    return (
+        Cylinder(radius, width, rotation=about((1.0, 0.0, 0.0), np.pi / 2)),
+        Box((1.2 * radius, 1.1 * width, 0.06)),
+    )
