@@ -16,7 +16,6 @@ from ..integrate import OK, TOO_SMALL, finite
 from ..kernels.clock import cycles
 from ..kernels.jit import kernel, woven
 from ..kernels.rows import survey
-from ..kernels.spatial import add6, dot6, get6, set6
 from ..loads import apply_loads
 from ..solvers.hierarchy import ACCELERATE, ENDS, MOVE, STOP, go_down, go_up, lighten, receive
 from ..solvers.layout import (
@@ -113,15 +112,20 @@ def _spread(tables, constraints, h, v):
 
 @kernel
 def _project(dofs, J, link, against, factor, v):
-    """A row against a twist as one against the six rates of a floating body; returns its rate."""
+    """A row against a twist as one against the six rates of a floating body; returns its rate.
+
+    A body floats at its own reference point: first three slides along the axes of the world, then turns about its own.
+    """
+    if link == 0:
+        return 0.0
+    R = dofs[link].R
+    n0, n1, n2 = factor * against[0], factor * against[1], factor * against[2]
+    at = dofs[link - 5].v
     rate = 0.0
-    if link != 0:
-        twist = get6(against)
-        for j in range(6):
-            dof = dofs[link - 5 + j]
-            x = factor * dot6(twist, get6(dof.S))
-            J[j] = x
-            rate += x * v[dof.v]
+    for j in range(3):
+        J[j] = factor * against[3 + j]
+        J[3 + j] = R[j] * n0 + R[3 + j] * n1 + R[6 + j] * n2
+        rate += J[j] * v[at + j] + J[3 + j] * v[at + 3 + j]
     return rate
 
 
@@ -129,12 +133,11 @@ def _project(dofs, J, link, against, factor, v):
 def _forces(tables, constraints, h):
     """Forces of loads, gyroscopes and rows that follow a law, against the rates of the bodies; then D and r of each body."""
     dofs, rows = tables.dofs, constraints.rows
-    for d in range(dofs.shape[0] - 1, 0, -1):
-        dof = dofs[d]
-        p = get6(dof.p)
-        h.force[dof.v] = dof.tau - dot6(get6(dof.S), p)
-        if dof.parent != 0:
-            set6(dofs[dof.parent].p, add6(get6(dofs[dof.parent].p), p))
+    for b in range(h.inertia.shape[0]):
+        R, p = dofs[6 * b + 6].R, dofs[6 * b + 6].p
+        for j in range(3):
+            h.force[6 * b + j] = -p[3 + j]
+            h.force[6 * b + 3 + j] = -(R[j] * p[0] + R[3 + j] * p[1] + R[6 + j] * p[2])
     for i in range(rows.shape[0]):
         row = rows[i]
         if row.force != 0.0:

@@ -101,7 +101,7 @@ class ComponentMethod(SampledMethod):
         now[nv : 2 * nv] = start.v
         self._motion = motion
         self._control = np.zeros(components.CONTROL, np.int64)
-        self._plan = np.zeros(components.PLAN)
+        self._course = np.zeros(components.PLAN)
         self._vote = np.zeros(components.VOTES)
         state = new_state(start.q, start.v)
         self.state = state._replace(q=motion.q[layout.NOW], v=now[nv : 2 * nv], work=now[2 * nv :])
@@ -112,7 +112,7 @@ class ComponentMethod(SampledMethod):
         done, status = components.run_components(
             self._tables, self._constraints, self._every_row, self._work, self._motion, self.state.clock,
             self.state.counts, self._tableau, self._stats, self._dt, self._options, np.array(targets, float), out,
-            self._control, self._plan, self._vote,
+            self._control, self._course, self._vote,
         )  # fmt: skip
         return done, status, self._block(out)
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.jit import kernel
+from ..kernels.jit import kernel, woven
 from .layout import ON, PLACE, SMALLEST, SMALLEST_ROW, SOFT, TURN, WANT, P
 
 # node: integers of each subsystem, the smaller ones first
@@ -72,7 +72,7 @@ class Hierarchy(NamedTuple):
     report: np.ndarray
 
 
-@kernel
+@woven
 def _couple(h, i, columns):
     """G D̂, G D̂ Gᵀ, G D̂ Pᵀ and the right-hand sides of a subsystem's rows that are on; returns how many there are."""
     node, J, D, W, A, Z, order = h.node[i], h.J, h.D, h.W, h.A, h.Z, h.order
@@ -97,6 +97,12 @@ def _couple(h, i, columns):
                 continue
             local, size, base = h.block[row, end, LOCAL], h.child[c, SIZE], h.child[c, BASE]
             d, column = h.child[c, CHILD_D], h.child[c, CHILD_COLUMN] + local
+            # What the row would yield if the body were as free this way as it is on the whole.
+            for part in range(0, 6, 3):
+                diagonal = d + (local + part) * (size + 1)
+                free = (D[diagonal] + D[diagonal + size + 1] + D[diagonal + 2 * size + 2]) / 3.0
+                x, y, z_ = J[row, end, part], J[row, end, part + 1], J[row, end, part + 2]
+                scale += free * (x * x + y * y + z_ * z_)
             for j in range(6):
                 x = J[row, end, j]
                 if x == 0.0:
@@ -108,12 +114,6 @@ def _couple(h, i, columns):
                 if columns > 1:
                     place -= x * h.r[MOVE, column + j]
                     turn -= x * h.r[STOP, column + j]
-                # What the row would yield if the body were as free this way as it is on the whole.
-                first = local + 3 * (j // 3)
-                free = 0.0
-                for e in range(first, first + 3):
-                    free += D[d + e * size + e]
-                scale += x * x * free / 3.0
         Z[z], Z[z + 1], Z[z + 2] = wish, place, turn
         h.scale[k] = 1.0 / scale if scale > 0.0 else 0.0
         for p in range(node[PORT_BEGIN], node[PORT_END]):
@@ -160,7 +160,7 @@ def _swap_rows(h, i, k, p):
         A[a + j * size + k], A[a + p * size + j] = A[a + p * size + j], A[a + j * size + k]
 
 
-@kernel
+@woven
 def _eliminate(h, i, count):
     """L D Lᵀ of the coupled rows with diagonal pivoting, right-hand sides along with it; 1/D on the diagonal."""
     node, A, Z, column = h.node[i], h.A, h.Z, h.W[0]
@@ -203,7 +203,7 @@ def _eliminate(h, i, count):
     node[RANK] = rank
 
 
-@kernel
+@woven
 def _offer(h, i, columns):
     """D and r of a subsystem's bordering bodies, with its own rows at work."""
     node, A, Z, D = h.node[i], h.A, h.Z, h.D
@@ -257,7 +257,7 @@ def go_up(h, columns, waits):
             _offer(h, i, columns)
 
 
-@kernel
+@woven
 def _pass_down(h, i, columns):
     """τ of a subsystem => forces of its rows, τ of its children."""
     node, A, Z, tau = h.node[i], h.A, h.Z, h.tau
