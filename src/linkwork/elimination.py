@@ -50,10 +50,12 @@ def row_ends(system: System, table: RowTable) -> list[list[int]]:
 
 
 class Placement:
-    """Where bodies and subsystems stand in a hierarchy of a compiled system."""
+    """Where bodies and subsystems stand in the hierarchies of a compiled system: one, or several of a process' share."""
 
-    def __init__(self, top: Subsystem, borders: Mapping[str, Border], remote: Collection[str]):
-        self.parts = list(top.walk())
+    def __init__(
+        self, tops: Sequence[Subsystem], borders: Mapping[str, Border], remote: Collection[str] = ()
+    ):
+        self.parts = [part for top in tops for part in top.walk()]
         self.number = {part.name: i for i, part in enumerate(self.parts)}
         self.borders = borders
         self.remote = frozenset(remote)
@@ -133,7 +135,7 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
         for end, body in enumerate(touched):
             if body >= 0:
                 block[r, end] = inside[homes[r]][system.bodies[body]]
-    rows = len(homes)
+    total = len(homes)
     most = int(counts.max(initial=1))
     widest = int(node[:, WIDTH].max(initial=1))
     inertia = _inertias(system)
@@ -141,10 +143,10 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
     D[: 36 * bodies] = inertia[:, :36].ravel()
     return Hierarchy(
         node, np.array(children, np.int64).reshape(-1, 4), block, np.array(ports, np.int64).reshape(-1, 2),
-        np.zeros(rows, np.int64), np.zeros((rows, ENDS, 6)), D, np.zeros((3, columns)), np.zeros((3, columns)),
+        np.zeros(total, np.int64), np.zeros((total, ENDS, 6)), D, np.zeros((3, columns)), np.zeros((3, columns)),
         np.zeros((3, rates)), np.zeros((most, max(widest, most))), np.zeros(room_A), np.zeros(room_Z), inertia,
         np.zeros(rates), np.zeros(max(most, int(6 * max((len(b.ports) for b in borders.values()), default=0)), 1)),
-        np.zeros((14, rows)), np.zeros((5, rows), np.int64), np.zeros(7),
+        np.zeros((14, total)), np.zeros((5, total), np.int64), np.zeros(7),
     )  # fmt: skip
 
 

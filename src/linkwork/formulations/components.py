@@ -239,21 +239,21 @@ def _store(tables, h, motion, s):
 
 
 @kernel
-def _judge(tables, h, motion, tableau, counts, control, plan, integrator, tolerance, vote):
-    """What this part thinks of the end of a step."""
+def _judge(h, motion, tableau, counts, control, plan, integrator, tolerance, own, vote):
+    """What this part thinks of the end of a step; its `own` rates come first."""
     n = motion.a.shape[0]
     for i in range(VOTES):
         vote[i] = 0.0
     if control[BEGIN] == 0 and control[ROUND] == 0:
         if control[SMOOTH] != 0:
-            vote[APART] = 1.0 if apart(h, motion, plan[LENGTH]) else 0.0
+            vote[APART] = 1.0 if apart(h, motion, plan[LENGTH], own) else 0.0
         if integrator == ADAPTIVE:
-            error = local_error(motion, tableau, plan[LENGTH], tolerance)
+            error = local_error(motion, tableau, plan[LENGTH], tolerance, own)
             vote[ERROR] = error if error < np.inf else np.inf  # also for NaN
-    for i in range(n):
+    for i in range(own):
         vote[MOVED] = max(vote[MOVED], abs(h.x[MOVE, i]))
         vote[TURNED] = max(vote[TURNED], abs(h.x[STOP, i]))
-    vote[BAD] = finite(motion.y[TRIAL, n : 2 * n], counts, plan[LENGTH])
+    vote[BAD] = finite(motion.y[TRIAL, n : n + own], counts, plan[LENGTH])
 
 
 @kernel
@@ -322,9 +322,9 @@ def run_components(
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
     A status of `STATES` … `SAMPLE` means: exchange that with the relatives and call again. options: integrator, tolerance,
-    budget of a step in clock ticks (0 for none).
+    budget of a step in clock ticks (0 for none), rates of own bodies, which come before those of other processes.
     """
-    integrator, tolerance, budget = int(options[0]), options[1], options[2]
+    integrator, tolerance, budget, own = int(options[0]), options[1], options[2], int(options[3])
     n, y, q = motion.a.shape[0], motion.y, motion.q
     related = control[PARENT] != 0 or control[CHILDREN] != 0
     if control[PHASE] == _NEXT:
@@ -399,7 +399,7 @@ def run_components(
                 control[STEP_STAGE] = s + 1
                 control[PHASE] = _PREPARE
                 continue
-            _judge(tables, h, motion, tableau, counts, control, plan, integrator, tolerance, vote)
+            _judge(h, motion, tableau, counts, control, plan, integrator, tolerance, own, vote)
             phase = _JUDGED
             if related:
                 control[PHASE] = phase

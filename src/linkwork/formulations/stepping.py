@@ -184,11 +184,11 @@ def _try_servos(constraints):
 
 
 @kernel
-def apart(work, motion, h):
-    """Whether the corrector of Adams-Moulton is far from the predicted velocities; if not, work is corrected."""
+def apart(work, motion, h, count):
+    """Whether the corrector of Adams-Moulton is far from the first `count` velocities; if not, work is corrected."""
     y, n, head = motion.y, motion.a.shape[0], motion.tally[HEAD]
     f0, f1, f2 = y[past(head, 0)], y[past(head, 1)], y[past(head, 2)]
-    for i in range(n):
+    for i in range(count):
         k = n + i
         corrected = y[NOW, k] + h / 24.0 * (9.0 * motion.a[i] + 19.0 * f0[k] - 5.0 * f1[k] + f2[k])
         if not abs(corrected - y[TRIAL, k]) <= _APART * (1.0 + abs(corrected)):
@@ -202,11 +202,12 @@ def apart(work, motion, h):
 
 
 @kernel
-def local_error(motion, tableau, h, tolerance):
-    """Largest local error of displacements and velocities against tolerance (1 + |y|)."""
+def local_error(motion, tableau, h, tolerance, count):
+    """Largest local error of the first `count` displacements and velocities against tolerance (1 + |y|)."""
     y, n = motion.y, motion.a.shape[0]
     worst = 0.0
-    for i in range(2 * n):
+    for k in range(2 * count):
+        i = k if k < count else n + k - count
         e = 0.0
         for s in range(tableau.shape[1]):
             e += tableau[ERRORS, s] * y[STAGE + s, i]
@@ -344,7 +345,7 @@ def _advance(
         while True:
             _attempt(tables, constraints, work, motion, tableau, t, share * h, ahead, smooth, stages, bounded)
             stats[EVALUATIONS] += 1 if smooth else stages
-            if smooth and apart(work, motion, h):
+            if smooth and apart(work, motion, h, n):
                 smooth = False
                 stats[REDONE] += 1
                 continue
@@ -352,7 +353,7 @@ def _advance(
                 if bounded:
                     share, event = _first_event(constraints, work, h)
                 if integrator == ADAPTIVE:
-                    error = local_error(motion, tableau, h, tolerance)
+                    error = local_error(motion, tableau, h, tolerance, n)
                     factor = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2)) if error < np.inf else 0.1
                     if not error <= 1.0:
                         # Beyond an event the motion is another one, and its error means little: try up to there.

@@ -11,7 +11,7 @@ from ..errors import LinkworkError, UnsupportedError, nearest
 from ..model import Model
 from ..schedule import positive
 from ..system import System
-from . import components, direct, implicit, tree
+from . import direct, implicit, part, tree
 from .base import Method
 from .components import ComponentMethod
 from .contact import ContactMethod
@@ -19,6 +19,7 @@ from .direct import DirectMethod
 from .implicit import ImplicitMethod
 from .impulses import ImpulseMethod
 from .natural import GlobalMethod
+from .part import Steps
 from .rows import row_features
 from .tree import TreeMethod
 
@@ -84,7 +85,7 @@ class Settings:
         elif self.method == "tree":
             known = tuple(tree.TABLEAUS)
         elif self.method == COMPONENTS:
-            known = tuple(components.INTEGRATORS)
+            known = tuple(part.INTEGRATORS)
         elif exact:
             known = tuple(direct.INTEGRATORS)
         self._refuse_strange(exact, touching)
@@ -145,7 +146,7 @@ def make_method(model: Model | System, chosen: Settings) -> Method:
         kind = GlobalMethod if name == "global" else ImplicitMethod
         return kind(model, name, integrator, dt, chosen.rho, chosen.tolerance, iterations, budget)
     if name == COMPONENTS:
-        return ComponentMethod(model, integrator, dt, tolerance, budget)
+        return ComponentMethod(model, Steps(integrator, dt, tolerance, budget))
     assert solver is not None
     epsilon = DEFAULT_EPSILON if chosen.epsilon is None else chosen.epsilon
     erp = DEFAULT_ERP if chosen.erp is None else chosen.erp

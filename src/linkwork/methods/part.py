@@ -1,0 +1,217 @@
+"""A share of a model in motion: its own bodies, rows and subsystems, in step with the shares of other processes.
+
+A model that runs in one process is one part without relatives. Otherwise every part runs the same loop; where something
+has to cross to another process the loop returns, and whoever runs the part carries it over (`Relatives`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..constrain import RowTable
+from ..elimination import Placement, new_hierarchy, row_order
+from ..formulations import components, stepping
+from ..integrate import State, dormand_prince, new_state, rk4
+from ..kernels.clock import cycles_per_second
+from ..rotation import Array
+from ..solvers import layout
+from ..solvers.hierarchy import NODE_COLUMN, NODE_D
+from ..system import System
+from ..tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
+
+INTEGRATORS = {
+    "rk4": stepping.RUNGE_KUTTA,
+    "adams": stepping.ADAMS,
+    "adaptive": stepping.ADAPTIVE,
+    "euler": stepping.EULER,
+}
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How a model is stepped; the same in all its parts."""
+
+    integrator: str
+    dt: float
+    """[s]"""
+    tolerance: float
+    budget: float | None = None
+    """Time that a step should take at most [s]."""
+
+    @property
+    def adaptive(self) -> bool:
+        return self.integrator == "adaptive"
+
+
+class Relatives(Protocol):
+    """The parts of other processes that a part is joined to."""
+
+    above: bool
+    """Whether one of them holds what this part is inside of."""
+    below: bool
+    """Whether some of them are inside of this part."""
+
+    def exchange(self, part: Part, what: int) -> None:
+        """Carry over what the loop asks for: `components.STATES` …."""
+
+
+class Part:
+    """Structure of a share of a model; `begin` puts it in motion."""
+
+    def __init__(self, system: System, table: RowTable, placement: Placement, steps: Steps):
+        order, homes = row_order(system, table, placement)
+        self.system = system
+        self.placement = placement
+        self.rows = table.chosen(order)
+        self.work = new_hierarchy(system, self.rows, homes, placement)
+        self.steps = steps
+        tableau = dormand_prince() if steps.adaptive else rk4()
+        self._tableau = np.vstack([tableau.a, tableau.b, tableau.c, tableau.e])
+        ticks = 0.0 if steps.budget is None else steps.budget * cycles_per_second()
+        own = 6 * (len(system.bodies) - sum(len(placement.borders[name].ports) for name in placement.remote))
+        self._options = np.array([INTEGRATORS[steps.integrator], steps.tolerance, ticks, own])
+        self.dt = steps.dt
+
+    def begin(
+        self, tables: Tables, constraints: Constraints, every_row: Constraints, q: Array, v: Array
+    ) -> None:
+        """Take up a motion at time zero."""
+        self.tables = tables
+        self.set_rows(constraints, every_row)
+        nv = self.system.nv
+        self.stats = np.zeros(layout.STATS)
+        self.stats[[layout.RATIO, layout.RATIO_ROW, layout.GAP_ROW]] = np.inf, -1.0, -1.0
+        motion = layout.new_motion(self.system.nq, nv, len(constraints.inputs))
+        motion.q[layout.NOW] = q
+        now = motion.y[layout.NOW]
+        now[nv : 2 * nv] = v
+        self.motion = motion
+        self._control = np.zeros(components.CONTROL, np.int64)
+        self._course = np.zeros(components.PLAN)
+        self.vote = np.zeros(components.VOTES)
+        state = new_state(q, v)
+        self.state: State = state._replace(q=motion.q[layout.NOW], v=now[nv : 2 * nv], work=now[2 * nv :])
+        self.state.clock[1] = self.dt
+
+    def set_rows(self, constraints: Constraints, every_row: Constraints) -> None:
+        """Go on with these rows."""
+        rows = constraints.rows
+        rows["mode"] = np.where(np.isin(rows["role"], (HOLD, SERVO_RATE)), HELD, GIVEN)
+        self.constraints, self.every_row = constraints, every_row
+
+    def disturb(self) -> None:
+        """Somebody changed something: the next step begins anew."""
+        self.motion.seen[:] = np.nan
+
+    def advance(
+        self, targets: Sequence[float], out: layout.Samples, relatives: Relatives | None = None
+    ) -> tuple[int, int]:
+        """Go through the targets; returns how many were reached and the status."""
+        control, wanted = self._control, np.array(targets, float)
+        control[components.PHASE] = 0
+        if relatives is not None:
+            control[components.PARENT], control[components.CHILDREN] = relatives.above, relatives.below
+        while True:
+            done, status = components.run_components(
+                self.tables, self.constraints, self.every_row, self.work, self.motion, self.state.clock,
+                self.state.counts, self._tableau, self.stats, self.dt, self._options, wanted, out,
+                control, self._course, self.vote,
+            )  # fmt: skip
+            if not components.STATES <= status <= components.SAMPLE:
+                return done, status
+            assert relatives is not None
+            relatives.exchange(self, status)
+
+    @property
+    def columns(self) -> int:
+        """Right-hand sides of the evaluation that is under way."""
+        return int(self._control[components.COLUMNS])
+
+    def memory(self) -> dict[str, Array]:
+        """All that changes while it moves beside the rows, to be saved and written back in place."""
+        motion = self.motion
+        return {
+            "rows": self.constraints.rows,
+            "coordinates": self.constraints.coords["value"],
+            "commands": self.constraints.inputs,
+            "stats": self.stats,
+            "motion_q": motion.q,
+            "motion_y": motion.y,
+            "motion_a": motion.a,
+            "motion_count": motion.tally,
+            "motion_seen": motion.seen,
+            "report": self.work.report,
+        }
+
+
+class Crossing:
+    """Where a part's side of a line stands in its arrays: the subsystems that are on it and their bordering bodies."""
+
+    def __init__(self, part: Part, names: Sequence[str]):
+        placement, work = part.placement, part.work
+        index = {body: b for b, body in enumerate(part.system.bodies)}
+        bodies = [index[body] for name in names for body in placement.borders[name].ports]
+        self._q = np.array([7 * b + k for b in bodies for k in range(7)], np.int64)
+        self._v = np.array([6 * b + k for b in bodies for k in range(6)], np.int64)
+        D, columns = [], []
+        for name in names:
+            i, size = placement.number[name], 6 * len(placement.borders[name].ports)
+            D.append(np.arange(size * size) + work.node[i, NODE_D])
+            columns.append(np.arange(size) + work.node[i, NODE_COLUMN])
+        self._D = np.concatenate([np.zeros(0, np.int64), *D])
+        self._columns = np.concatenate([np.zeros(0, np.int64), *columns])
+        self.states = np.zeros(len(self._q) + len(self._v))
+        self._shares = {k: np.zeros(len(self._D) + k * len(self._columns)) for k in (1, 3)}
+        self._forces = {k: np.zeros(k * len(self._columns)) for k in (1, 3)}
+
+    def shares(self, columns: int) -> Array:
+        """Room for D and r."""
+        return self._shares[columns]
+
+    def forces(self, columns: int) -> Array:
+        """Room for τ."""
+        return self._forces[columns]
+
+    def read_states(self, part: Part, which: int) -> Array:
+        """Coordinates and rates of the bordering bodies, of the trial or now."""
+        n, split = part.system.nv, len(self._q)
+        np.take(part.motion.q[which], self._q, out=self.states[:split])
+        np.take(part.motion.y[which, n : 2 * n], self._v, out=self.states[split:])
+        return self.states
+
+    def write_states(self, part: Part, which: int) -> None:
+        """The same, as they were received."""
+        n, split = part.system.nv, len(self._q)
+        part.motion.q[which][self._q] = self.states[:split]
+        part.motion.y[which, n : 2 * n][self._v] = self.states[split:]
+
+    def read_shares(self, part: Part) -> Array:
+        """D and r of the subsystems on the line."""
+        columns = part.columns
+        room, split = self._shares[columns], len(self._D)
+        np.take(part.work.D, self._D, out=room[:split])
+        room[split:].reshape(columns, -1)[:] = part.work.r[:columns, self._columns]
+        return room
+
+    def write_shares(self, part: Part) -> None:
+        """The same, as they were received."""
+        columns = part.columns
+        room, split = self._shares[columns], len(self._D)
+        part.work.D[self._D] = room[:split]
+        part.work.r[:columns, self._columns] = room[split:].reshape(columns, -1)
+
+    def read_forces(self, part: Part) -> Array:
+        """τ of the subsystems on the line."""
+        columns = part.columns
+        room = self._forces[columns]
+        room.reshape(columns, -1)[:] = part.work.tau[:columns, self._columns]
+        return room
+
+    def write_forces(self, part: Part) -> None:
+        """The same, as it was received."""
+        columns = part.columns
+        part.work.tau[:columns, self._columns] = self._forces[columns].reshape(columns, -1)
