@@ -14,6 +14,7 @@ from typing import Any, Literal
 from ..errors import ModelError, Problem
 from ..item import Item, _hints
 from ..model import Component, Model
+from ..model.sealed import Sealed
 from .files import MAX_NESTING, VERSION
 from .kinds import PLAIN, TYPED, file_types, function_loads
 from .yaml_source import MAX_BYTES
@@ -92,6 +93,9 @@ class _Writer:
             }
         shelves["instances"] = {}
         for name, instance in component.instances.items():
+            if isinstance(instance, Sealed):
+                shelves["instances"][name] = self._fields(instance)
+                continue
             key = self._component(instance.component, [*outside, component], f"instance '{name}'")
             shelves["instances"][name] = {"component": key, **self._fields(instance)}
         return {"name": component.name, **{shelf: items for shelf, items in shelves.items() if items}}
@@ -150,6 +154,8 @@ class _Writer:
                 described[field.name] = self._value(value)
         if "file" in described:
             described["file"] = self._relative(thing.shape, thing.file)
+        if isinstance(thing, Sealed) and not thing.remote:
+            described["sealed"] = self._relative(thing.kind, thing.sealed)
         return described
 
     def _value(self, value: Any) -> Any:
