@@ -27,7 +27,6 @@ MAX_MESSAGE = 1 << 26
 TIMEOUT = 30.0
 """After which a silent peer counts as hanging, unless told otherwise [s]."""
 
-_KINDS = {NUMBERS: "numbers", MESSAGE: "a message"}
 _LENGTH = struct.Struct("<I")
 
 
@@ -80,11 +79,9 @@ class Link(ABC):
 
 def mismatch(expected_kind: int, expected_bytes: int | None, kind: int, length: int) -> str:
     """What to say of a frame that is not what was expected."""
-    wanted = _KINDS[expected_kind]
-    if expected_bytes is not None:
-        wanted = f"{expected_bytes // 8} numbers"
-    got = f"{length // 8} numbers" if kind == NUMBERS else _KINDS.get(kind, "something unknown")
-    return f"sent {got} where {wanted} were expected: the two sides are not in step"
+    wanted = "a message was" if expected_kind == MESSAGE else f"{(expected_bytes or 0) // 8} numbers were"
+    got = {NUMBERS: f"{length // 8} numbers", MESSAGE: "a message"}.get(kind, "something unknown")
+    return f"sent {got} where {wanted} expected: the two sides are not in step"
 
 
 def pack(message: dict[str, Any], arrays: dict[str, Array] | None) -> bytes:

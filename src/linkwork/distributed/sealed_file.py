@@ -130,14 +130,13 @@ def read_header(path: str | os.PathLike[str]) -> Header:
 
 def unseal(path: str | os.PathLike[str], key: bytes | None = None) -> tuple[Component, Header]:
     """The component in a sealed file, and its header. Inner names are meaningless."""
-    from cryptography.exceptions import InvalidTag
-
+    invalid = need("cryptography.exceptions", "seal", "a sealed component").InvalidTag
     header, head, rest = _read(path)
     if header.keyed and key is None:
         raise LinkworkError(f"{path}: only its owner's key opens it; give --key-file or {KEY_VARIABLE}")
     try:
         packed = _cipher(header, key).decrypt(rest[:_NONCE], rest[_NONCE:], head)
-    except InvalidTag:
+    except invalid:
         why = "the key is not the one it was sealed with, or it" if header.keyed else "it"
         raise LinkworkError(f"{path}: cannot be opened: {why} was changed after it was sealed") from None
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import os
 import signal
 import socket
@@ -65,9 +66,16 @@ class Server:
         except Stopped:
             self.say("stopped")
         finally:
-            self._socket.close()
-            for link in list(self._open):
-                link.close()
+            self.close()
+
+    def close(self) -> None:
+        """Listen no more and hang up on all."""
+        # A thread that waits for a socket is not woken by closing it, but by shutting it down.
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        for link in list(self._open):
+            link.close()
 
     def _accept(self, connection: socket.socket, peer: str) -> None:
         link = TcpLink(connection, peer)
@@ -135,4 +143,7 @@ def end_with_parent() -> None:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach a host name."""
-    return host == "localhost" or host == "::1" or host.startswith("127.")
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

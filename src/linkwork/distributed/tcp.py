@@ -25,6 +25,7 @@ class TcpLink(Link):
     """
 
     def __init__(self, connection: socket.socket, peer: str, timeout: float | None = TIMEOUT):
+        self._socket = connection
         super().__init__(peer, timeout)
         connection.setblocking(True)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -35,10 +36,18 @@ class TcpLink(Link):
                 connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
         self.largest = MAX_MESSAGE
         """Bytes of the largest message that is taken."""
-        self._socket = connection
-        self._set_timeout(timeout)
         self._out, self._in = bytearray(_HEAD.size), bytearray(_HEAD.size)
         self._closed = False
+
+    @property
+    def timeout(self) -> float | None:
+        """How long the peer may keep silent [s]; None for ever."""
+        return self._timeout
+
+    @timeout.setter
+    def timeout(self, seconds: float | None) -> None:
+        self._timeout = seconds
+        self._set_timeout(seconds)
 
     def send(self, numbers: Array) -> None:
         self._send(NUMBERS, numbers.nbytes, numbers.data)
