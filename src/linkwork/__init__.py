@@ -17,7 +17,7 @@ _HOMES = {
     ),
     "linkwork.loads": ("BodyFunction", "Bushing", "Force", "JointFunction", "LineFunction", "Spring", "Torque"),
     "linkwork.model": (
-        "Body", "Component", "Marker", "Material", "MaterialPair", "Model", "NoContact", "Scenery",
+        "Body", "Component", "Marker", "Material", "MaterialPair", "Model", "NoContact", "Scenery", "Sealed",
     ),
     "linkwork.record": ("Record",),
     "linkwork.rotation": ("about",),
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from .io import load_model, save_model
     from .joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
     from .loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Spring, Torque
-    from .model import Body, Component, Marker, Material, MaterialPair, Model, NoContact, Scenery
+    from .model import Body, Component, Marker, Material, MaterialPair, Model, NoContact, Scenery, Sealed
     from .record import Record
     from .rotation import about
     from .scenes import scene

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table as Grid
 
+from ..errors import UnsupportedError
 from .common import (
     AsJson,
     Settings,
@@ -99,10 +100,20 @@ def run(
     signals: Annotated[
         list[str] | None, typer.Option("--signal", help="Signal to plot, e.g. 'pivot.*'; repeatable.")
     ] = None,
+    ranks: Annotated[
+        int | None, typer.Option(min=1, help="Processes to share the work of method components, by MPI.")
+    ] = None,
     settings: Settings = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate a scene or a model file and report how far energy strayed."""
+    if ranks is not None:
+        from ..distributed.launch import inside_mpi, restart_in_ranks
+
+        if method != "components":
+            raise UnsupportedError("--ranks shares the work of method 'components'; say --method components")
+        if not inside_mpi():
+            restart_in_ranks(ranks)
     model, found = find_subject(subject, settings)
     if plot is not None:
         need_folder(plot)

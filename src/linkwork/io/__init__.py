@@ -1,7 +1,7 @@
 """Model files: YAML that describes a model, checked line by line, and back."""
 
-from .reader import load_model
+from .reader import load_model, parse_model
 from .schema import model_schema
 from .writer import dump_model, save_model
 
-__all__ = ["dump_model", "load_model", "model_schema", "save_model"]
+__all__ = ["dump_model", "load_model", "model_schema", "parse_model", "save_model"]

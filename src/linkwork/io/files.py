@@ -41,10 +41,11 @@ class Definition:
 class Files:
     """Reads files, each once, and gathers what is wrong with them in `problems`."""
 
-    def __init__(self, top: Path):
+    def __init__(self, top: Path, text: str | None = None):
+        """`text` stands for the content of the top file, if it is not to be read from there."""
         self.problems: list[Problem] = []
         self.definitions: list[Definition] = []
-        self._top = top
+        self._top, self._text = top, text
         self._folder = os.path.realpath(os.path.dirname(os.path.abspath(top)))
         self._read: dict[str, Definition | None] = {}
         self._open: list[str] = []
@@ -59,7 +60,7 @@ class Files:
             return self._read[full]
         self._read[full] = None
         try:
-            node, twice = read_source(file)
+            node, twice = read_source(file, None if self._open else self._text)
         except ModelError as error:
             self.problems += error.problems
             return None

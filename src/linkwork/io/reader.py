@@ -10,10 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..errors import ModelError, Problem, nearest
+from ..distributed.tcp import is_address
+from ..errors import LinkworkError, ModelError, Problem, nearest
 from ..item import GROUND, Item, Polar, Refers, _is_number, _plain, _shown, field_marks
 from ..model import Component, Instance, Model
 from ..model.component import past_ports
+from ..model.sealed import Sealed
 from .entry import Entry
 from .expressions import ExpressionError, parameter_name
 from .files import MAX_NESTING, Definition, Files
@@ -30,8 +32,16 @@ def load_model(path: str | os.PathLike[str], parameters: Mapping[str, float] | N
 
     Raises a ModelError with every problem found, each with its file, line and column.
     """
-    files = Files(Path(path))
-    model = _Reader(files).model(parameters or {})
+    return _load(Files(Path(path)), parameters or {})
+
+
+def parse_model(text: str, file: Path) -> Model:
+    """The model that the text of a model file describes; `file` is where messages say it stands."""
+    return _load(Files(file, text), {})
+
+
+def _load(files: Files, parameters: Mapping[str, float]) -> Model:
+    model = _Reader(files).model(parameters)
     if files.problems or model is None:
         raise ModelError(_in_order(files.problems))
     return model
@@ -52,6 +62,8 @@ class _Part:
     names: dict[Refers, set[str]]
     inner: dict[str, _Part | None] = field(default_factory=dict)
     """Parts of its instances; None where the component is wrong."""
+    sealed: dict[str, Sealed] = field(default_factory=dict)
+    """Instances whose parts are sealed."""
     items: int = 0
     """Number of items, those of instances included."""
 
@@ -241,14 +253,42 @@ class _Reader:
 
     def _prepare_instance(self, part: _Part, name: str, entry: Entry, parameters: Parameters) -> None:
         part.inner[name] = None
-        if self.values.is_mapping(entry):
+        if not self.values.is_mapping(entry):
+            return
+        if entry.get("sealed"):
+            part.inner[name] = self._sealed(part, name, entry, parameters)
+        else:
             part.inner[name] = self._inner(entry, parameters)
 
     def _place_instance(self, part: _Part, name: str, entry: Entry, parameters: Parameters) -> None:
-        if isinstance(entry.value, dict):
+        if name in part.sealed:
+            self._add(part, entry, part.sealed[name])
+        elif isinstance(entry.value, dict) and not entry.get("sealed"):
             inner = part.inner[name]
             given = {"name": name, "component": inner.component if inner else Component("?")}
             self._add(part, entry, self.values.item(entry, Instance, parameters, given, ("parameters",)))
+
+    def _sealed(self, part: _Part, name: str, entry: Entry, parameters: Parameters) -> _Part | None:
+        """What can be seen of a sealed component: its ports."""
+        source = entry.get("sealed")
+        assert source is not None
+        address = isinstance(source.value, str) and is_address(source.value)
+        where = source.value if address else self.files.inside(source)
+        if where is None:
+            return None
+        given = {"name": name, "sealed": where}
+        made: Sealed | None = self.values.item(entry, Sealed, parameters, given)
+        if made is None:
+            return None
+        try:
+            component = made.component
+        except LinkworkError as error:  # nobody answers at the address
+            self.problems.append(source.problem(str(error)))
+            return None
+        part.sealed[name] = made
+        names: dict[Refers, set[str]] = {what: set() for what in Refers}
+        names[Refers.BODY] = names[Refers.TOUCHING] = set(component.bodies)
+        return _Part(component, names, items=len(component.bodies))
 
     def _inner(self, entry: Entry, parameters: Parameters) -> _Part | None:
         """The part that an instance places, with the instance's parameters."""

@@ -11,6 +11,7 @@ from pydantic_core import core_schema
 
 from ..item import GROUND, Item, _classes, _hints, _turn
 from ..model import Instance
+from ..model.sealed import Sealed
 from .files import VERSION
 from .kinds import PLAIN, TYPED, file_types
 
@@ -44,7 +45,8 @@ _LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "ex
 
 def model_schema() -> dict[str, Any]:
     """A JSON schema (draft 2020-12) of model files."""
-    classes: dict[str, Any] = {cls.kind: cls for cls in PLAIN.values()} | {Instance.kind: Instance}
+    classes: dict[str, Any] = {cls.kind: cls for cls in PLAIN.values()}
+    classes |= {"placed": Instance, "sealed": Sealed}
     for shelf in TYPED:
         classes |= {_key(cls): cls for cls in file_types(shelf).values()}
     made, rest = TypeAdapter.json_schemas(
@@ -56,7 +58,8 @@ def model_schema() -> dict[str, Any]:
         cls = classes[str(key)]
         # A class stands among the definitions if pydantic met it more than once.
         defs[str(key)] = _item(rest["$defs"][cls.__name__] if "$ref" in schema else schema, cls)
-    defs["instance"]["properties"]["parameters"] = _parameters("Values that replace the component's own.")
+    defs["placed"]["properties"]["parameters"] = _parameters("Values that replace the component's own.")
+    defs["instance"] = {"oneOf": [{"$ref": "#/$defs/placed"}, {"$ref": "#/$defs/sealed"}]}
     for shelf in TYPED:
         options = [{"$ref": f"#/$defs/{_key(cls)}"} for cls in file_types(shelf).values()]
         defs[_SINGULAR[shelf]] = {"oneOf": options}

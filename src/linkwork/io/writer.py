@@ -14,6 +14,7 @@ from typing import Any, Literal
 from ..errors import ModelError, Problem
 from ..item import Item, _hints
 from ..model import Component, Model
+from ..model.sealed import Sealed
 from .files import MAX_NESTING, VERSION
 from .kinds import PLAIN, TYPED, file_types, function_loads
 from .yaml_source import MAX_BYTES
@@ -94,6 +95,9 @@ class _Writer:
             }
         shelves["instances"] = {}
         for name, instance in component.instances.items():
+            if isinstance(instance, Sealed):
+                shelves["instances"][name] = self._fields(instance)
+                continue
             key = self._component(instance.component, [*outside, component], f"instance '{name}'")
             shelves["instances"][name] = {"component": key, **self._fields(instance)}
         described: dict[str, Any] = {"name": component.name}
@@ -155,6 +159,8 @@ class _Writer:
                 described[field.name] = self._value(value)
         if "file" in described:
             described["file"] = self._relative(thing.shape, thing.file)
+        if isinstance(thing, Sealed) and not thing.remote:
+            described["sealed"] = self._relative(thing.kind, thing.sealed)
         return described
 
     def _value(self, value: Any) -> Any:

@@ -68,11 +68,14 @@ class _SourceError(Exception):
         self.what, self.line, self.column = what, line, column
 
 
-def read_source(file: Path) -> tuple[Node, list[Problem]]:
-    """The one document in a YAML file, and its keys that stand twice; ModelError if it is not YAML."""
+def read_source(file: Path, text: str | None = None) -> tuple[Node, list[Problem]]:
+    """The one document in a YAML file, and its keys that stand twice; ModelError if it is not YAML.
+
+    With `text`, that is read in place of the file, which only gives its name to messages.
+    """
     try:
         composer = _Composer()
-        node = composer.compose(_read_text(file))
+        node = composer.compose(_read_text(file) if text is None else text)
         return node, [Problem("", error.what, file, error.line, error.column) for error in composer.twice]
     except _SourceError as error:
         raise ModelError([Problem("", error.what, file, error.line, error.column)]) from None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..contacts import may_touch
 from ..errors import LinkworkError, UnsupportedError, nearest
 from ..model import Model
+from ..model.sealed import refusal, sealed_parts
 from ..schedule import positive
 from ..system import System
 from . import direct, implicit, part, tree
@@ -60,6 +61,9 @@ class Settings:
         for name in ("dt", "tolerance", "epsilon", "erp", "budget", "slop", "sleep"):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
+        if isinstance(model, Model) and self.method != "components":
+            for owner, _ in sealed_parts(model):
+                raise UnsupportedError(refusal(owner))
         method = self.method
         if method is None:
             rows = isinstance(model, Model) and (self.solver is not None or row_features(model.flatten()))

@@ -18,6 +18,7 @@ from .touch import Material, MaterialPair, NoContact, Scenery
 if TYPE_CHECKING:
     from ..drives import Drive
     from ..loads.base import Load
+    from .sealed import Sealed
 
 I = TypeVar("I", bound=Item)
 _VECTOR: TypeAdapter[Vector] = TypeAdapter(Polar)
@@ -160,7 +161,7 @@ class Component:
         self.material_pairs: dict[str, MaterialPair] = {}
         self.scenery: dict[str, Scenery] = {}
         self.no_contacts: dict[str, NoContact] = {}
-        self.instances: dict[str, Instance] = {}
+        self.instances: dict[str, Instance | Sealed] = {}
 
     @property
     def ports(self) -> tuple[str, ...] | None:
@@ -181,14 +182,15 @@ class Component:
         The order does not matter: a joint may name a body that is added later.
         """
         shelf = self._shelf(thing)
+        placed = thing.shelf == Instance.shelf
         problem = None
         if "." in thing.name:
             problem = "a name may not contain a dot; dots lead into components"
         elif thing.name in shelf:
             problem = "there is already one of that name"
-        elif thing.name in self.instances or (isinstance(thing, Instance) and thing.name in self.bodies):
+        elif thing.name in self.instances or (placed and thing.name in self.bodies):
             problem = "a body and a component may not share a name"
-        elif isinstance(thing, Instance) and thing.name in self.scenery:
+        elif placed and thing.name in self.scenery:
             problem = "scenery and a component may not share a name"
         elif (isinstance(thing, Body) and thing.name in self.scenery) or (
             isinstance(thing, Scenery) and thing.name in self.bodies

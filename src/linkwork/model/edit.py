@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import LinkworkError, nearest
 from .component import SHELVES, Component, Model
+from .sealed import Sealed
 
 if TYPE_CHECKING:
     from ..loads.base import Load
@@ -31,6 +32,8 @@ def with_item(model: C, shelf: str, name: str, **fields: Any) -> C:
     instance, dot, rest = name.partition(".")
     if dot and instance in made.instances:
         old = made.instances[instance]
+        if isinstance(old, Sealed):
+            raise LinkworkError(f"'{name}' cannot be changed: component '{instance}' is sealed")
         inner = with_item(old.component, shelf, rest, **fields)
         made.instances[instance] = dataclasses.replace(old, component=inner)
         return made

@@ -1,0 +1,115 @@
+"""Commands for sealed components: seal, serve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .common import AsJson, Settings, app, console, errors, escape, find_subject, print_json
+
+if TYPE_CHECKING:
+    from ..distributed.sealed_file import Header
+
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(help="File with the owner's key, 16 bytes or more; default: LINKWORK_SEAL_KEY, or no key."),
+]
+
+
+@app.command()
+def seal(
+    subject: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="A component's model file (.yaml); with --show a sealed file."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Where to write it; default: beside FILE, as .sealed."),
+    ] = None,
+    ports: Annotated[
+        str | None, typer.Option(help="Bodies to which others may be joined, with commas between them.")
+    ] = None,
+    key_file: KeyFile = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Only tell what a sealed file says of itself.")
+    ] = False,
+    settings: Settings = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a file of a component that can be simulated but not read."""
+    from ..distributed.sealed_file import find_key, read_header
+    from ..distributed.sealed_file import seal as write
+
+    if show:
+        _tell(read_header(subject), as_json)
+        return
+    key = find_key(key_file)
+    component, _ = find_subject(subject, settings)
+    named = [name.strip() for name in (ports or "").split(",") if name.strip()]
+    path = output or Path(subject).with_suffix(".sealed")
+    header = write(component, path, named, key)
+    _tell(header, as_json)
+    if not as_json:
+        console.print(f"written to {escape(str(path))}", highlight=False, soft_wrap=True)
+        if not header.keyed:
+            errors.print(
+                "[yellow]note:[/] without a key the content is only obscured; see docs/sealed.md",
+                highlight=False,
+            )
+
+
+@app.command()
+def serve(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A sealed file.")],
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; others than this machine must ask for it.")
+    ] = ("127.0.0.1"),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")] = 7001,
+    key_file: KeyFile = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="File with a secret that callers must know, in their LINKWORK_TOKEN.")
+    ] = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="End after the first model that was simulated.")
+    ] = False,
+    child: Annotated[
+        bool, typer.Option("--child", hidden=True, help="End when standard input closes.")
+    ] = False,
+) -> None:
+    """Serve a sealed component to models elsewhere, until Ctrl-C."""
+    from ..distributed.handshake import read_token
+    from ..distributed.sealed_file import find_key, unseal
+    from ..distributed.server import Server, end_with_parent, is_loopback, stop_on_signals
+
+    token = read_token(token_file)
+    if child:
+        end_with_parent()
+    component, header = unseal(file, find_key(key_file))
+    if not is_loopback(host) and token is None:
+        errors.print(
+            f"[yellow]warning:[/] anybody who reaches {escape(host)} can use this component: "
+            "there is no access control without --token-file",
+            highlight=False, soft_wrap=True,
+        )  # fmt: skip
+    stop_on_signals()
+    Server(component, header, host, port, token, lambda text: print(text, flush=True)).run(once)
+
+
+def _tell(header: Header, as_json: bool) -> None:
+    if as_json:
+        print_json(header.as_dict())
+        return
+    lock = "only its owner's key opens it" if header.keyed else "obscured, without a key"
+    console.print(
+        f"[bold]{escape(header.name)}[/]: sealed by Linkwork {header.linkwork}; {lock}", highlight=False
+    )
+    for port in header.ports:
+        x, y, z = port.at
+        console.print(
+            f"  port {escape(port.name)} at [{x:g}, {y:g}, {z:g}] m".replace("[", "\\[", 1), highlight=False
+        )
+    if header.features:
+        console.print(f"  has {', '.join(map(escape, header.features))}", highlight=False)
+    console.print(f"  checksum {header.checksum}", highlight=False, soft_wrap=True)
