@@ -61,6 +61,10 @@ class SimulationError(LinkworkError):
         """The Record up to that time, or None."""
 
 
+class PartLostError(SimulationError):
+    """A process that held part of a model has gone. The simulation stands where all its parts last agreed."""
+
+
 class MissingExtraError(LinkworkError):
     """An optional package is needed and not installed."""
 

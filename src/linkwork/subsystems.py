@@ -49,6 +49,8 @@ class Tie:
     """Ground left out."""
     rows: int
     """How many equations it has."""
+    shelf: str = ""
+    """Where a model keeps it."""
 
 
 @dataclass
@@ -97,7 +99,7 @@ def monolith(model: Model) -> Subsystem:
 def ties(flat: Flat) -> list[Tie]:
     """Everything that holds bodies together."""
     found = [
-        Tie(joint.name, frozenset({joint.a, joint.b} - {GROUND}), 6 - len(joint.rates))
+        Tie(joint.name, frozenset({joint.a, joint.b} - {GROUND}), 6 - len(joint.rates), joint.shelf)
         for joint in flat.joints.values()
     ]
     for thing in (*flat.loads.values(), *flat.drives.values(), *flat.couplings.values()):
@@ -107,7 +109,8 @@ def ties(flat: Flat) -> list[Tie]:
                 bodies.add(target)
             elif what is Refers.JOINT:
                 bodies |= {flat.joints[target].a, flat.joints[target].b}
-        found.append(Tie(thing.name, frozenset(bodies - {GROUND}), int(thing.name in flat.couplings)))
+        equations = int(thing.shelf == "couplings")
+        found.append(Tie(thing.name, frozenset(bodies - {GROUND}), equations, thing.shelf))
     return [tie for tie in found if tie.bodies]
 
 

@@ -1,10 +1,172 @@
-"""What a served component and the model that it is joined to say to each other."""
+"""What the process of a part and the one that holds the rest of the model say to each other between steps.
+
+A part answers questions: `advance` through targets (in step with all others, see `exchange`), `save` and `load` its state,
+`reset`, `report` how long it computed and waited. The part of a sealed component tells nothing else, and the state that it
+hands out for safekeeping is encrypted: only its own process can read it.
+"""
 
 from __future__ import annotations
 
-from ..model import Component
+import hashlib
+import io
+import os
+import time as wall
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import LinkworkError
+from ..methods.implicit import refuse
+from ..methods.part import Crossing, Steps
+from ..methods.rows import Start
+from ..model import Component, Model
+from ..partition import refine
+from ..results.files import need
+from ..rotation import Array
+from ..solvers import layout
+from ..subsystems import hierarchy, ties
+from .exchange import Above
 from .links import Link
 from .sealed_file import Header
+from .share import Share
+
+INNER = "inside"
+"""Name of the instance that a sealed component is in its own process."""
+
+
+class Attendant(ABC):
+    """Answers for a share of a model."""
+
+    def __init__(self, link: Link, share: Share, tops: Sequence[str], q: Array, v: Array):
+        link.timeout = None  # whoever holds the model may think for as long as he likes
+        self._link, self.share = link, share
+        self._above = Above(link, Crossing(share.part, tops))
+        self._start = q, v
+        self._busy = 0.0
+        share.begin(q, v)
+
+    def serve(self) -> None:
+        """Answer until told to end, or until nobody is there any more."""
+        while True:
+            message, arrays = self._link.hear()
+            what = message.get("do")
+            if what == "end":
+                return
+            answer = getattr(self, f"_{what}", None) if what in _DOES else None
+            if answer is None:
+                self._link.tell({"error": f"does not understand {what!r}"})
+                continue
+            answer(message, arrays)
+
+    def _advance(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
+        part = self.share.part
+        self._take(message, arrays)
+        targets = arrays["targets"]
+        out = self.share.room(len(targets))
+        began, waited = wall.perf_counter(), self._link.waited
+        done, status = part.advance(targets.tolist(), out, self._above)
+        self._busy += wall.perf_counter() - began - (self._link.waited - waited)
+        bad = int(self._above.own_vote[4])
+        self._link.tell(
+            {"done": done, "status": status, "bad": bad, "rate": int(part.state.counts[3])},
+            self._samples(out),
+        )
+
+    def _take(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
+        """What the others were told while nobody stepped: time, step size, that something has changed."""
+        part = self.share.part
+        part.dt = float(message["dt"])
+        part.state.clock[:] = arrays["clock"]
+        part.state.counts[:] = arrays["counts"]
+        if message.get("disturbed"):
+            part.disturb()
+
+    def _samples(self, out: layout.Samples) -> dict[str, Array]:
+        """What may be shown of the samples."""
+        return {}
+
+    def _reset(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
+        self.share.begin(*self._start)
+        self._link.tell({"reset": True})
+
+    def _report(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
+        self._link.tell({"computed": self._busy, "waited": self._link.waited, "process": os.getpid()})
+
+    @abstractmethod
+    def _save(self, message: dict[str, Any], arrays: dict[str, Array]) -> None: ...
+
+    @abstractmethod
+    def _load(self, message: dict[str, Any], arrays: dict[str, Array]) -> None: ...
+
+    def _packed(self) -> bytes:
+        """The state as bytes, always as many."""
+        state, buffer = self.share.part.state, io.BytesIO()
+        np.savez(
+            buffer, allow_pickle=False, clock=state.clock, counts=state.counts, **self.share.part.memory()
+        )
+        return buffer.getvalue()
+
+    def _unpack(self, packed: bytes) -> None:
+        state, part = self.share.part.state, self.share.part
+        try:
+            with np.load(io.BytesIO(packed), allow_pickle=False) as stored:
+                for name, array in {"clock": state.clock, "counts": state.counts, **part.memory()}.items():
+                    array[...] = stored[name]
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise LinkworkError(f"a saved state of another component, or damaged ({error})") from None
+
+
+_DOES = ("advance", "reset", "report", "save", "load", "force")
+
+
+def as_numbers(packed: bytes) -> Array:
+    """Bytes as an array of numbers, for lines carry nothing else: one each."""
+    return np.frombuffer(packed, np.uint8).astype(np.float64)
+
+
+def as_bytes(numbers: Array) -> bytes:
+    """The bytes again."""
+    return np.ascontiguousarray(numbers).astype(np.uint8).tobytes()
+
+
+class SealedAttendant(Attendant):
+    """Answers for a sealed component: nothing of its inside is told."""
+
+    def __init__(self, link: Link, component: Component, asked: dict[str, Any]):
+        model = Model(component.name, gravity=asked["gravity"])
+        model.add(
+            component.instance(INNER, at=asked["at"], rotation=asked["rotation"], mirror=asked["mirror"])
+        )
+        flat = model.flatten()
+        refuse("components", flat)
+        ports = [f"{INNER}.{port}" for port in asked["ports"]]
+        points = {port: flat.bodies[port].at for port in ports}
+        tied = ties(flat)
+        top = refine(hierarchy(model), tied)
+        steps = Steps(asked["integrator"], float(asked["dt"]), float(asked["tolerance"]))
+        share = Share(model, [top], tied, steps, {top.name: ports}, points=points)
+        start = Start(model, True, lambda _: share.system)
+        aead = need("cryptography.hazmat.primitives.ciphers.aead", "seal", "a sealed component")
+        self._cipher = aead.AESGCM(_secret(component))
+        super().__init__(link, share, [top.name], start.q, start.v)
+
+    def _save(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
+        nonce = os.urandom(12)
+        self._link.tell(
+            {"saved": True}, {"state": as_numbers(nonce + self._cipher.encrypt(nonce, self._packed(), None))}
+        )
+
+    def _load(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
+        invalid = need("cryptography.exceptions", "seal", "a sealed component").InvalidTag
+        packed = as_bytes(arrays["state"])
+        try:
+            self._unpack(self._cipher.decrypt(packed[:12], packed[12:], None))
+        except (invalid, LinkworkError, ValueError):
+            self._link.tell({"error": "cannot take up that state: it was saved by another component"})
+            return
+        self._link.tell({"loaded": True})
 
 
 def serve(link: Link, component: Component, header: Header) -> bool:
@@ -13,5 +175,27 @@ def serve(link: Link, component: Component, header: Header) -> bool:
         message, _ = link.hear()
         if message.get("ask") == "hello":
             link.tell({"header": header.as_dict()})
+        elif message.get("ask") == "join":
+            try:
+                attendant = SealedAttendant(link, component, message)
+            except LinkworkError as error:
+                link.tell({"error": _without_inside(error)})
+                return False
+            link.tell({"joined": os.getpid()})
+            attendant.serve()
+            return True
         else:
             link.tell({"error": f"does not understand {message.get('ask')!r}"})
+
+
+def _secret(component: Component) -> bytes:
+    """A key that only who knows the inside can make, the same in every process that serves it."""
+    described = "\n".join(repr(thing) for thing in component.flatten().items())
+    return hashlib.sha256(b"linkwork state " + described.encode()).digest()
+
+
+def _without_inside(error: LinkworkError) -> str:
+    """What may be told of an error inside: its kind."""
+    return (
+        f"its inside cannot be simulated by method 'components' ({type(error).__name__}); ask whoever made it"
+    )

@@ -17,7 +17,7 @@ from ..kernels.clock import cycles
 from ..kernels.jit import kernel, woven
 from ..kernels.rows import survey
 from ..loads import apply_loads
-from ..solvers.hierarchy import ACCELERATE, ENDS, MOVE, STOP, go_down, go_up, lighten, receive
+from ..solvers.hierarchy import ACCELERATE, ENDS, MOVE, STOP, go_down, go_up, lighten, outflow, receive
 from ..solvers.layout import (
     DISSIPATED,
     EVALUATIONS,
@@ -385,6 +385,8 @@ def run_components(
         if phase == _DOWN:
             go_down(h, control[COLUMNS])
             add_power(constraints, h)
+            if control[CHILDREN] != 0:
+                h.report[SUPPLIED] -= outflow(h, y[TRIAL, n : 2 * n])
             for i in range(n):
                 motion.a[i] = h.x[ACCELERATE, i]
             phase = _TAKEN

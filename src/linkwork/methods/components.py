@@ -36,17 +36,22 @@ class ComponentMethod(SampledMethod):
         self._relatives: Relatives | None = None
         self._top = hierarchy(model) if partition is None else partition
         self._tied = ties(flat)
-        start = Start(model, True, lambda model: compile_apart(model, {}))
+        start = self._first_start(model)
         self._tables = start.system.fresh_tables()
         self.observer: DirectObserver = DirectObserver(model, start.system)
         self._open(start)
         self.reset()
 
+    def _first_start(self, model: Model) -> Start:
+        return Start(model, True, lambda model: compile_apart(model, {}))
+
+    def _placement(self) -> Placement:
+        return Placement([self._top], borders(self._top, self._tied))
+
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
         assert self.system.rows is not None
-        placement = Placement([self._top], borders(self._top, self._tied))
-        self._part = Part(self.system, self.system.rows, placement, self._steps)
+        self._part = Part(self.system, self.system.rows, self._placement(), self._steps)
         self._rows = self._part.rows
         self._configuration = self.observer.configure(
             self.system, self._rows.names, start.attachment, start.tree_q

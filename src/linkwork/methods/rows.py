@@ -31,6 +31,7 @@ from ..system import System
 from ..tables import COORDINATE, DOT, HOLD, Constraints
 
 _PROBES = 4  # random poses at which rows are tried
+_CENTRED = 1e-12  # a body that floats this near to its centre of mass floats at it [m]
 _DEPENDENT = 1e-8  # sin² of the angle between a row and the others below which it follows from them
 
 
@@ -230,10 +231,13 @@ def floating(model: Model, system: System, tree: System, q0: Array, v0: Array) -
         p, R = (np.array(part) for part in body_pose(tables, index))
         w, u = (np.array(part) for part in body_twist(tables, index))
         R = R.reshape(3, 3)
+        placed = carriers[name]
         com = body.mass_properties.com
         written = np.array(body.at) + matrix(body.rotation) @ com
+        if np.abs(placed.joint.at - written).max() > _CENTRED:  # it floats at another point of it
+            written = np.array(placed.joint.at)
+            com = matrix(body.rotation).T @ (written - np.array(body.at))
         turn = R @ matrix(body.rotation).T
-        placed = carriers[name]
         q[placed.q] = [*(p + R @ com - written), *quaternion(turn)]
         v[placed.v] = [*(u + np.cross(w, R @ com)), *(turn.T @ w)]
     return q, v

@@ -9,7 +9,7 @@ from ..observe import Block, RowObserver
 from ..rotation import Array
 from ..solvers import layout
 from ..tables import Constraints
-from .base import Method, samples
+from .base import Method
 from .rows import carry, give_command
 from .switching import RowMethod
 
@@ -34,8 +34,7 @@ class SampledMethod(RowMethod):
     def _room(self, count: int) -> layout.Samples:
         """Room for samples."""
         coords, rows = len(self._constraints.coords), len(self._constraints.rows)
-        shapes = ((count, coords), (count, coords), (count, 3), (count, self.system.nv), (count, rows))
-        return layout.Samples(*samples(count, self.system), *(np.empty(shape) for shape in shapes))
+        return layout.new_samples(count, self.system.nq, self.system.nv, coords, rows)
 
     def _block(self, out: layout.Samples) -> Block:
         """Samples for the observer, which must know whose forces these are where joints can be switched."""

@@ -28,6 +28,8 @@ from .layout import ON, PLACE, SMALLEST, SMALLEST_ROW, SOFT, TURN, WANT, P
 ) = range(14)  # fmt: skip
 """Its rows; children; columns of all of them; its bordering bodies in `port`; where its D, its columns of r and τ, its factors
 and Z begin; rows that did not follow from others; 1 if another process computes its D and r; 1 if something inside it is so."""
+FOREIGN = 2
+"""In REMOTE: another process computes it, and its energy is not known here."""
 # child: integers of each body or subsystem as seen from the one above
 CHILD_D, CHILD_COLUMN, SIZE, BASE = range(4)
 """Where its D and its columns of r and τ begin; how many columns; its first column among its siblings."""
@@ -347,6 +349,20 @@ def receive(h):
                     for k in range(border):
                         place = h.node[i, NODE_D] + k * border + 6 * (p - node[PORT_BEGIN]) + j
                         h.r[ACCELERATE, at + k] += h.D[place] * push
+
+
+@kernel
+def outflow(h, v):
+    """Power that flows into subsystems whose inside is not known, through their ports [W]."""
+    power = 0.0
+    for i in range(h.node.shape[0]):
+        node = h.node[i]
+        if node[REMOTE] == FOREIGN:
+            for p in range(node[PORT_BEGIN], node[PORT_END]):
+                for j in range(6):
+                    at = node[NODE_COLUMN] + 6 * (p - node[PORT_BEGIN]) + j
+                    power += h.tau[ACCELERATE, at] * v[h.port[p, LOCAL] + j]
+    return power
 
 
 @kernel

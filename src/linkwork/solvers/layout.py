@@ -97,3 +97,9 @@ class Samples(NamedTuple):
     solver: np.ndarray
     a: np.ndarray
     forces: np.ndarray
+
+
+def new_samples(count: int, nq: int, nv: int, coords: int, rows: int) -> Samples:
+    """Room for samples of a motion with so many coordinates and rates, coordinates of joints and rows."""
+    shapes = ((count,), (count, nq), (count, nv), (count, 2), (count, coords), (count, coords), (count, 3))
+    return Samples(*(np.empty(shape) for shape in shapes), np.empty((count, nv)), np.empty((count, rows)))

@@ -1,0 +1,157 @@
+"""Models with sealed components: each runs in a process of its own, here or on another host."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from ..compile import compile_apart
+from ..elimination import Placement
+from ..errors import LinkworkError
+from ..methods.part import Crossing, Steps
+from ..methods.rows import Start
+from ..model import Model
+from ..model.sealed import sealed_parts
+from ..observe import Block
+from ..rotation import Array
+from ..subsystems import Subsystem, borders
+from .exchange import Below, Line
+from .handshake import call
+from .joined import JoinedMethod, ask
+from .launch import Servant
+from .links import Link
+from .share import foreign, without_ports
+
+
+class SealedMethod(JoinedMethod):
+    """A model with sealed components. Their ports are bodies here; all else of them is known to their processes only."""
+
+    def __init__(self, model: Model, steps: Steps, partition: Subsystem | None = None):
+        self._sealed = dict(sealed_parts(model))
+        self._asked = {
+            "ask": "join", "gravity": model.gravity, "integrator": steps.integrator, "dt": steps.dt,
+            "tolerance": steps.tolerance,
+        }  # fmt: skip
+        self._servants: list[Servant] = []
+        self._lines = []
+        self._links: dict[str, Link] = {}
+        self._joined = False
+        try:
+            self._links = {name: self._call(name) for name in self._sealed}
+            super().__init__(model, steps, partition)
+        except BaseException:
+            self.close()
+            raise
+
+    def _call(self, name: str) -> Link:
+        part = self._sealed[name]
+        address = part.sealed
+        if not part.remote:
+            servant = Servant(part.sealed)
+            self._servants.append(servant)
+            address = servant.address
+        link = call(address)
+        link.peer = f"'{name}' ({part.sealed})"
+        return link
+
+    def _first_start(self, model: Model) -> Start:
+        flat = model.flatten()
+        shown = without_ports(model, flat, 0.0)
+        self._shown = without_ports(model, flat, 1.0)  # to find a start, anything will do that has inertia
+        return Start(self._shown, True, lambda _: compile_apart(shown, {}))
+
+    def _placement(self) -> Placement:
+        top = _stubs(self._top, {name: tuple(self._ports(name)) for name in self._sealed})
+        return Placement([top], borders(top, self._tied, remote=tuple(self._sealed)), tuple(self._sealed))
+
+    def _ports(self, name: str) -> list[str]:
+        return [f"{name}.{port.name}" for port in self._sealed[name].header.ports]
+
+    def _prepare(self, start: Start) -> None:
+        super()._prepare(start)
+        foreign(self._part, self._sealed)
+        self._lines = [
+            Line(link, (name,), Crossing(self._part, [name])) for name, link in self._links.items()
+        ]
+        self._relatives = Below(self._lines)
+
+    def reset(self) -> None:
+        super().reset()
+        if not self._joined:
+            for line in self._lines:
+                part = self._sealed[line.names[0]]
+                answer, _ = ask(
+                    line,
+                    {
+                        **self._asked,
+                        "ports": [port.name for port in part.header.ports],
+                        "at": part.at,
+                        "rotation": part.rotation,
+                        "mirror": part.mirror,
+                    },
+                )
+                if "joined" not in answer:
+                    raise LinkworkError(f"component {line}: answered {answer} when it was asked to join")
+            self._joined = True
+        else:
+            for line in self._lines:
+                ask(line, {"do": "reset"})
+        self._disturbed = True
+        self._remember()
+
+    def disturb(self) -> None:
+        super().disturb()
+        self._disturbed = True
+
+    def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        state = self.state
+        told = {"do": "advance", "dt": self._dt, "disturbed": self._disturbed}
+        numbers = {"targets": _array(targets), "clock": state.clock, "counts": state.counts.astype(float)}
+        for line in self._lines:
+            line.link.tell(told, numbers)
+        done, status, block = ComponentMethod.advance(self, targets)
+        for line in self._lines:
+            answer, _ = line.link.hear()
+            if answer.get("bad"):
+                raise LinkworkError(
+                    f"t = {state.clock[2]:.6g} s: inside component {line} something is running away or not a number; "
+                    "the step is probably too long"
+                )
+        self._disturbed = False
+        return done, status, block
+
+    def _gather(self) -> dict[str, Array]:
+        return {f"sealed_{line.names[0]}": ask(line, {"do": "save"})[1]["state"] for line in self._lines}
+
+    def make_room(self, data: dict[str, Array]) -> None:
+        super().make_room(data)
+        for line in self._lines:
+            ask(line, {"do": "load"}, {"state": data[f"sealed_{line.names[0]}"]})
+
+    def times(self) -> list[dict[str, Any]]:
+        waited = sum(line.link.waited for line in self._lines)
+        found = [
+            {"process": os.getpid(), "components": [], "computed_s": self._busy - waited, "waited_s": waited}
+        ]
+        for line in self._lines:
+            answer, _ = ask(line, {"do": "report"})
+            found.append(
+                {
+                    "process": answer["process"], "components": list(line.names), "computed_s": answer["computed"],
+                    "waited_s": answer["waited"],
+                }
+            )  # fmt: skip
+        return found
+
+    def close(self) -> None:
+        super().close()
+        for servant in self._servants:
+            servant.close()
+
+
+def _stubs(top: Subsystem, ports: dict[str, tuple[str, ...]]) -> Subsystem:
+    """The hierarchy in which other processes' subsystems are their ports."""
+    if top.name in ports:
+        return Subsystem(top.name, ports[top.name])
+    return Subsystem(top.name, top.bodies, tuple(_stubs(child, ports) for child in top.children))

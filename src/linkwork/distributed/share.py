@@ -1,0 +1,122 @@
+"""The share of a model that one process holds: bodies, joints, loads and drives of some of its subsystems.
+
+Bodies of other processes that border on them stand there as bodies without mass, in the same place: a row between the two
+is then measured as everywhere.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from ..compile import compile_apart
+from ..elimination import Placement
+from ..errors import UnsupportedError
+from ..item import GROUND, Refers, Vector
+from ..methods.part import Part, Steps
+from ..methods.rows import settle
+from ..model import Body, Flat, Model
+from ..rotation import Array, matrix
+from ..solvers import layout
+from ..solvers.hierarchy import FOREIGN, REMOTE
+from ..subsystems import Subsystem, Tie, borders
+
+
+def stand_in(body: Body, mass: float = 0.0) -> Body:
+    """A body in the same place that stands for one of another process."""
+    inertia = None if mass == 0.0 else (mass, mass, mass)
+    return Body(body.name, at=body.at, rotation=body.rotation, mass=mass, inertia=inertia)
+
+
+def centre(body: Body) -> Vector:
+    """Where its centre of mass is in the assembled pose [m]."""
+    x, y, z = np.array(body.at) + matrix(body.rotation) @ body.mass_properties.com
+    return float(x), float(y), float(z)
+
+
+def excerpt(
+    name: str,
+    gravity: Vector,
+    flat: Flat,
+    bodies: Sequence[str],
+    guests: Sequence[Body],
+    held: Collection[tuple[str, str]],
+) -> Model:
+    """The model of some bodies, their guests and what is `held` here (shelf, name) of joints, loads, drives and couplings."""
+    model = Model(name, gravity=gravity)
+    model.bodies = {body: flat.bodies[body] for body in bodies} | {guest.name: guest for guest in guests}
+    for shelf in ("joints", "loads", "drives", "couplings"):
+        setattr(
+            model, shelf, {key: thing for key, thing in getattr(flat, shelf).items() if (shelf, key) in held}
+        )
+    model.markers = {
+        key: marker
+        for key, marker in flat.markers.items()
+        if marker.body in model.bodies or marker.body == GROUND
+    }
+    for coupling in model.couplings.values():
+        for _, what, target in coupling.references():
+            if what is Refers.JOINT and target not in model.joints:
+                raise UnsupportedError(
+                    f"'{coupling.name}' couples joint '{target}', which another process holds: place both in one"
+                )
+    return model
+
+
+class Share:
+    """A part made of an excerpt, in motion."""
+
+    def __init__(
+        self,
+        model: Model,
+        tops: Sequence[Subsystem],
+        tied: Sequence[Tie],
+        steps: Steps,
+        ports: Mapping[str, Sequence[str]] = {},  # noqa: B006 - never written to
+        remote: Collection[str] = (),
+        points: Mapping[str, Vector] = {},  # noqa: B006
+    ):
+        """`ports`: bodies of each top that another process is tied to; `remote`: subsystems that others compute; `points`:
+        where bodies float that do not at their centres of mass."""
+        found = {}
+        for top in tops:
+            found |= borders(top, tied, ports.get(top.name, ()), remote)
+        self.system = compile_apart(model, points)
+        assert self.system.rows is not None
+        self.part = Part(self.system, self.system.rows, Placement(tops, found, remote), steps)
+
+    def begin(self, q: Array, v: Array) -> None:
+        """Take up a motion at time zero."""
+        assert self.system.rows is not None
+        tables = self.system.fresh_tables()
+        constraints = self.part.rows.fresh()
+        every_row = constraints._replace(rows=self.system.rows.fresh().rows)
+        settle(tables, constraints, q)
+        settle(tables, every_row, q)
+        self.part.begin(tables, constraints, every_row, q, v)
+
+    def room(self, count: int) -> layout.Samples:
+        """Room for samples."""
+        coords, rows = len(self.part.constraints.coords), len(self.part.constraints.rows)
+        return layout.new_samples(count, self.system.nq, self.system.nv, coords, rows)
+
+
+def foreign(part: Part, names: Collection[str]) -> None:
+    """Count what flows through the ports of these subsystems as work."""
+    for name in names:
+        part.work.node[part.placement.number[name], REMOTE] = FOREIGN
+
+
+def without_ports(model: Model, flat: Flat, mass: float) -> Model:
+    """The model with the ports of sealed components as bodies of so much mass [kg]."""
+    from ..model.sealed import Port
+
+    made = Model(model.name, gravity=model.gravity)
+    for shelf in dataclasses.fields(flat):
+        if hasattr(made, shelf.name) and shelf.name != "ports":
+            setattr(made, shelf.name, dict(getattr(flat, shelf.name)))
+    ports = {name: stand_in(body, mass) for name, body in flat.bodies.items() if isinstance(body, Port)}
+    made.bodies = {name: body for name, body in flat.bodies.items() if name not in ports} | ports
+    return made
