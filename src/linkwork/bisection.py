@@ -30,7 +30,9 @@ def halves(weights: Weights) -> tuple[list[int], list[int]]:
     found = []
     for start in (end, across[-1], across[len(across) // 2]):
         order = _breadth_first(weights, start)
-        side = _improved(weights, dict(zip(order, (i < len(order) // 2 for i in range(len(order))), strict=True)))
+        side = _improved(
+            weights, dict(zip(order, (i < len(order) // 2 for i in range(len(order))), strict=True))
+        )
         cut = sum(w for a, near in weights.items() for b, w in near.items() if side[a] != side[b])
         found.append((cut, side))
     side = min(found, key=lambda pair: pair[0])[1]

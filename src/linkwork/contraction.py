@@ -1,8 +1,8 @@
 """Contracting a graph of parts that are tied together: pairs become one part, until everything tied is one.
 
 The order decides the cost: eliminating a part's equations costs by its border, and a border that has grown is carried
-along. First, pairs are merged whose border is no larger than that of one of them: ends of chains, branches of trees. What
-is left is cut in halves by few ties, and these again (nested dissection: George, SIAM J. Numer. Anal. 10, 1973).
+along. First, pairs are merged whose border is no larger than that of one of them: ends of chains, branches of trees.
+What is left is cut in halves by few ties, and these again (nested dissection: George, SIAM J. Numer. Anal. 10, 1973).
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ OUTSIDE = -1
 """Where bodies of a tie are that belong to no part: it can not be closed here."""
 
 _OVERHEAD = 200.0  # of visiting a subsystem [multiplications]
-_FORESIGHT = 3.0  # what a cubic block of border is worth: best of 0.3, 1, 3, 10, 30 on trees, rows, grids and random graphs
-_FEW = 6  # parts that are not cut in halves any more: best of 6, 12, 24, 60 on the same
+# What the third power of a border's growth is worth [multiplications]. Tried from 0.3 to 30: trees and rows are all the
+# same, on grids and random graphs 1 costs up to a third more, 10 and 30 are at times better and at times worse.
+_FORESIGHT = 3.0
+FEW = 6
+"""Parts that are not cut in halves any more (better than 12, 24 or 60 on grids); of so few, all orders can be tried."""
 _MANY = 32  # ties of a part beyond which pairs with its neighbours are weighed only when their turn comes
 
 
@@ -93,7 +96,9 @@ class Contraction:
             self.open.update(body for body, unit in link.at.items() if unit != OUTSIDE)
             for unit in self.where[i] - {OUTSIDE}:
                 self.tied[unit].add(i)
-        ports = Counter({body: unit for link in links for body, unit in link.at.items() if self.open[body]}.values())
+        ports = Counter(
+            {body: unit for link in links for body, unit in link.at.items() if self.open[body]}.values()
+        )
         self.part = []
         for unit in range(units):
             leaf = Part(unit, 1 if unit < bodies else ports[unit], ports[unit])
@@ -154,7 +159,7 @@ class Contraction:
         """Merge these clusters half by half, each of them the same way."""
         found: list[int] = []
         for group in components(self._weights(members)):
-            if len(group) > _FEW:
+            if len(group) > FEW:
                 one, other = halves(self._weights(group))
                 found += self.gather(self.dissect(one) + self.dissect(other))
             else:
@@ -178,7 +183,7 @@ class _Gathering:
 
     def __init__(self, all_: Contraction, members: set[int], shrinking: bool):
         self.all, self.members, self.shrinking = all_, members, shrinking
-        self.heap: list[tuple[float, int, int, int, int, int]] = []
+        self.heap: list[tuple[tuple[bool, float], int, int, int, int, int]] = []
         self.weighed: dict[tuple[int, int], tuple[int, int]] = {}
         for a in sorted(members):
             self._weigh_around(a)
@@ -214,11 +219,11 @@ class _Gathering:
                 if key is not None:
                     self._push(key, min(a, b), max(a, b))
 
-    def _push(self, key: float, a: int, b: int) -> None:
+    def _push(self, key: tuple[bool, float], a: int, b: int) -> None:
         age, other = self.all.version[a], self.all.version[b]
         heappush(self.heap, (key, max(age, other), a, b, age, other))  # young ones first: flat trees
 
-    def _key(self, a: int, b: int) -> float | None:
+    def _key(self, a: int, b: int) -> tuple[bool, float] | None:
         """How soon a pair should be merged; None if not at all or if that was told before."""
         versions = self.all.version[a], self.all.version[b]
         if self.weighed.get((a, b)) == versions:
@@ -228,7 +233,38 @@ class _Gathering:
         if self.shrinking and part.ports > max(one.ports, other.ports):
             return None
         growth = part.ports**3 - one.ports**3 - other.ports**3
-        return part.work + _FORESIGHT * 6.0**3 * growth
+        # What closes no equations comes last: it would only carry a border along.
+        return part.rows == 0, part.work + _FORESIGHT * 6.0**3 * growth
+
+
+def best_of_pairs(start: Contraction) -> Part:
+    """A few parts, merged two by two in the best order of all: dynamic programming over their subsets."""
+    units = range(len(start.part))
+    places = [sum(1 << unit for unit in where - {OUTSIDE}) for where in start.where]
+    closes = [OUTSIDE not in where and len(where) > 1 for where in start.where]
+    rows, best = {0: 0}, {1 << unit: (0.0, start.part[unit]) for unit in units}
+    for some in range(1, 1 << len(units)):
+        inside = [closes[i] and not place & ~some for i, place in enumerate(places)]
+        rows[some] = sum(link.rows for link, closed in zip(start.links, inside, strict=True) if closed)
+        if some in best:
+            continue
+        tied = {
+            body
+            for i, link in enumerate(start.links)
+            if not inside[i] and len(start.where[i]) > 1
+            for body, unit in link.at.items()
+            if unit != OUTSIDE and some >> unit & 1
+        }
+        found = []
+        one = (some - 1) & some
+        while one > some ^ one:
+            other = some ^ one
+            pair = [best[one], best[other]]
+            part = Part(-1, len(tied), len(tied), rows[some] - rows[one] - rows[other], [p for _, p in pair])
+            found.append((part.work + sum(total for total, _ in pair), part))
+            one = (one - 1) & some
+        best[some] = min(found, key=lambda pair: pair[0])
+    return best[(1 << len(units)) - 1][1]
 
 
 def dissolve(top: Part) -> None:

@@ -2,7 +2,7 @@
 
 What the user wrote stays: every component remains a subsystem of its own. Bodies and components inside one of them are
 gathered in intermediate subsystems (`car/1`, `car/2` ...; no component can be named so) wherever that saves work. The
-cost is counted in multiplications; it grows with the bodies of chains, trees and rows of loops, not with a power of them.
+cost is counted in multiplications; for chains, trees and rows of loops it grows in proportion to their bodies.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from .contraction import OUTSIDE, Contraction, Link, Part, dissolve, work
+from .contraction import FEW, OUTSIDE, Contraction, Link, Part, best_of_pairs, dissolve, work
 from .subsystems import Border, Subsystem, Tie, borders, ways_home
 
 
@@ -86,7 +86,7 @@ def _divided(part: Subsystem, children: list[Subsystem], links: list[Link], name
 
 
 def _ways(part: Subsystem, links: list[Link]) -> Iterator[Part]:
-    """A subsystem as it was written, gathered pair by pair, and half by half where pairs would grow."""
+    """A subsystem as it was written, gathered pair by pair, half by half where pairs would grow, in all orders if few."""
 
     def start() -> Contraction:
         return Contraction(len(part.bodies), len(part.bodies) + len(part.children), links)
@@ -101,7 +101,10 @@ def _ways(part: Subsystem, links: list[Link]) -> Iterator[Part]:
     pairs, halves = start(), start()
     pairs.gather(range(len(leaves)))
     halves.dissect(halves.gather(range(len(leaves)), shrinking=True))
-    for done in (pairs, halves):
-        top = whole(done.roots(), 0)
+    made = [pairs.roots(), halves.roots()]
+    if 0 < len(leaves) <= FEW:
+        made.append([best_of_pairs(start())])
+    for inside in made:
+        top = whole(inside, 0)
         dissolve(top)
         yield top

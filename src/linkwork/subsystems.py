@@ -19,7 +19,7 @@ class Subsystem:
     """Bodies and smaller subsystems that are eliminated together."""
 
     name: str
-    """Dotted name of the component it was written as; the model's own for the top, with a slash if a component has it."""
+    """Dotted name of the component it was written as; the model's own for the top (`car/` if a component is `car`)."""
     bodies: tuple[str, ...]
     """Its own; those of smaller subsystems left out."""
     children: tuple[Subsystem, ...] = ()
