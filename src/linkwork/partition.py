@@ -86,7 +86,7 @@ def _divided(part: Subsystem, children: list[Subsystem], links: list[Link], name
 
 
 def _ways(part: Subsystem, links: list[Link]) -> Iterator[Part]:
-    """A subsystem as it was written, gathered pair by pair, half by half where pairs would grow, in all orders if few."""
+    """A subsystem as it was written, gathered pair by pair, half by half where pairs grow, in all orders if few."""
 
     def start() -> Contraction:
         return Contraction(len(part.bodies), len(part.bodies) + len(part.children), links)

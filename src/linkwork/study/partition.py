@@ -135,7 +135,7 @@ class Group:
             f"{first.bodies} bod{'ies' if first.bodies != 1 else 'y'}",
             f"D {size}{' each' if many and len(sizes) == 1 else ''}",
             f"{equations} equation{'s' * (equations != 1)}",
-            f"{100.0 * sum(share.share for share in self.shares):.1f} %",
+            f"{100.0 * sum(share.share for share in self.shares):.1f}\N{NO-BREAK SPACE}%",
         ]
         return ", ".join(parts)
 
