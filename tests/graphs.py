@@ -66,3 +66,10 @@ def hierarchies(draw, most=12):
         kept = tuple(part for part in some if part not in single)
         parts.append(Subsystem(some[0].name + "+", bodies, kept))
     return Subsystem("all", (), tuple(parts)), tied
+
+
+def outside(top, data):
+    """Some bodies that something outside the whole is tied to, and subsystems without others that run elsewhere."""
+    bodies = data.draw(st.lists(st.sampled_from(sorted(top.everybody())), unique=True))
+    leaves = [part.name for part in top.walk() if part is not top and not part.children]
+    return bodies, data.draw(st.lists(st.sampled_from(leaves), unique=True) if leaves else st.just([]))

@@ -9,9 +9,10 @@ from itertools import product
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from graphs import chain, four_bars, graph, graphs, grid, hierarchies, row_of_components, tree
+from graphs import chain, four_bars, graph, graphs, grid, hierarchies, outside, row_of_components, tree
 from linkwork.bisection import halves
 from linkwork.cli import app
 from linkwork.contraction import work
@@ -23,16 +24,18 @@ from linkwork.subsystems import hierarchy, monolith, ties
 from test_subsystems import car
 
 
-@given(hierarchies())
-def test_bodies_and_components_are_kept_and_nothing_gets_dearer(drawn):
+@given(hierarchies(), st.data())
+def test_bodies_and_components_are_kept_and_nothing_gets_dearer(drawn, data):
     top, tied = drawn
-    made = refine(top, tied)
+    ports, remote = outside(top, data)
+    made = refine(top, tied, ports, remote)
+    assert {part for part in top.walk() if part.name in remote} <= set(made.walk())
     assert sorted(made.everybody()) == sorted(top.everybody())
     inside = {part.name: set(part.everybody()) for part in made.walk()}
     assert len(inside) == len(list(made.walk()))
     assert inside.items() >= {part.name: set(part.everybody()) for part in top.walk()}.items()
     assert all(("/" in name) == (name not in {part.name for part in top.walk()}) for name in inside)
-    assert cost(made, tied) <= cost(top, tied) * (1.0 + 1e-12)
+    assert cost(made, tied, ports, remote) <= cost(top, tied, ports, remote) * (1.0 + 1e-12)
 
 
 @given(hierarchies())

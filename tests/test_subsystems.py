@@ -2,8 +2,9 @@
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from graphs import chain, hierarchies
+from graphs import chain, hierarchies, outside
 from linkwork import Body, Component, Model
 from linkwork.drives import PositionServo, Repeater
 from linkwork.joints import Hinge, Spherical
@@ -90,17 +91,22 @@ def test_a_component_may_have_the_name_of_its_model():
     assert len(names) == len(set(names)) == len(borders(top, ties(model.flatten())))
 
 
-@given(hierarchies())
-def test_borders_as_they_are_defined(drawn):
+@given(hierarchies(), st.data())
+def test_borders_as_they_are_defined(drawn, data):
     top, tied = drawn
-    found = borders(top, tied)
+    outer, remote = outside(top, data)
+    found = borders(top, tied, outer, remote)
     assert list(found) == [part.name for part in top.walk()]
     for part in top.walk():
         inside = set(part.everybody())
         ports = {b for tie in tied if not tie.bodies <= inside for b in tie.bodies & inside}
+        ports = inside if part.name in remote else ports | inside & set(outer)
         assert set(found[part.name].ports) == ports
         assert len(found[part.name].ports) == len(ports)
-        smaller = [set(child.everybody()) for child in part.children]
+        if part.name in remote:
+            assert not found[part.name].ties
+            continue
+        smaller = [set(child.everybody()) for child in part.children if child.name not in remote]
         own = [t for t in tied if t.bodies <= inside and not any(t.bodies <= s for s in smaller)]
         assert found[part.name].ties == own
 

@@ -82,8 +82,9 @@ class Link:
 class Contraction:
     """Clusters of parts, merged two by two."""
 
-    def __init__(self, bodies: int, units: int, links: Sequence[Link]):
-        """Of `units` parts the first `bodies` are single bodies, the others have a border of their own."""
+    def __init__(self, widths: Sequence[int | None], links: Sequence[Link]):
+        """For each part how many bodies others have to reckon with; None for as many as are tied to something else."""
+        units = len(widths)
         self.links = links
         self.where = [set(link.at.values()) for link in links]
         self.tied: list[set[int]] = [set() for _ in range(units)]
@@ -100,8 +101,8 @@ class Contraction:
             {body: unit for link in links for body, unit in link.at.items() if self.open[body]}.values()
         )
         self.part = []
-        for unit in range(units):
-            leaf = Part(unit, 1 if unit < bodies else ports[unit], ports[unit])
+        for unit, width in enumerate(widths):
+            leaf = Part(unit, ports[unit] if width is None else width, ports[unit])
             # A body held by the ground is relieved of its equations before others join it.
             self.part.append(Part(-1, leaf.ports, leaf.ports, own[unit], [leaf]) if own[unit] else leaf)
         self.version = [0] * units

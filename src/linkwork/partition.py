@@ -7,27 +7,36 @@ cost is counted in multiplications; for chains, trees and rows of loops it grows
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count
 
 from .contraction import FEW, OUTSIDE, Contraction, Link, Part, best_of_pairs, dissolve, work
-from .subsystems import Border, Subsystem, Tie, borders, ways_home
+from .subsystems import Border, Subsystem, Tie, borders, ways_home, ways_out
 
 
-def refine(top: Subsystem, tied: Sequence[Tie]) -> Subsystem:
-    """The same hierarchy with subsystems in between, never dearer than before."""
-    links = _links(top, tied)
+def refine(
+    top: Subsystem, tied: Sequence[Tie], ports: Sequence[str] = (), remote: Collection[str] = ()
+) -> Subsystem:
+    """The same hierarchy with subsystems in between, never dearer than before.
+
+    `ports` and `remote` as for `borders`; what is remote stays as it is.
+    """
+    links = _links(top, tied, ports, remote)
     names = {part.name for part in top.walk()}
     made: dict[str, Subsystem] = {}
     for part in top.walk():
         children = [made[child.name] for child in part.children]
-        made[part.name] = _divided(part, children, links.get(part.name, []), names)
+        widths = [1] * len(part.bodies) + [len(c.bodies) if c.name in remote else None for c in part.children]
+        ways = _ways(widths, links.get(part.name, []))
+        made[part.name] = part if part.name in remote else _divided(part, children, ways, names)
     return made[top.name]
 
 
-def cost(top: Subsystem, tied: Sequence[Tie]) -> float:
+def cost(
+    top: Subsystem, tied: Sequence[Tie], ports: Sequence[str] = (), remote: Collection[str] = ()
+) -> float:
     """Multiplications to eliminate all equations."""
-    return sum(costs(borders(top, tied)).values())
+    return sum(costs(borders(top, tied, ports, remote)).values())
 
 
 def costs(found: dict[str, Border]) -> dict[str, float]:
@@ -41,14 +50,16 @@ def columns(border: Border, found: dict[str, Border]) -> int:
     return 6 * len(part.bodies) + sum(found[child.name].size for child in part.children)
 
 
-def _links(top: Subsystem, tied: Sequence[Tie]) -> dict[str, list[Link]]:
+def _links(
+    top: Subsystem, tied: Sequence[Tie], ports: Sequence[str], remote: Collection[str]
+) -> dict[str, list[Link]]:
     """For each subsystem what ties its bodies and children, to each other or to something outside it."""
     bodies = {body: i for part in top.walk() for i, body in enumerate(part.bodies)}
     children = {
         child.name: len(part.bodies) + i for part in top.walk() for i, child in enumerate(part.children)
     }
     found: dict[str, list[Link]] = {}
-    for tie, (home, ways) in zip(tied, ways_home(top, tied), strict=True):
+    for tie, (home, ways) in zip(tied, ways_home(top, tied, remote), strict=True):
         at: dict[str, dict[str, int]] = {}
         for body, way in ways.items():
             unit = bodies[body]
@@ -60,12 +71,17 @@ def _links(top: Subsystem, tied: Sequence[Tie]) -> dict[str, list[Link]]:
             if name != home:
                 places |= {body: OUTSIDE for body in tie.bodies if body not in places}
             found.setdefault(name, []).append(Link(places, tie.rows))
+    for body, way in ways_out(top, ports):
+        unit = bodies[body]
+        for name in way:
+            found.setdefault(name, []).append(Link({body: unit, "": OUTSIDE}, 0))
+            unit = children.get(name, OUTSIDE)
     return found
 
 
-def _divided(part: Subsystem, children: list[Subsystem], links: list[Link], names: set[str]) -> Subsystem:
+def _divided(part: Subsystem, children: list[Subsystem], ways: Iterable[Part], names: set[str]) -> Subsystem:
     """A subsystem whose bodies and children are gathered as cheaply as was found."""
-    best = min(_ways(part, links), key=lambda top: sum(piece.work for piece in top.walk() if piece.unit < 0))
+    best = min(ways, key=lambda top: sum(piece.work for piece in top.walk() if piece.unit < 0))
     unused = (name for i in count(1) if (name := f"{part.name.rstrip('/')}/{i}") not in names)
     made: dict[Part, Subsystem] = {}
     for piece in best.walk():
@@ -85,11 +101,11 @@ def _divided(part: Subsystem, children: list[Subsystem], links: list[Link], name
     return made[best]
 
 
-def _ways(part: Subsystem, links: list[Link]) -> Iterator[Part]:
+def _ways(widths: list[int | None], links: list[Link]) -> Iterator[Part]:
     """A subsystem as it was written, gathered pair by pair, half by half where pairs grow, in all orders if few."""
 
     def start() -> Contraction:
-        return Contraction(len(part.bodies), len(part.bodies) + len(part.children), links)
+        return Contraction(widths, links)
 
     def whole(inside: list[Part], rows: int) -> Part:
         return Part(-1, len(border), len(border), rows, inside)
