@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from linkwork import Simulation, render, scene, show
+from linkwork.study.partition import partition
+from linkwork.study.partition_plot import plot_partition
 
 FOLDER = Path(__file__).parent / "pictures"
 FLAGS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
@@ -23,6 +25,11 @@ def films() -> None:
     render(record, FOLDER / "excavator.png", t=6.0, width=640, height=400)
     record = Simulation(scene("car"), method="simgc").run(3.0)
     render(record, FOLDER / "car.png", t=3.0, width=640, height=400)
+
+
+def subsystems() -> None:
+    """The partition of a model with components in components."""
+    plot_partition(partition(scene("humanoid_stone")), FOLDER / "partition.svg")
 
 
 def pages(browser: Any) -> None:
@@ -57,6 +64,7 @@ def _shoot(
 def main() -> None:
     """All of them."""
     films()
+    subsystems()
     found = [
         path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))
     ]

@@ -7,8 +7,8 @@ something outside its subsystem is tied to it (Vlasenko and Kasper, section 3.1)
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from .item import GROUND, Refers
 from .model import Component, Flat, Model
@@ -19,16 +19,19 @@ class Subsystem:
     """Bodies and smaller subsystems that are eliminated together."""
 
     name: str
-    """Dotted name of the component it was written as; the model's own for the top."""
+    """Dotted name of the component it was written as; the model's own for the top (`car/` if a component is `car`)."""
     bodies: tuple[str, ...]
     """Its own; those of smaller subsystems left out."""
     children: tuple[Subsystem, ...] = ()
 
     def walk(self) -> Iterator[Subsystem]:
         """This and all inside it, the smaller ones first."""
-        for child in self.children:
-            yield from child.walk()
-        yield self
+        found, rest = [], [self]
+        while rest:  # no recursion: a long chain is nested as deep as it is long
+            part = rest.pop()
+            found.append(part)
+            rest += part.children
+        yield from reversed(found)
 
     def everybody(self) -> list[str]:
         """All bodies inside it."""
@@ -37,7 +40,10 @@ class Subsystem:
     @property
     def levels(self) -> int:
         """How deep it is nested."""
-        return 1 + max((child.levels for child in self.children), default=0)
+        count, level = 0, [self]
+        while level:
+            count, level = count + 1, [child for part in level for child in part.children]
+        return count
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,9 @@ class Border:
 
 def hierarchy(model: Model) -> Subsystem:
     """The subsystems that the user wrote: one for each instance of a component."""
-    return _subsystem(model, model.name, "")
+    top = _subsystem(model, model.name, "")
+    taken = {part.name for child in top.children for part in child.walk()}
+    return replace(top, name=f"{top.name}/") if top.name in taken else top
 
 
 def _subsystem(component: Component, name: str, prefix: str) -> Subsystem:
@@ -122,25 +130,15 @@ def borders(
     `ports` are bodies of the whole that something outside is tied to. A subsystem of `remote` is another process': all
     its bodies are ports, and what ties them together here belongs to the one above.
     """
-    owner: dict[str, str] = {}
-    above: dict[str, str | None] = {top.name: None}
-    for part in top.walk():
-        for body in part.bodies:
-            owner[body] = part.name
-        for child in part.children:
-            above[child.name] = part.name
     found = {part.name: Border(part) for part in top.walk()}
     bordering: dict[str, dict[str, None]] = {name: {} for name in found}
-    for body in ports:
-        for name in _path(owner[body], above):
+    for body, way in ways_out(top, ports):
+        for name in way:
             bordering[name][body] = None
-    for tie in tied:
-        paths = {body: _path(owner[body], above) for body in tie.bodies}
-        shared = set.intersection(*(set(path) for path in paths.values())) - set(remote)
-        home = next(name for name in next(iter(paths.values())) if name in shared)
+    for tie, (home, ways) in zip(tied, ways_home(top, tied, remote), strict=True):
         found[home].ties.append(tie)
-        for body, path in paths.items():
-            for name in path[: path.index(home)]:
+        for body, way in ways.items():
+            for name in way:
                 bordering[name][body] = None
     place = {body: i for i, body in enumerate(top.everybody())}
     for name, border in found.items():
@@ -151,9 +149,40 @@ def borders(
     return found
 
 
-def _path(name: str, above: Mapping[str, str | None]) -> list[str]:
-    """A subsystem and all that hold it, up to the top."""
-    path = [name]
-    while (upper := above[path[-1]]) is not None:
-        path.append(upper)
-    return path
+def ways_out(top: Subsystem, bodies: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Bodies and all subsystems that hold them, inner ones first."""
+    owner, above, _ = _places(top)
+    for body in bodies:
+        way = [owner[body]]
+        while way[-1] in above:
+            way.append(above[way[-1]])
+        yield body, way
+
+
+def ways_home(
+    top: Subsystem, tied: Sequence[Tie], remote: Collection[str] = ()
+) -> Iterator[tuple[str, dict[str, list[str]]]]:
+    """For each tie the smallest subsystem that solves it, and for each body those below it, inner ones first."""
+    owner, above, depth = _places(top)
+    for tie in tied:
+        at = {body: owner[body] for body in tie.bodies}
+        ways: dict[str, list[str]] = {body: [] for body in at}
+        while len(set(at.values())) > 1 or next(iter(at.values())) in remote:
+            deepest = max(depth[name] for name in at.values())
+            for body, name in at.items():
+                if depth[name] == deepest:
+                    ways[body].append(name)
+                    at[body] = above[name]
+        yield next(iter(at.values())), ways
+
+
+def _places(top: Subsystem) -> tuple[dict[str, str], dict[str, str], dict[str, int]]:
+    """Which subsystem each body is in, which one each subsystem is in, and how deep."""
+    owner: dict[str, str] = {}
+    above: dict[str, str] = {}
+    depth = {top.name: 0}
+    for part in reversed(list(top.walk())):
+        owner |= dict.fromkeys(part.bodies, part.name)
+        for child in part.children:
+            above[child.name], depth[child.name] = part.name, depth[part.name] + 1
+    return owner, above, depth

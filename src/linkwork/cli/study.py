@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,9 @@ from .common import (
     progress_bar,
 )
 
+if TYPE_CHECKING:
+    from ..study.partition import Group, Partition
+
 
 @app.command()
 def check(
@@ -31,16 +34,32 @@ def check(
         bool,
         typer.Option("--run/--no-run", help="Also simulate a second of it and look for singular positions."),
     ] = True,
+    partition: Annotated[
+        bool,
+        typer.Option(
+            "--partition", help="Also show the subsystems that the method 'components' divides it into."
+        ),
+    ] = False,
+    partition_picture: Annotated[
+        Path | None, typer.Option(help="Write a picture of these subsystems to this file (.png, .svg, .pdf).")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """The doctor: mobility, redundant joints, start, stiff parts, suspicious masses; all at once, with what to do."""
     from ..study.check import check as examine
 
     model, _ = find_subject(subject, settings)
+    if partition_picture is not None:
+        need_folder(partition_picture)
     with compiling(quiet=as_json):
         checkup = examine(model, test_run=test_run)
+    divided = None
+    if (partition or partition_picture is not None) and checkup.ok:
+        from ..study.partition import partition as divide
+
+        divided = divide(model)
     if as_json:
-        print_json(checkup.to_dict())
+        print_json(checkup.to_dict() | ({"partition": divided.to_dict()} if divided and partition else {}))
     else:
         moves = checkup.dof if checkup.mobility is None else checkup.mobility
         head = (
@@ -64,8 +83,43 @@ def check(
             console.print(text, highlight=False, soft_wrap=True)
         if not checkup.findings:
             console.print("[green]nothing suspicious[/]")
+        if divided and partition:
+            _print_partition(divided)
+    if divided and partition_picture is not None:
+        from ..study.partition_plot import plot_partition
+
+        plot_partition(divided, partition_picture)
+        if not as_json:
+            console.print(f"subsystems: {escape(str(partition_picture))}", highlight=False, soft_wrap=True)
     if not checkup.ok:
         raise typer.Exit(1)
+
+
+def _print_partition(found: Partition) -> None:
+    from rich.tree import Tree
+
+    from ..study.partition import grouped
+
+    def branch(group: Group, above: Tree | None) -> Tree:
+        name = f"[dim]{escape(group.name)}[/]" if group.made else f"[bold]{escape(group.name)}[/]"
+        label = f"{name}: {escape(group.facts())}"
+        tree = Tree(label, highlight=False) if above is None else above.add(label)
+        for inner in group.inside:
+            branch(inner, tree)
+        return tree
+
+    console.print(branch(grouped(found.top), None))
+    console.print(
+        "[bold]bold[/]: written; [dim]dim[/]: made; %: of all multiplications",
+        highlight=False,
+        soft_wrap=True,
+    )
+    console.print(
+        f"multiplications to solve all equations: monolithic {found.monolithic:.3g}, as written {found.written:.3g}, "
+        f"partitioned {found.cost:.3g}: {found.monolithic / found.cost:.3g} times fewer than monolithic",
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 @app.command()
