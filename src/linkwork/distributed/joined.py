@@ -28,6 +28,8 @@ class JoinedMethod(ComponentMethod):
     """The same with lines to other processes. If one of them ends, all go back to where they last agreed."""
 
     _lines: list[Line]
+    _busy = 0.0
+    """Time in which steps were taken so far [s]."""
     _kept: dict[str, Array]
     """The state of all parts when they last agreed, as `memory` has it."""
 
@@ -71,6 +73,14 @@ class JoinedMethod(ComponentMethod):
                 break
         joined = tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return done, status, joined
+
+    def _own(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        """`advance` of this process' part, while the others do theirs."""
+        began = wall.perf_counter()
+        try:
+            return super().advance(targets)
+        finally:
+            self._busy += wall.perf_counter() - began
 
     def _pieces(self, targets: Sequence[float]) -> Iterator[tuple[list[float], int]]:
         """Targets in pieces after which parts may say where they are, and how many of each piece are asked for."""

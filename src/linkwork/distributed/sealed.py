@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..compile import compile_apart
 from ..elimination import Placement
 from ..errors import LinkworkError
@@ -14,8 +16,9 @@ from ..methods.rows import Start
 from ..model import Model
 from ..model.sealed import sealed_parts
 from ..observe import Block
+from ..partition import refine
 from ..rotation import Array
-from ..subsystems import Subsystem, borders
+from ..subsystems import Subsystem, borders, hierarchy
 from .exchange import Below, Line
 from .handshake import call
 from .joined import JoinedMethod, ask
@@ -61,12 +64,12 @@ class SealedMethod(JoinedMethod):
         self._shown = without_ports(model, flat, 1.0)  # to find a start, anything will do that has inertia
         return Start(self._shown, True, lambda _: compile_apart(shown, {}))
 
-    def _placement(self) -> Placement:
-        top = _stubs(self._top, {name: tuple(self._ports(name)) for name in self._sealed})
-        return Placement([top], borders(top, self._tied, remote=tuple(self._sealed)), tuple(self._sealed))
+    def _subsystems(self, model: Model) -> Subsystem:
+        return refine(hierarchy(model), self._tied, remote=tuple(self._sealed))
 
-    def _ports(self, name: str) -> list[str]:
-        return [f"{name}.{port.name}" for port in self._sealed[name].header.ports]
+    def _placement(self) -> Placement:
+        remote = tuple(self._sealed)
+        return Placement([self._top], borders(self._top, self._tied, remote=remote), remote)
 
     def _prepare(self, start: Start) -> None:
         super()._prepare(start)
@@ -107,10 +110,14 @@ class SealedMethod(JoinedMethod):
     def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state = self.state
         told = {"do": "advance", "dt": self._dt, "disturbed": self._disturbed}
-        numbers = {"targets": _array(targets), "clock": state.clock, "counts": state.counts.astype(float)}
+        numbers = {
+            "targets": np.array(targets, float),
+            "clock": state.clock,
+            "counts": state.counts.astype(float),
+        }
         for line in self._lines:
             line.link.tell(told, numbers)
-        done, status, block = ComponentMethod.advance(self, targets)
+        done, status, block = self._own(targets)
         for line in self._lines:
             answer, _ = line.link.hear()
             if answer.get("bad"):
@@ -148,10 +155,3 @@ class SealedMethod(JoinedMethod):
         super().close()
         for servant in self._servants:
             servant.close()
-
-
-def _stubs(top: Subsystem, ports: dict[str, tuple[str, ...]]) -> Subsystem:
-    """The hierarchy in which other processes' subsystems are their ports."""
-    if top.name in ports:
-        return Subsystem(top.name, ports[top.name])
-    return Subsystem(top.name, top.bodies, tuple(_stubs(child, ports) for child in top.children))

@@ -74,9 +74,9 @@ class Share:
         tops: Sequence[Subsystem],
         tied: Sequence[Tie],
         steps: Steps,
-        ports: Mapping[str, Sequence[str]] = {},  # noqa: B006 - never written to
+        ports: Mapping[str, Sequence[str]] = {},
         remote: Collection[str] = (),
-        points: Mapping[str, Vector] = {},  # noqa: B006
+        points: Mapping[str, Vector] = {},
     ):
         """`ports`: bodies of each top that another process is tied to; `remote`: subsystems that others compute; `points`:
         where bodies float that do not at their centres of mass."""

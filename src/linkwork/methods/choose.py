@@ -150,7 +150,7 @@ def make_method(model: Model | System, chosen: Settings) -> Method:
         kind = GlobalMethod if name == "global" else ImplicitMethod
         return kind(model, name, integrator, dt, chosen.rho, chosen.tolerance, iterations, budget)
     if name == COMPONENTS:
-        return ComponentMethod(model, Steps(integrator, dt, tolerance, budget))
+        return _components(model, Steps(integrator, dt, tolerance, budget))
     assert solver is not None
     epsilon = DEFAULT_EPSILON if chosen.epsilon is None else chosen.epsilon
     erp = DEFAULT_ERP if chosen.erp is None else chosen.erp
@@ -162,6 +162,15 @@ def make_method(model: Model | System, chosen: Settings) -> Method:
         return DirectMethod(model, name, integrator, dt, tolerance, budget)
     iterations = DEFAULT_ITERATIONS if chosen.iterations is None else chosen.iterations
     return ImpulseMethod(model, name, dt, epsilon, iterations, budget, erp)
+
+
+def _components(model: Model, steps: Steps) -> ComponentMethod:
+    """The component method in one process, or in as many as the model or mpiexec asks for."""
+    if next(sealed_parts(model), None) is not None:
+        from ..distributed.sealed import SealedMethod
+
+        return SealedMethod(model, steps)
+    return ComponentMethod(model, steps)
 
 
 def _one_of(what: str, name: str | None, known: Sequence[str]) -> None:

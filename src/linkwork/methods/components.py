@@ -10,6 +10,7 @@ from ..constrain import RowTable
 from ..elimination import Placement
 from ..model import Model
 from ..observe import Block, DirectObserver
+from ..partition import refine
 from ..rotation import Array
 from ..solvers import layout
 from ..subsystems import Subsystem, borders, hierarchy, ties
@@ -23,7 +24,8 @@ class ComponentMethod(SampledMethod):
     """Subsystems eliminated one after the other (Vlasenko and Kasper), in maximal coordinates.
 
     `integrator`: "rk4", "adams" (order four, one evaluation a step), "adaptive" (order five, keeps the local error at
-    `tolerance`) or "euler" (order one). `partition`: the subsystems; those that the model was written in by default.
+    `tolerance`) or "euler" (order one). `partition`: the subsystems; by default those that the model was written in,
+    divided further where that saves work.
     """
 
     name = "components"
@@ -34,13 +36,17 @@ class ComponentMethod(SampledMethod):
         self.adaptive = steps.adaptive
         self._dt, self._steps = steps.dt, steps
         self._relatives: Relatives | None = None
-        self._top = hierarchy(model) if partition is None else partition
         self._tied = ties(flat)
+        self._top = self._subsystems(model) if partition is None else partition
         start = self._first_start(model)
         self._tables = start.system.fresh_tables()
         self.observer: DirectObserver = DirectObserver(model, start.system)
         self._open(start)
         self.reset()
+
+    def _subsystems(self, model: Model) -> Subsystem:
+        """Those that the user wrote, divided further where that saves work."""
+        return refine(hierarchy(model), self._tied)
 
     def _first_start(self, model: Model) -> Start:
         return Start(model, True, lambda model: compile_apart(model, {}))
