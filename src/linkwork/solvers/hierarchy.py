@@ -109,9 +109,10 @@ def _couple(h, i, columns):
                 x = J[row, end, j]
                 if x == 0.0:
                     continue
-                at = d + (local + j) * size
-                for e in range(size):
-                    W[k, base + e] += x * D[at + e]
+                line, total = D[d + (local + j) * size : d + (local + j + 1) * size], W[k, base : base + size]
+                for first in range(0, size, 6):
+                    for e in range(6):
+                        total[first + e] += x * line[first + e]
                 wish -= x * h.r[ACCELERATE, column + j]
                 if columns > 1:
                     place -= x * h.r[MOVE, column + j]
@@ -167,7 +168,8 @@ def _eliminate(h, i, count):
     """L D Lᵀ of the coupled rows with diagonal pivoting, right-hand sides along with it; 1/D on the diagonal."""
     node, A, Z, column = h.node[i], h.A, h.Z, h.W[0]
     begin, size = node[ROW_BEGIN], node[ROW_END] - node[ROW_BEGIN]
-    stride = 6 * (node[PORT_END] - node[PORT_BEGIN]) + 3
+    border = 6 * (node[PORT_END] - node[PORT_BEGIN])
+    stride = border + 3
     a, z = node[NODE_A], node[NODE_Z]
     rank = 0
     for k in range(count):
@@ -191,16 +193,19 @@ def _eliminate(h, i, count):
         A[a + k * size + k] = inverse
         for j in range(k + 1, count):
             column[j] = A[a + j * size + k]
-        top = z + k * stride
+        top = Z[z + k * stride : z + (k + 1) * stride]
         for j in range(k + 1, count):
             weight = column[j] * inverse
             if weight != 0.0:
-                at = a + j * size
+                line = A[a + j * size : a + j * size + j + 1]
                 for e in range(k + 1, j + 1):
-                    A[at + e] -= weight * column[e]
-                low = z + j * stride
-                for e in range(stride):
-                    Z[low + e] -= weight * Z[top + e]
+                    line[e] -= weight * column[e]
+                low = Z[z + j * stride : z + (j + 1) * stride]
+                for first in range(0, border, 6):
+                    for e in range(6):
+                        low[first + e] -= weight * top[first + e]
+                for e in range(3):
+                    low[border + e] -= weight * top[border + e]
             A[a + j * size + k] = weight
     node[RANK] = rank
 
@@ -219,32 +224,37 @@ def _offer(h, i, columns):
         for j in range(6):
             for col in range(columns):
                 h.r[col, at + 6 * p + j] = h.r[col, column + j]
-        for s in range(p + 1):
-            same = h.port[node[PORT_BEGIN] + s, CHILD] == c
+        for s in range(ports):
             other = h.port[node[PORT_BEGIN] + s, LOCAL]
-            for j in range(6):
-                for e in range(6):
-                    value = D[inner + (local + j) * inner_size + other + e] if same else 0.0
-                    D[d + (6 * p + j) * border + 6 * s + e] = value
+            if h.port[node[PORT_BEGIN] + s, CHILD] == c:
+                for j in range(6):
+                    line = D[inner + (local + j) * inner_size + other : inner + (local + j + 1) * inner_size]
+                    into = D[d + (6 * p + j) * border + 6 * s : d + (6 * p + j + 1) * border]
+                    for e in range(6):
+                        into[e] = line[e]
+            else:
+                for j in range(6):
+                    into = D[d + (6 * p + j) * border + 6 * s : d + (6 * p + j + 1) * border]
+                    for e in range(6):
+                        into[e] = 0.0
     for j in range(border):
         h.scale[j] = D[d + j * border + j]
     for k in range(node[RANK]):
-        inverse, top = A[node[NODE_A] + k * size + k], node[NODE_Z] + k * stride
+        inverse = A[node[NODE_A] + k * size + k]
+        top = Z[node[NODE_Z] + k * stride : node[NODE_Z] + (k + 1) * stride]
         for j in range(border):
-            weight = Z[top + j] * inverse
+            weight = top[j] * inverse
             if weight != 0.0:
-                for e in range(j + 1):
-                    D[d + j * border + e] -= weight * Z[top + e]
+                line = D[d + j * border : d + (j + 1) * border]
+                for first in range(0, border, 6):
+                    for e in range(6):
+                        line[first + e] -= weight * top[first + e]
                 for col in range(columns):
-                    h.r[col, at + j] += weight * Z[top + border + col]
+                    h.r[col, at + j] += weight * top[border + col]
     for j in range(border):
-        fixed = D[d + j * border + j] <= _NOTHING * h.scale[j]
-        for e in range(j + 1):
-            if fixed:
+        if D[d + j * border + j] <= _NOTHING * h.scale[j]:
+            for e in range(border):
                 D[d + j * border + e] = 0.0
-            D[d + e * border + j] = D[d + j * border + e]
-        if fixed:
-            for e in range(j + 1, border):
                 D[d + e * border + j] = 0.0
 
 
