@@ -50,7 +50,7 @@ def row_ends(system: System, table: RowTable) -> list[list[int]]:
 
 
 class Placement:
-    """Where bodies and subsystems stand in the hierarchies of a compiled system: one, or several of a process' share."""
+    """Where bodies and subsystems stand in the hierarchies of a compiled system: one, or several."""
 
     def __init__(
         self, tops: Sequence[Subsystem], borders: Mapping[str, Border], remote: Collection[str] = ()
@@ -132,9 +132,9 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
         room_A, room_Z = room_A + rows * rows, room_Z + rows * (size + 3)
     block = np.full((len(homes), ENDS, 2), -1, np.int64)
     for r, touched in enumerate(row_ends(system, table)):
-        for end, body in enumerate(touched):
-            if body >= 0:
-                block[r, end] = inside[homes[r]][system.bodies[body]]
+        for end, b in enumerate(touched):
+            if b >= 0:
+                block[r, end] = inside[homes[r]][system.bodies[b]]
     total = len(homes)
     most = int(counts.max(initial=1))
     widest = int(node[:, WIDTH].max(initial=1))

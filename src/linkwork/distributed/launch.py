@@ -89,6 +89,10 @@ class Ranks:
         """A line to another rank. Both sides must take the same `channel`."""
         return MpiLink(self.lifeline, rank, channel, timeout)
 
+    def fail(self) -> None:
+        """A rank was lost: when this process exits, all end."""
+        self._failed = True
+
     def __enter__(self) -> Self:
         return self
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -100,16 +98,11 @@ class SealedMethod(JoinedMethod):
         else:
             for line in self._lines:
                 ask(line, {"do": "reset"})
-        self._disturbed = True
         self._remember()
-
-    def disturb(self) -> None:
-        super().disturb()
-        self._disturbed = True
 
     def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state = self.state
-        told = {"do": "advance", "dt": self._dt, "disturbed": self._disturbed}
+        told = {"do": "advance", "dt": self._dt, "disturbed": self._part.disturbed}
         numbers = {
             "targets": np.array(targets, float),
             "clock": state.clock,
@@ -125,7 +118,6 @@ class SealedMethod(JoinedMethod):
                     f"t = {state.clock[2]:.6g} s: inside component {line} something is running away or not a number; "
                     "the step is probably too long"
                 )
-        self._disturbed = False
         return done, status, block
 
     def _gather(self) -> dict[str, Array]:
@@ -135,21 +127,6 @@ class SealedMethod(JoinedMethod):
         super().make_room(data)
         for line in self._lines:
             ask(line, {"do": "load"}, {"state": data[f"sealed_{line.names[0]}"]})
-
-    def times(self) -> list[dict[str, Any]]:
-        waited = sum(line.link.waited for line in self._lines)
-        found = [
-            {"process": os.getpid(), "components": [], "computed_s": self._busy - waited, "waited_s": waited}
-        ]
-        for line in self._lines:
-            answer, _ = ask(line, {"do": "report"})
-            found.append(
-                {
-                    "process": answer["process"], "components": list(line.names), "computed_s": answer["computed"],
-                    "waited_s": answer["waited"],
-                }
-            )  # fmt: skip
-        return found
 
     def close(self) -> None:
         super().close()

@@ -7,13 +7,14 @@ is then measured as everywhere.
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from ..compile import compile_apart
 from ..elimination import Placement
-from ..errors import UnsupportedError
+from ..errors import LinkworkError, UnsupportedError
 from ..item import GROUND, Refers, Vector
 from ..methods.part import Part, Steps
 from ..methods.rows import settle
@@ -21,7 +22,7 @@ from ..model import Body, Flat, Model
 from ..rotation import Array, matrix
 from ..solvers import layout
 from ..solvers.hierarchy import FOREIGN, REMOTE
-from ..subsystems import Subsystem, Tie, borders
+from ..subsystems import Border, Subsystem, Tie, borders
 
 
 def stand_in(body: Body, mass: float = 0.0) -> Body:
@@ -80,7 +81,7 @@ class Share:
     ):
         """`ports`: bodies of each top that another process is tied to; `remote`: subsystems that others compute; `points`:
         where bodies float that do not at their centres of mass."""
-        found = {}
+        found: dict[str, Border] = {}
         for top in tops:
             found |= borders(top, tied, ports.get(top.name, ()), remote)
         self.system = compile_apart(model, points)
@@ -101,6 +102,26 @@ class Share:
         """Room for samples."""
         coords, rows = len(self.part.constraints.coords), len(self.part.constraints.rows)
         return layout.new_samples(count, self.system.nq, self.system.nv, coords, rows)
+
+    def pack(self) -> bytes:
+        """Its state as bytes, always as many."""
+        state, buffer = self.part.state, io.BytesIO()
+        np.savez(buffer, allow_pickle=False, clock=state.clock, counts=state.counts, **self.part.memory())
+        return buffer.getvalue()
+
+    def unpack(self, packed: bytes) -> None:
+        """Go on from there."""
+        state = self.part.state
+        try:
+            with np.load(io.BytesIO(packed), allow_pickle=False) as stored:
+                for name, array in {
+                    "clock": state.clock,
+                    "counts": state.counts,
+                    **self.part.memory(),
+                }.items():
+                    array[...] = stored[name]
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise LinkworkError(f"a saved state of another component, or damaged ({error})") from None
 
 
 def foreign(part: Part, names: Collection[str]) -> None:

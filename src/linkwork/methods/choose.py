@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..contacts import may_touch
+from ..distributed.launch import inside_mpi
 from ..errors import LinkworkError, UnsupportedError, nearest
 from ..model import Model
 from ..model.sealed import refusal, sealed_parts
@@ -170,6 +171,13 @@ def _components(model: Model, steps: Steps) -> ComponentMethod:
         from ..distributed.sealed import SealedMethod
 
         return SealedMethod(model, steps)
+    if inside_mpi():
+        from ..distributed.ranked import RankedMethod, ranks, serve_rank
+
+        if ranks().rank > 0:
+            serve_rank(model, steps)
+        if ranks().size > 1:
+            return RankedMethod(model, steps, ranks())
     return ComponentMethod(model, steps)
 
 

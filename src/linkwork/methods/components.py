@@ -38,9 +38,10 @@ class ComponentMethod(SampledMethod):
         self._relatives: Relatives | None = None
         self._tied = ties(flat)
         self._top = self._subsystems(model) if partition is None else partition
+        self._shown = model
         start = self._first_start(model)
         self._tables = start.system.fresh_tables()
-        self.observer: DirectObserver = DirectObserver(model, start.system)
+        self.observer: DirectObserver = DirectObserver(self._shown, start.system)
         self._open(start)
         self.reset()
 
