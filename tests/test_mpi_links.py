@@ -118,3 +118,13 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(MissingExtraError, match="mpi4py"):
         launch.mpiexec(2, [])
+
+
+def test_the_benchmark_reports_both_lines() -> None:
+    from linkwork.bench import SUITES
+
+    result = SUITES["links"](quick=True)
+    rows = result.to_dict()["rows"]
+    assert {row["line"] for row in rows} == {"TCP", "MPI"}
+    assert all(0 < row["min_us"] <= row["median_us"] <= row["p99_us"] for row in rows)
+    assert len(list(result.tables())) == 1
