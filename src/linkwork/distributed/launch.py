@@ -75,7 +75,7 @@ class Ranks:
 
     def __init__(self, expected: int | None = None):
         """`expected` is the number of ranks that was asked for, if it was."""
-        guard = None if _begun() else _fork_guard()
+        guard = _fork_guard() if inside_mpi() and not _begun() else None
         world = need("mpi4py.MPI", "mpi", "a run of several ranks").COMM_WORLD
         self.rank: int = world.Get_rank()
         self.size: int = world.Get_size()
