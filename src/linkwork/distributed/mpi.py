@@ -18,11 +18,13 @@ from ..rotation import Array
 from .lifeline import Lifeline
 from .links import MAX_MESSAGE, MESSAGE, NUMBERS, TIMEOUT, Link, LinkLost, mismatch, pack, unpack
 
-_SPINS = (
-    200  # tries before others get the processor: about 0.1 ms, longer than an answer takes that is on its way
-)
-_YIELDING = 0.002  # then the processor is offered to others, so long [s]; after that it sleeps between tries
-_NAP, _LONG_NAP = 50e-6, 1e-3  # between tries [s]; the long one after a hundred times as long
+# How to wait, by trial on two cores, idle and crowded. An answer that is on its way comes within a few tries. Then the
+# processor is offered to others, for ranks may be more than cores. Where somebody else keeps it for long (a program that
+# has nothing to do with this run, 2 ms a round trip), a nap is better: who slept is preferred (0.3 ms).
+_SPINS = 20
+_YIELDING = 0.002  # so long the processor is offered [s]; after that it sleeps between tries
+_NAP, _LONG_NAP = 50e-6, 1e-3  # between tries [s]; shorter naps make all worse; the long one after 0.1 s
+_KEPT, _NAPPING = 0.3e-3, 100  # an offer that was taken for so long [s] makes so many waits nap at once
 _yield = getattr(os, "sched_yield", lambda: time.sleep(0))
 
 
@@ -42,6 +44,7 @@ class MpiLink(Link):
         self._truncated = MPI.ERR_TRUNCATE
         self._error = MPI.Exception
         self._closed = False
+        self._crowded = 0  # waits that nap at once
         # A request that was given up: its buffer must live on, for MPI may still write there.
         self._pending: Any = None
 
@@ -112,10 +115,14 @@ class MpiLink(Link):
 
     def _wait(self, test: Any, kind: int | None, into: Array | None, timeout: float | None) -> None:
         status, began = self._status, perf_counter()
+        self._crowded = max(0, self._crowded - 1)
         while not test(status):
-            waited = perf_counter() - began
-            if waited < _YIELDING:
+            now = perf_counter()
+            waited = now - began
+            if waited < _YIELDING and not self._crowded:
                 _yield()
+                if perf_counter() - now > _KEPT:
+                    self._crowded = _NAPPING
                 continue
             if lost := self._lifeline.lost(self.rank):
                 if test(status):  # what it sent before it ended may just have arrived
