@@ -19,7 +19,7 @@ from .lifeline import Lifeline
 from .links import MAX_MESSAGE, MESSAGE, NUMBERS, TIMEOUT, Link, LinkLost, mismatch, pack, unpack
 
 # How to wait, by trial on two cores, idle and crowded. An answer that is on its way comes within a few tries. Then the
-# processor is offered to others, for ranks may be more than cores. Where somebody else keeps it for long (a program that
+# processor is offered to others, for ranks may be more than cores. Where somebody keeps it for long (a program that
 # has nothing to do with this run, 2 ms a round trip), a nap is better: who slept is preferred (0.3 ms).
 _SPINS = 20
 _YIELDING = 0.002  # so long the processor is offered [s]; after that it sleeps between tries
