@@ -151,7 +151,8 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
 
 
 def _inertias(system: System) -> np.ndarray:
-    """Inverse mass matrix of every body against its rates as it stands at the start, and whether it turns with the body."""
+    """Inverse mass matrix of every body against its rates as it stands at the start, and whether it turns with the
+    body."""
     tables, n = system.fresh_tables(), system.nv
     dofs = tables.dofs
     bodies = len(system.bodies)

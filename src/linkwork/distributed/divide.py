@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ..bisection import Weights, components, halves
 from ..errors import LinkworkError
@@ -17,7 +18,7 @@ def divide(top: Subsystem, tied: Sequence[Tie], ranks: int) -> tuple[Subsystem, 
     units = [Subsystem("", (body,)) for body in top.bodies] + list(top.children)
     if len(units) < ranks:
         raise LinkworkError(
-            f"'{top.name}' has {len(units)} parts, too few for {ranks} ranks: take fewer, or write it in more components"
+            f"'{top.name}' has {len(units)} parts, too few for {ranks} ranks: take fewer, or write more components"
         )
     weights = _weights(units, tied)
     groups = [sorted(weights)]
@@ -60,7 +61,7 @@ def _connected(weights: Weights, group: Sequence[int]) -> Weights:
     inside = set(group)
     found: Weights = {a: {b: w for b, w in weights[a].items() if b in inside} for a in group}
     pieces = list(components(found))
-    for one, next_ in zip(pieces, pieces[1:], strict=False):
+    for one, next_ in pairwise(pieces):
         found[one[0]][next_[0]] = found[next_[0]][one[0]] = 0
     return found
 

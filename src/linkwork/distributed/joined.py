@@ -121,7 +121,8 @@ class JoinedMethod(ComponentMethod):
         self.close()
         self._go_back()
         raise PartLostError(
-            f"t = {time:.6g} s: component {where} is lost: {lost}; the state at t = {self.state.clock[2]:.6g} s is kept",
+            f"t = {time:.6g} s: component {where} is lost: {lost}; the state at t = "
+            f"{self.state.clock[2]:.6g} s is kept",
             time,
         ) from lost
 
@@ -147,7 +148,12 @@ class JoinedMethod(ComponentMethod):
     def times(self) -> list[dict[str, Any]]:
         """Of every process: what it holds, and how long it computed and waited while stepping so far [s]."""
         found: list[dict[str, Any]] = [
-            {"process": os.getpid(), "components": self._holds(), "computed_s": self._busy, "waited_s": self._waited}
+            {
+                "process": os.getpid(),
+                "components": self._holds(),
+                "computed_s": self._busy,
+                "waited_s": self._waited,
+            }
         ]
         for line in self._lines:
             try:

@@ -1,7 +1,7 @@
 """Component-based simulation on the ranks of an MPI run.
 
-Every rank builds the model and its hierarchy, which is the same everywhere; each then steps its own share. Rank 0 holds the
-top, tells the others what to do, and gathers what they sample into the record of the whole.
+Every rank builds the model and its hierarchy, which is the same everywhere; each then steps its own share. Rank 0
+holds the top, tells the others what to do, and gathers what they sample into the record of the whole.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from .share import foreign, without_ports
 
 
 class SealedMethod(JoinedMethod):
-    """A model with sealed components. Their ports are bodies here; all else of them is known to their processes only."""
+    """A model with sealed components: their ports are bodies here, all else is known to their own processes only."""
 
     def __init__(self, model: Model, steps: Steps, partition: Subsystem | None = None):
         self._sealed = dict(sealed_parts(model))

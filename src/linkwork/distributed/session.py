@@ -1,8 +1,8 @@
 """What the process of a part and the one that holds the rest of the model say to each other between steps.
 
-A part answers questions: `advance` through targets (in step with all others, see `exchange`), `save` and `load` its state,
-`reset`, `report` how long it computed and waited. The part of a sealed component tells nothing else, and the state that it
-hands out for safekeeping is encrypted: only its own process can read it.
+A part answers questions: `advance` through targets (in step with all others, see `exchange`), `save` and `load`
+its state, `reset`, `report` how long it computed and waited. The part of a sealed component tells nothing else,
+and the state that it hands out for safekeeping is encrypted: only its own process can read it.
 """
 
 from __future__ import annotations

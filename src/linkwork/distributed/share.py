@@ -1,7 +1,7 @@
 """The share of a model that one process holds: bodies, joints, loads and drives of some of its subsystems.
 
-Bodies of other processes that border on them stand there as bodies without mass, in the same place: a row between the two
-is then measured as everywhere.
+Bodies of other processes that border on them stand there as bodies without mass, in the same place: a row between
+the two is then measured as everywhere.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def excerpt(
     guests: Sequence[Body],
     held: Collection[tuple[str, str]],
 ) -> Model:
-    """The model of some bodies, their guests and what is `held` here (shelf, name) of joints, loads, drives and couplings."""
+    """The model of some bodies, their guests and what is `held` here (shelf, name) of joints, loads, drives and
+    couplings."""
     model = Model(name, gravity=gravity)
     model.bodies = {body: flat.bodies[body] for body in bodies} | {guest.name: guest for guest in guests}
     for shelf in ("joints", "loads", "drives", "couplings"):
@@ -79,8 +80,8 @@ class Share:
         remote: Collection[str] = (),
         points: Mapping[str, Vector] = {},
     ):
-        """`ports`: bodies of each top that another process is tied to; `remote`: subsystems that others compute; `points`:
-        where bodies float that do not at their centres of mass."""
+        """`ports`: bodies of each top that another process is tied to; `remote`: subsystems that others compute;
+        `points`: where bodies float that do not at their centres of mass."""
         found: dict[str, Border] = {}
         for top in tops:
             found |= borders(top, tied, ports.get(top.name, ()), remote)

@@ -1,12 +1,13 @@
 """Component-based steps: explicit integrators over subsystems that are eliminated one after the other.
 
-Maximal coordinates, every body with a reference point of its own, so that a body computes the same bits whatever process it
-is in. A step ends with post-stabilisation (Vlasenko and Kasper, section 5): the evaluation at its end also yields, from the
-same D, the displacements that close all gaps and the changes of velocity that stop their rates, least in the metric of inertia.
+Maximal coordinates, every body with a reference point of its own, so that a body computes the same bits whatever
+process it is in. A step ends with post-stabilisation (Vlasenko and Kasper, section 5): the evaluation at its end
+also yields, from the same D, the displacements that close all gaps and the changes of velocity that stop their
+rates, least in the metric of inertia.
 
-A part of a model that shares the work with other processes runs the same compiled loop: it returns wherever something has
-to cross to a relative (`STATES` … `SAMPLE`), and goes on from there when it is called again. So results do not depend on how
-subsystems are placed.
+A part of a model that shares the work with other processes runs the same compiled loop: it returns wherever
+something has to cross to a relative (`STATES` … `SAMPLE`), and goes on from there when it is called again. So
+results do not depend on how subsystems are placed.
 """
 
 import numpy as np
@@ -61,17 +62,19 @@ from .stepping import (
 )
 
 STATES, SHARES, FORCES, PASSED, VOTE, SAMPLE = range(100, 106)
-"""What crosses to relatives when the loop returns: states of bordering bodies; D and r of children; own D and r against τ from
-the parent; τ to children; what each thinks of a step; samples."""
+"""What crosses to relatives when the loop returns: states of bordering bodies; D and r of children; own D and r
+against τ from the parent; τ to children; what each thinks of a step; samples."""
 
 # control: integers that survive a return
 PHASE, STEP_STAGE, COLUMNS, ROUND, BEGIN, SMOOTH, ROW, LAST, PARENT, CHILDREN, BEGAN = range(11)
-"""Where the loop goes on; stage; columns of this evaluation; rounds of projection; 1 while a state is taken up that no step led
-to; 1 for Adams; samples so far; 1 if this step ends at a target; 1 if there are relatives above, and below; clock at the start."""
+"""Where the loop goes on; stage; columns of this evaluation; rounds of projection; 1 while a state is taken up that
+no step led to; 1 for Adams; samples so far; 1 if this step ends at a target; 1 if there are relatives above, and
+below; clock at the start."""
 CONTROL = 11
 # plan: floats that survive a return
 START_TIME, LENGTH, EVALUATION_TIME, FACTOR, COUNTED = range(5)
-"""Of the step: time at its start, its size [s]; time of the evaluation; factor for the next adaptive step; evaluations before."""
+"""Of the step: time at its start, its size [s]; time of the evaluation; factor for the next adaptive step;
+evaluations before."""
 PLAN = 5
 # vote: judgements of a step, the largest of all parts' counts
 APART, ERROR, MOVED, TURNED, BAD = range(5)
@@ -131,7 +134,8 @@ def _project(dofs, J, link, against, factor, v):
 
 @kernel
 def _forces(tables, constraints, h):
-    """Forces of loads, gyroscopes and rows that follow a law, against the rates of the bodies; then D and r of each body."""
+    """Forces of loads, gyroscopes and rows that follow a law, against the rates of the bodies; then D and r of each
+    body."""
     dofs, rows = tables.dofs, constraints.rows
     for b in range(h.inertia.shape[0]):
         R, p = dofs[6 * b + 6].R, dofs[6 * b + 6].p
@@ -321,8 +325,9 @@ def run_components(
 ):  # fmt: skip
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
-    A status of `STATES` … `SAMPLE` means: exchange that with the relatives and call again. options: integrator, tolerance,
-    budget of a step in clock ticks (0 for none), rates of own bodies, which come before those of other processes.
+    A status of `STATES` … `SAMPLE` means: exchange that with the relatives and call again. options: integrator,
+    tolerance, budget of a step in clock ticks (0 for none), rates of own bodies, which come before those of other
+    processes.
     """
     integrator, tolerance, budget, own = int(options[0]), options[1], options[2], int(options[3])
     n, y, q = motion.a.shape[0], motion.y, motion.q

@@ -1,15 +1,15 @@
 """Subsystems eliminated one after the other: the up and down passes of component-based simulation.
 
-Every body and every subsystem tells the one above how its bordering bodies respond, x = D τ + r, and is told τ (Vlasenko
-and Kasper, equations 1 to 41). A single body is the smallest subsystem: D = M⁻¹, r = M⁻¹ f. For children stacked, with
-rows G between them and P picking the bodies that border outside,
+Every body and every subsystem tells the one above how its bordering bodies respond, x = D τ + r, and is told τ
+(Vlasenko and Kasper, equations 1 to 41). A single body is the smallest subsystem: D = M⁻¹, r = M⁻¹ f. For children
+stacked, with rows G between them and P picking the bodies that border outside,
 
     (G D̂ Gᵀ + soft) λ = want - G r̂ - G D̂ Pᵀ τ,    D = P D̂ Pᵀ - Zᵀ Z,    r = P r̂ + Zᵀ y
 
 with G D̂ Gᵀ = L Lᵀ, Z = L⁻¹ G D̂ Pᵀ and y = L⁻¹ (want - G r̂): one formula for basic and derived subsystems. The
-factorisation takes the row first that is farthest from following from the others, and leaves out those that do follow: a
-redundant joint needs no special care. The same D serves accelerations, the displacements that close gaps and the changes of
-velocity that stop rates (equations 43 to 48): they are columns of r, τ and λ.
+factorisation takes the row first that is farthest from following from the others, and leaves out those that do
+follow: a redundant joint needs no special care. The same D serves accelerations, the displacements that close gaps
+and the changes of velocity that stop rates (equations 43 to 48): they are columns of r, τ and λ.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from .layout import ON, PLACE, SMALLEST, SMALLEST_ROW, SOFT, TURN, WANT, P
     ROW_BEGIN, ROW_END, CHILD_BEGIN, CHILD_END, WIDTH, PORT_BEGIN, PORT_END, NODE_D, NODE_COLUMN, NODE_A, NODE_Z, RANK,
     REMOTE, WAITS,
 ) = range(14)  # fmt: skip
-"""Its rows; children; columns of all of them; its bordering bodies in `port`; where its D, its columns of r and τ, its factors
-and Z begin; rows that did not follow from others; 1 if another process computes its D and r; 1 if something inside it is so."""
+"""Its rows; children; columns of all of them; its bordering bodies in `port`; where its D, its columns of r and τ,
+its factors and Z begin; rows that did not follow from others; 1 if another process computes its D and r; 1 if
+something inside it is so."""
 FOREIGN = 2
 """In REMOTE: another process computes it, and its energy is not known here."""
 # child: integers of each body or subsystem as seen from the one above
@@ -47,7 +48,8 @@ _NOTHING = 1e-13  # what is left of a diagonal of D when its body cannot move th
 
 
 class Hierarchy(NamedTuple):
-    """Structure and scratch of the recursion. Bodies come before subsystems in D, r and tau, numbered like their rates."""
+    """Structure and scratch of the recursion. Bodies come before subsystems in D, r and tau, numbered like their
+    rates."""
 
     node: np.ndarray
     child: np.ndarray
@@ -66,7 +68,8 @@ class Hierarchy(NamedTuple):
     A: np.ndarray
     Z: np.ndarray
     inertia: np.ndarray
-    """Of each body: the inverse of its mass matrix in its own axes (36), and whether it depends on how the body is turned."""
+    """Of each body: the inverse of its mass matrix in its own axes (36), and whether it depends on how the body is
+    turned."""
     force: np.ndarray
     scale: np.ndarray
     row: np.ndarray
@@ -260,7 +263,8 @@ def _offer(h, i, columns):
 
 @kernel
 def go_up(h, columns, waits):
-    """D and r of the subsystems, the smaller ones first: those with something of another process inside, or the others."""
+    """D and r of the subsystems, the smaller ones first: those with something of another process inside, or the
+    others."""
     for i in range(h.node.shape[0]):
         node = h.node[i]
         if node[REMOTE] == 0 and node[WAITS] == waits:
@@ -312,7 +316,8 @@ def _pass_down(h, i, columns):
 
 @kernel
 def go_down(h, columns):
-    """Forces of all rows, and what every body does: h.x. Forces on bodies of other processes are left in their nodes' τ."""
+    """Forces of all rows, and what every body does: h.x. Forces on bodies of other processes are left in their nodes'
+    τ."""
     for i in range(h.node.shape[0] - 1, -1, -1):
         if h.node[i, REMOTE] == 0:
             _pass_down(h, i, columns)
