@@ -47,7 +47,7 @@ def seal(
         return
     key = find_key(key_file)
     component, _ = find_subject(subject, settings)
-    named = [name.strip() for name in (ports or "").split(",") if name.strip()]
+    named = [name.strip() for name in (ports or "").split(",") if name.strip()] or list(component.ports or ())
     path = output or Path(subject).with_suffix(".sealed")
     header = write(component, path, named, key)
     _tell(header, as_json)

@@ -94,6 +94,11 @@ class Ranks:
         """A rank was lost: when this process exits, all end."""
         self._failed = True
 
+    def leave(self) -> None:
+        """All is done: end together with the others, unless a rank was lost."""
+        if not self._failed:
+            self._leave_together()
+
     def __enter__(self) -> Self:
         return self
 

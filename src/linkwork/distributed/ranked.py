@@ -303,7 +303,8 @@ class RankedMethod(JoinedMethod):
 def ranks() -> Ranks:
     """The ranks of this run."""
     made = Ranks()
-    atexit.register(made.lifeline.leave)
+    if made.rank == 0:
+        atexit.register(made.leave)
     return made
 
 
