@@ -17,7 +17,19 @@ from ..kernels.clock import cycles
 from ..kernels.jit import kernel, woven
 from ..kernels.rows import survey
 from ..loads import apply_loads
-from ..solvers.hierarchy import ACCELERATE, ENDS, MOVE, STOP, go_down, go_up, lighten, outflow, receive
+from ..solvers.hierarchy import (
+    ACCELERATE,
+    ARRIVED,
+    ENDS,
+    MOVE,
+    RANK,
+    STOP,
+    go_down,
+    go_up,
+    lighten,
+    outflow,
+    receive,
+)
 from ..solvers.layout import (
     DISSIPATED,
     EVALUATIONS,
@@ -74,8 +86,10 @@ START_TIME, LENGTH, EVALUATION_TIME, FACTOR, COUNTED = range(5)
 """Of the step: time at its start, its size [s]; time of the evaluation; factor for the next adaptive step; evaluations before."""
 PLAN = 5
 # vote: judgements of a step, the largest of all parts' counts
-APART, ERROR, MOVED, TURNED, BAD = range(5)
-VOTES = 5
+APART, ERROR, MOVED, TURNED, BAD, CHANGED = range(6)
+"""1 if predictor and corrector differ; local error against the tolerance; largest corrections; why to stop; 1 if more or fewer
+rows than before follow from the rest."""
+VOTES = 6
 
 _NEXT, _PREPARE, _PLACED, _LOOK, _GATHERED, _DOWN, _TAKEN, _JUDGED, _SAMPLED = range(9)
 # Corrections beyond these leave an error worth another round: gaps are of second order in the first [rad or m].
@@ -253,7 +267,12 @@ def _judge(h, motion, tableau, counts, control, plan, integrator, tolerance, own
     for i in range(own):
         vote[MOVED] = max(vote[MOVED], abs(h.x[MOVE, i]))
         vote[TURNED] = max(vote[TURNED], abs(h.x[STOP, i]))
+    for i in range(h.node.shape[0]):
+        if h.node[i, RANK] != h.node[i, ARRIVED]:
+            vote[CHANGED] = 1.0
     vote[BAD] = finite(motion.y[TRIAL, n : n + own], counts, plan[LENGTH])
+    if vote[BAD] == OK:
+        vote[BAD] = finite(motion.a[:own], counts, plan[LENGTH] * plan[LENGTH])
 
 
 @kernel
@@ -430,8 +449,10 @@ def run_components(
                 if stats[UNSETTLED] == 0.0:
                     stats[UNSETTLED_TIME] = plan[EVALUATION_TIME]
                 stats[UNSETTLED] += 1
+            for i in range(h.node.shape[0]):
+                h.node[i, ARRIVED] = h.node[i, RANK]
             take(motion)
-            keep(h, motion, control[BEGIN] != 0)
+            keep(h, motion, control[BEGIN] != 0 or vote[CHANGED] != 0.0)
             if control[BEGIN] == 0:
                 _count(clock, counts, control, plan, step, integrator, targets[control[ROW]])
             control[BEGIN] = 0

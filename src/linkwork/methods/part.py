@@ -19,7 +19,7 @@ from ..integrate import State, dormand_prince, new_state, rk4
 from ..kernels.clock import cycles_per_second
 from ..rotation import Array
 from ..solvers import layout
-from ..solvers.hierarchy import NODE_COLUMN, NODE_D
+from ..solvers.hierarchy import ARRIVED, NODE_COLUMN, NODE_D
 from ..system import System
 from ..tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
 
@@ -90,6 +90,7 @@ class Part:
         now = motion.y[layout.NOW]
         now[nv : 2 * nv] = v
         self.motion = motion
+        self.work.row[layout.USUAL] = 0.0
         self._control = np.zeros(components.CONTROL, np.int64)
         self._course = np.zeros(components.PLAN)
         self.vote = np.zeros(components.VOTES)
@@ -145,6 +146,8 @@ class Part:
             "motion_count": motion.tally,
             "motion_seen": motion.seen,
             "report": self.work.report,
+            "usual_pivots": self.work.row[layout.USUAL],
+            "ranks": self.work.node[:, ARRIVED],
         }
 
 
@@ -165,11 +168,12 @@ class Crossing:
         self._D = np.concatenate([np.zeros(0, np.int64), *D])
         self._columns = np.concatenate([np.zeros(0, np.int64), *columns])
         self.states = np.zeros(len(self._q) + len(self._v))
-        self._shares = {k: np.zeros(len(self._D) + k * len(self._columns)) for k in (1, 3)}
+        # With the corrections at the end of a step, also how far bodies would yield if they floated.
+        self._shares = {k: np.zeros(len(self._D) + rows * len(self._columns)) for k, rows in ((1, 1), (3, 4))}
         self._forces = {k: np.zeros(k * len(self._columns)) for k in (1, 3)}
 
     def shares(self, columns: int) -> Array:
-        """Room for D and r."""
+        """Room for what `read_shares` reads."""
         return self._shares[columns]
 
     def forces(self, columns: int) -> Array:
@@ -194,7 +198,9 @@ class Crossing:
         columns = part.columns
         room, split = self._shares[columns], len(self._D)
         np.take(part.work.D, self._D, out=room[:split])
-        room[split:].reshape(columns, -1)[:] = part.work.r[:columns, self._columns]
+        rest = room[split:].reshape(-1, len(self._columns))
+        rest[:columns] = part.work.r[:columns, self._columns]
+        rest[columns:] = part.work.loose[self._columns]
         return room
 
     def write_shares(self, part: Part) -> None:
@@ -202,7 +208,10 @@ class Crossing:
         columns = part.columns
         room, split = self._shares[columns], len(self._D)
         part.work.D[self._D] = room[:split]
-        part.work.r[:columns, self._columns] = room[split:].reshape(columns, -1)
+        rest = room[split:].reshape(-1, len(self._columns))
+        part.work.r[:columns, self._columns] = rest[:columns]
+        if len(rest) > columns:
+            part.work.loose[self._columns] = rest[columns]
 
     def read_forces(self, part: Part) -> Array:
         """τ of the subsystems on the line."""
