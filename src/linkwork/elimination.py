@@ -94,7 +94,7 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
     )
     index = {name: b for b, name in enumerate(system.bodies)}
     parts, borders = placement.parts, placement.borders
-    node = np.zeros((len(parts), 15), np.int64)
+    node = np.zeros((len(parts), 16), np.int64)
     children: list[list[int]] = []
     ports: list[tuple[int, int]] = []
     inside: list[dict[str, tuple[int, int]]] = []  # of each subsystem: body => (child, column there)

@@ -21,6 +21,7 @@ from ..solvers.hierarchy import (
     ACCELERATE,
     ARRIVED,
     ENDS,
+    LIVE,
     MOVE,
     RANK,
     STOP,
@@ -85,10 +86,12 @@ CONTROL = 11
 START_TIME, LENGTH, EVALUATION_TIME, FACTOR, COUNTED = range(5)
 """Of the step: time at its start, its size [s]; time of the evaluation; factor for the next adaptive step; evaluations before."""
 PLAN = 5
+STIFF = 4
+"""In options: 1 if rows look ahead by a step. What they do then is no derivative that Adams' method could use."""
 # vote: judgements of a step, the largest of all parts' counts
 APART, ERROR, MOVED, TURNED, BAD, CHANGED = range(6)
-"""1 if predictor and corrector differ; local error against the tolerance; largest corrections; why to stop; 1 if more or fewer
-rows than before follow from the rest."""
+"""1 if predictor and corrector differ; local error against the tolerance; largest corrections; why to stop; 1 if what
+happened so far says nothing of what comes: more or fewer rows than before follow from the rest, or some are stiff."""
 VOTES = 6
 
 _NEXT, _PREPARE, _PLACED, _LOOK, _GATHERED, _DOWN, _TAKEN, _JUDGED, _SAMPLED = range(9)
@@ -253,11 +256,12 @@ def _store(tables, h, motion, s):
 
 
 @kernel
-def _judge(h, motion, tableau, counts, control, plan, integrator, tolerance, own, vote):
+def _judge(h, motion, tableau, counts, control, plan, options, own, vote):
     """What this part thinks of the end of a step; its `own` rates come first."""
-    n = motion.a.shape[0]
+    n, integrator, tolerance = motion.a.shape[0], int(options[0]), options[1]
     for i in range(VOTES):
         vote[i] = 0.0
+    vote[CHANGED] = options[STIFF]
     if control[BEGIN] == 0 and control[ROUND] == 0:
         if control[SMOOTH] != 0:
             vote[APART] = 1.0 if apart(h, motion, plan[LENGTH], own) else 0.0
@@ -268,7 +272,7 @@ def _judge(h, motion, tableau, counts, control, plan, integrator, tolerance, own
         vote[MOVED] = max(vote[MOVED], abs(h.x[MOVE, i]))
         vote[TURNED] = max(vote[TURNED], abs(h.x[STOP, i]))
     for i in range(h.node.shape[0]):
-        if h.node[i, RANK] != h.node[i, ARRIVED]:
+        if h.node[i, LIVE] != h.node[i, ARRIVED] or h.node[i, LIVE] != h.node[i, RANK]:
             vote[CHANGED] = 1.0
     vote[BAD] = finite(motion.y[TRIAL, n : n + own], counts, plan[LENGTH])
     if vote[BAD] == OK:
@@ -341,9 +345,10 @@ def run_components(
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
     A status of `STATES` … `SAMPLE` means: exchange that with the relatives and call again. options: integrator, tolerance,
-    budget of a step in clock ticks (0 for none), rates of own bodies, which come before those of other processes.
+    budget of a step in clock ticks (0 for none), rates of own bodies, which come before those of other processes,
+    1 if there are stiff rows.
     """
-    integrator, tolerance, budget, own = int(options[0]), options[1], options[2], int(options[3])
+    integrator, budget, own = int(options[0]), options[2], int(options[3])
     n, y, q = motion.a.shape[0], motion.y, motion.q
     related = control[PARENT] != 0 or control[CHILDREN] != 0
     if control[PHASE] == _NEXT:
@@ -420,7 +425,7 @@ def run_components(
                 control[STEP_STAGE] = s + 1
                 control[PHASE] = _PREPARE
                 continue
-            _judge(h, motion, tableau, counts, control, plan, integrator, tolerance, own, vote)
+            _judge(h, motion, tableau, counts, control, plan, options, own, vote)
             phase = _JUDGED
             if related:
                 control[PHASE] = phase
@@ -450,7 +455,7 @@ def run_components(
                     stats[UNSETTLED_TIME] = plan[EVALUATION_TIME]
                 stats[UNSETTLED] += 1
             for i in range(h.node.shape[0]):
-                h.node[i, ARRIVED] = h.node[i, RANK]
+                h.node[i, ARRIVED] = h.node[i, LIVE]
             take(motion)
             keep(h, motion, control[BEGIN] != 0 or vote[CHANGED] != 0.0)
             if control[BEGIN] == 0:

@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..compile import compile_apart
-from ..constrain import RowTable
 from ..elimination import Placement
 from ..model import Model
 from ..observe import Block, DirectObserver
 from ..rotation import Array
-from ..solvers import layout
 from ..subsystems import Subsystem, borders, hierarchy, ties
+from ..switching import Attachment
+from ..tables import SERVO_PLACE
+from .explicit import ExplicitMethod, stiff_rows
 from .implicit import refuse
 from .part import Part, Relatives, Steps
-from .rows import Start, settle
-from .sampled import SampledMethod
+from .rows import Start, redundant_rows, settle
 
 
-class ComponentMethod(SampledMethod):
+class ComponentMethod(ExplicitMethod):
     """Subsystems eliminated one after the other (Vlasenko and Kasper), in maximal coordinates.
 
     `integrator`: "rk4", "adams" (order four, one evaluation a step), "adaptive" (order five, keeps the local error at
-    `tolerance`) or "euler" (order one). `partition`: the subsystems; those that the model was written in by default.
+    `tolerance`) or "euler" (order one). Springs and motors too stiff for a fixed step are taken implicitly, at order one,
+    and Runge-Kutta replaces Adams then. `partition`: the subsystems; those that the model was written in by default.
     """
 
     name = "components"
@@ -33,6 +36,7 @@ class ComponentMethod(SampledMethod):
         refuse(self.name, flat)
         self.adaptive = steps.adaptive
         self._dt, self._steps = steps.dt, steps
+        self._integrator, self._tolerance, self._budget = steps.integrator, steps.tolerance, steps.budget
         self._relatives: Relatives | None = None
         self._top = hierarchy(model) if partition is None else partition
         self._tied = ties(flat)
@@ -51,15 +55,30 @@ class ComponentMethod(SampledMethod):
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
         assert self.system.rows is not None
+        self._redundant = redundant_rows(start)
         self._part = Part(self.system, self.system.rows, self._placement(), self._steps)
         self._rows = self._part.rows
         self._configuration = self.observer.configure(
             self.system, self._rows.names, start.attachment, start.tree_q
         )
 
-    def _marks(self) -> list[tuple[int, RowTable]]:
-        assert self.system.rows is not None
-        return [(layout.RATIO_ROW, self._rows), (layout.GAP_ROW, self.system.rows)]
+    def _restore(self, attachment: Attachment, tree_q: Array) -> None:
+        before = self._part
+        super()._restore(attachment, tree_q)
+        self._part.go_on(before, self._constraints, self._every_row)
+        self._stiffen()
+
+    def _stiffen(self) -> None:
+        """Take implicitly what is too stiff for the step."""
+        rows = self._constraints.rows
+        stiff = [] if self.adaptive else stiff_rows(self._start, self._dt)
+        bounded = {
+            name
+            for name, row in zip(self._rows.names, rows, strict=True)
+            if row["role"] == SERVO_PLACE and np.isfinite(row["value"][0])
+        }
+        self._chatters = [name for name in stiff if name in bounded]
+        self._part.stiffen([name for name in stiff if name not in bounded])
 
     def reset(self) -> None:
         self._rewind()
@@ -69,6 +88,7 @@ class ComponentMethod(SampledMethod):
         settle(self._tables, self._every_row, start.q)
         self._part.begin(self._tables, self._constraints, self._every_row, start.q, start.v)
         self._stats, self.state = self._part.stats, self._part.state
+        self._stiffen()
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         out = self._room(len(targets))
@@ -78,6 +98,7 @@ class ComponentMethod(SampledMethod):
     def change_step(self, dt: float) -> None:
         super().change_step(dt)
         self._part.dt = dt
+        self._stiffen()
         self.disturb()
 
     def disturb(self) -> None:
@@ -87,16 +108,14 @@ class ComponentMethod(SampledMethod):
         return {**super().memory(), **self._part.memory()}
 
     def info(self) -> dict[str, Any]:
-        return {
-            "integrator": self._steps.integrator,
-            "tolerance": self._steps.tolerance if self.adaptive else None,
-            "budget": self._steps.budget,
-            "subsystems": len(self._part.work.node),
-        }
+        return {**super().info(), "subsystems": len(self._part.work.node)}
 
-    def report(self) -> dict[str, Any]:
-        """The last step: evaluations and the largest gap at the last sample."""
-        return {
-            "evaluations": int(self._stats[layout.LAST_EVALUATIONS]),
-            "gap": float(self._stats[layout.LAST_GAP]),
-        }
+    def warnings(self) -> list[str]:
+        return [
+            *super().warnings(),
+            *(
+                f"drive '{name.partition(':')[0]}' is too stiff for steps of {self._dt:g} s and has a limited strength: "
+                f"it may chatter; shorten dt or use method 'simgc'"
+                for name in self._chatters
+            ),
+        ]

@@ -6,7 +6,7 @@ has to cross to another process the loop returns, and whoever runs the part carr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -73,7 +73,7 @@ class Part:
         self._tableau = np.vstack([tableau.a, tableau.b, tableau.c, tableau.e])
         ticks = 0.0 if steps.budget is None else steps.budget * cycles_per_second()
         own = 6 * (len(system.bodies) - sum(len(placement.borders[name].ports) for name in placement.remote))
-        self._options = np.array([INTEGRATORS[steps.integrator], steps.tolerance, ticks, own])
+        self._options = np.array([INTEGRATORS[steps.integrator], steps.tolerance, ticks, own, 0.0])
         self.dt = steps.dt
 
     def begin(
@@ -103,6 +103,20 @@ class Part:
         rows = constraints.rows
         rows["mode"] = np.where(np.isin(rows["role"], (HOLD, SERVO_RATE)), HELD, GIVEN)
         self.constraints, self.every_row = constraints, every_row
+
+    def go_on(self, before: Part, constraints: Constraints, every_row: Constraints) -> None:
+        """Take up the motion of a part with the same bodies and other rows."""
+        self.tables, self.dt = before.tables, before.dt
+        self.stats, self.motion, self.vote, self.state = before.stats, before.motion, before.vote, before.state
+        self._control, self._course = before._control, before._course
+        self.set_rows(constraints, every_row)
+        self.disturb()
+
+    def stiffen(self, names: Collection[str]) -> None:
+        """Take these rows implicitly, which look ahead by a step."""
+        rows = self.constraints.rows
+        rows["stiff"] = [name in names for name in self.rows.names]
+        self._options[components.STIFF] = float(rows["stiff"].any())
 
     def disturb(self) -> None:
         """Somebody changed something: the next step begins anew."""
@@ -198,7 +212,7 @@ class Crossing:
         columns = part.columns
         room, split = self._shares[columns], len(self._D)
         np.take(part.work.D, self._D, out=room[:split])
-        rest = room[split:].reshape(-1, len(self._columns))
+        rest = room[split:].reshape(columns + (columns > 1), -1)
         rest[:columns] = part.work.r[:columns, self._columns]
         rest[columns:] = part.work.loose[self._columns]
         return room
@@ -208,7 +222,7 @@ class Crossing:
         columns = part.columns
         room, split = self._shares[columns], len(self._D)
         part.work.D[self._D] = room[:split]
-        rest = room[split:].reshape(-1, len(self._columns))
+        rest = room[split:].reshape(columns + (columns > 1), -1)
         part.work.r[:columns, self._columns] = rest[:columns]
         if len(rest) > columns:
             part.work.loose[self._columns] = rest[columns]

@@ -24,11 +24,11 @@ from .layout import ON, PLACE, SMALLEST, SMALLEST_ROW, SOFT, TURN, USUAL, WANT, 
 # node: integers of each subsystem, the smaller ones first
 (
     ROW_BEGIN, ROW_END, CHILD_BEGIN, CHILD_END, WIDTH, PORT_BEGIN, PORT_END, NODE_D, NODE_COLUMN, NODE_A, NODE_Z, RANK,
-    ARRIVED, REMOTE, WAITS,
-) = range(15)  # fmt: skip
+    LIVE, ARRIVED, REMOTE, WAITS,
+) = range(16)  # fmt: skip
 """Its rows; children; columns of all of them; its bordering bodies in `port`; where its D, its columns of r and τ, its factors
-and Z begin; rows that did not follow from others, now and at the end of the last step; 1 if another process computes its D
-and r; 1 if something inside it is so."""
+and Z begin; rows that did not follow from others; how many that may be within a step, and what that was when the last one ended;
+1 if another process computes its D and r; 1 if something inside it is so."""
 FOREIGN = 2
 """In REMOTE: another process computes it, and its energy is not known here."""
 # child: integers of each body or subsystem as seen from the one above
@@ -44,8 +44,9 @@ ACCELERATE, MOVE, STOP = range(3)
 
 ROUNDING = 1e-13
 """What is left of a diagonal when it should vanish, as a share of what it would be if the bodies floated."""
-# Nearer to a singular position than this share of what is usual, 1e-4 rad or so, a gap of 1e-12 would move bodies visibly.
-_SHAKY = 1e-8
+# Nearer to a singular position than this, sin² of 1e-4 rad, a gap of 1e-12 would move bodies visibly; but light bodies between
+# heavy ones make small pivots anywhere: then by what is usual.
+_SHAKY, _UNUSUAL = 1e-8, 1e-6
 # scale: of each row of the subsystem that is being eliminated
 _SHARE, _NOISE = range(2)
 
@@ -177,24 +178,27 @@ def _eliminate(h, i, count, arriving):
     """L D Lᵀ of the coupled rows with diagonal pivoting, right-hand sides along with it; 1/D on the diagonal.
 
     It ends where all that is left follows from the rest, or nearly so: the pivots, in their order, are set against the largest
-    ones at ends of steps so far (USUAL). Within a step there are at most as many as at its start: a row that said nothing
-    there comes back at the end of a step, where its rate is stopped, and not by forces that could do any work.
+    ones at ends of steps so far (USUAL). What follows exactly where a step begins stays out until it ends: there its rate is
+    stopped, and not by forces in the midst of the step, which could do any work.
     """
     node, A, Z, column = h.node[i], h.A, h.Z, h.W[0]
     begin, size = node[ROW_BEGIN], node[ROW_END] - node[ROW_BEGIN]
     stride = 6 * (node[PORT_END] - node[PORT_BEGIN]) + 3
     a, z = node[NODE_A], node[NODE_Z]
-    rank = 0
+    rank, shaky = 0, False
     most = count if arriving else min(count, node[ARRIVED])
     usual = h.row[USUAL]
     for k in range(most):
-        best, share = -1, _SHAKY * usual[begin + k]
+        best, share = -1, min(_SHAKY, _UNUSUAL * usual[begin + k])
         for j in range(k, count):
             pivot = A[a + j * size + j]
-            if pivot > h.scale[_NOISE, j] and pivot * h.scale[_SHARE, j] > share:
-                best, share = j, pivot * h.scale[_SHARE, j]
+            if pivot > h.scale[_NOISE, j]:
+                shaky = True
+                if pivot * h.scale[_SHARE, j] > share:
+                    best, share = j, pivot * h.scale[_SHARE, j]
         if best < 0:
             break
+        shaky = False
         if best != k:
             for j in range(best + 1, count):
                 x = A[a + j * size + k]
@@ -222,6 +226,8 @@ def _eliminate(h, i, count, arriving):
                     Z[low + e] -= weight * Z[top + e]
             A[a + j * size + k] = weight
     node[RANK] = rank
+    if arriving:
+        node[LIVE] = count if shaky else rank
 
 
 @woven
