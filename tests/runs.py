@@ -31,6 +31,11 @@ def direct(model, method, **options):
     return Simulation(model, method=method, solver=None if method == "components" else "direct", **options)
 
 
+def bits(simulation):
+    """All of a state that must not differ between runs that are the same."""
+    return simulation.time, simulation.q.tobytes(), simulation.v.tobytes(), simulation.work
+
+
 def orders(errors):
     """Orders of convergence between steps that were halved."""
     return np.log2(np.divide(errors[:-1], errors[1:]))

@@ -72,7 +72,8 @@ def test_peaucellier_follows_its_reference(method, integrator):
 def test_mass_ratios_do_not_matter(method, ratio):
     drifts = []
     for h in (4e-3, 2e-3, 1e-3):
-        record = direct(scene("mass_ratio_four_bar", ratio=ratio), method, dt=h).run(3.0, reactions=False)
+        model = scene("mass_ratio_four_bar", ratio=ratio)
+        record = direct(model, method, integrator="adams", dt=h).run(3.0, reactions=False)
         assert record.info["worst_gap_m"] <= CLOSED
         drifts.append(record.energy_drift)
     # Fourth order; at 1e6 the load weighs 10 t, and 1e-16 of its 1e5 J is rounding that 3000 steps add up.
@@ -146,7 +147,16 @@ def check_four_bar(record, angle, rate, place=1e-6, energy=1e-5):
     assert np.hypot(x[-1] - math.sin(phi), y[-1] - math.cos(phi)) <= place
 
 
-@pytest.mark.parametrize(("method", "integrator"), [("simgc", "adams"), ("simgc", "rk4"), ("simmc", "adams"), ("components", "adams"), ("components", "rk4")])
+@pytest.mark.parametrize(
+    ("method", "integrator"),
+    [
+        ("simgc", "adams"),
+        ("simgc", "rk4"),
+        ("simmc", "adams"),
+        ("components", "adams"),
+        ("components", "rk4"),
+    ],
+)
 def test_double_four_bar_passes_ten_singular_positions(method, integrator):
     record = direct(scene("double_four_bar"), method, integrator=integrator).run(
         10.0, every=1e-3, reactions=False
@@ -560,7 +570,7 @@ def test_what_hangs_on_nothing_falls(method):
     model = Model("two")
     model.add(Body("free", at=(0.0, 0.0, 5.0), mass=1.0, inertia=(0.1, 0.2, 0.3)))
     model.add(Body("held", mass=1.0, inertia=(0.1, 0.2, 0.3)))
-    model.add(Slider("rail", "ground", "held", axis=(1.0, 0.0, 0.0), limits=(-1.0, 1.0), velocity=0.5))
+    model.add(Slider("rail", "ground", "held", axis=(1.0, 0.0, 0.0), velocity=0.5))
     record = direct(model, method).run(1.0)
     np.testing.assert_allclose(record["free.position.z"], 5.0 - 0.5 * 9.81 * record.time**2, atol=1e-12)
     np.testing.assert_allclose(record["held.position.x"], 0.5 * record.time, atol=1e-12)

@@ -9,6 +9,8 @@ to cross to a relative (`STATES` … `SAMPLE`), and goes on from there when it i
 subsystems are placed.
 """
 
+import math
+
 import numpy as np
 
 from ..coordinates.tree import local_rate, place, retract
@@ -89,14 +91,15 @@ PLAN = 5
 STIFF = 4
 """In options: 1 if rows look ahead by a step. What they do then is no derivative that Adams' method could use."""
 # vote: judgements of a step, the largest of all parts' counts
-APART, ERROR, MOVED, TURNED, BAD, CHANGED = range(6)
+APART, ERROR, MOVED, TURNED, BAD, CHANGED, NEAR = range(7)
 """1 if predictor and corrector differ; local error against the tolerance; largest corrections; why to stop; 1 if what
-happened so far says nothing of what comes: more or fewer rows than before follow from the rest, or some are stiff."""
-VOTES = 6
+happened so far says nothing of what comes: more or fewer rows than before follow from the rest, or some are stiff; how
+near a singular position is, 1/sin²."""
+VOTES = 7
 
 _NEXT, _PREPARE, _PLACED, _LOOK, _GATHERED, _DOWN, _TAKEN, _JUDGED, _SAMPLED = range(9)
 # Corrections beyond these leave an error worth another round: gaps are of second order in the first [rad or m].
-_FINE_PLACE, _FINE_RATE = 1e-8, 1e-7
+_FINE_PLACE, _FINE_RATE, _FINEST = 1e-8, 1e-7, 1e-3
 _ROUNDS = 20
 
 
@@ -262,6 +265,7 @@ def _judge(h, motion, tableau, counts, control, plan, options, own, vote):
     for i in range(VOTES):
         vote[i] = 0.0
     vote[CHANGED] = options[STIFF]
+    vote[NEAR] = 1.0 / h.report[SMALLEST]
     if control[BEGIN] == 0 and control[ROUND] == 0:
         if control[SMOOTH] != 0:
             vote[APART] = 1.0 if apart(h, motion, plan[LENGTH], own) else 0.0
@@ -446,7 +450,9 @@ def run_components(
                     clock[1] = plan[LENGTH] * plan[FACTOR]
                     continue
             _correct(tables, h, motion)
-            if vote[MOVED] > _FINE_PLACE or vote[TURNED] > _FINE_RATE:
+            # What is left of a rate makes a velocity larger by 1/sin near a singular position.
+            fine = min(1.0, max(_FINEST, 1.0 / math.sqrt(max(vote[NEAR], 1.0))))
+            if vote[MOVED] > _FINE_PLACE * fine or vote[TURNED] > _FINE_RATE * fine:
                 control[ROUND] += 1
                 if control[ROUND] < _ROUNDS:
                     control[PHASE] = _PLACED

@@ -171,7 +171,5 @@ class DirectMethod(ExplicitMethod):
         found = super().warnings()
         crowded = int(self._stats[layout.EULER_STEPS])
         if self._integrator != "euler" and crowded:
-            found.append(
-                f"in {crowded} steps events crowded so much that they were taken at first order"
-            )
+            found.append(f"in {crowded} steps events crowded so much that they were taken at first order")
         return found

@@ -107,7 +107,12 @@ class Part:
     def go_on(self, before: Part, constraints: Constraints, every_row: Constraints) -> None:
         """Take up the motion of a part with the same bodies and other rows."""
         self.tables, self.dt = before.tables, before.dt
-        self.stats, self.motion, self.vote, self.state = before.stats, before.motion, before.vote, before.state
+        self.stats, self.motion, self.vote, self.state = (
+            before.stats,
+            before.motion,
+            before.vote,
+            before.state,
+        )
         self._control, self._course = before._control, before._course
         self.set_rows(constraints, every_row)
         self.disturb()
