@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import compile_apart
+from ..compile import compile_apart, refuse_zero_inertia
 from ..elimination import Placement
+from ..errors import UnsupportedError
+from ..loads import JointFunction
 from ..model import Model
 from ..observe import Block, DirectObserver
 from ..rotation import Array
 from ..subsystems import Subsystem, borders, hierarchy, ties
 from ..switching import Attachment
+from ..system import System
 from ..tables import SERVO_PLACE
 from .explicit import ExplicitMethod, stiff_rows
 from .implicit import refuse
@@ -34,6 +37,12 @@ class ComponentMethod(ExplicitMethod):
     def __init__(self, model: Model, steps: Steps, partition: Subsystem | None = None):
         flat = model.flatten()
         refuse(self.name, flat)
+        for load in flat.loads.values():
+            if isinstance(load, JointFunction):
+                raise UnsupportedError(
+                    f"load '{load.name}' acts on the coordinates of joint '{load.joint}', which method '{self.name}' "
+                    f"does not have: its bodies float; use method 'simgc'"
+                )
         self.adaptive = steps.adaptive
         self._dt, self._steps = steps.dt, steps
         self._integrator, self._tolerance, self._budget = steps.integrator, steps.tolerance, steps.budget
@@ -47,7 +56,12 @@ class ComponentMethod(ExplicitMethod):
         self.reset()
 
     def _first_start(self, model: Model) -> Start:
-        return Start(model, True, lambda model: compile_apart(model, {}))
+        def floats(model: Model) -> System:
+            system = compile_apart(model, {})
+            refuse_zero_inertia(system)
+            return system
+
+        return Start(model, True, floats)
 
     def _placement(self) -> Placement:
         return Placement([self._top], borders(self._top, self._tied))
