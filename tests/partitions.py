@@ -23,7 +23,7 @@ def random_partition(rng, bodies, name="top", depth=0):
 
 
 def smooth_mechanism(seed, **options):
-    """A random mechanism without what component-based simulation refuses: limits, dry friction, servos of some strength."""
+    """A random mechanism without what component-based simulation refuses: limits, friction, limited servos."""
     plan = random_plan(seed, **options)
     rough = ("limits", "friction", "velocity_servo")
     extras = tuple(extra for extra in plan.extras if extra.kind not in rough)

@@ -78,22 +78,18 @@ def die() -> None:
 
 
 def amiss(ranks: Ranks, way: str) -> None:
-    """Two ranks that are not in step, or one that hangs: rank 1 must be told."""
+    """Two ranks that are not in step, or one that hangs: rank 1 notices, and rank 0 is told."""
     link = ranks.link(1 - ranks.rank, timeout=0.5)
     if ranks.rank == 0:
-        if way != "hang":
-            link.tell({"a": 1}) if way == "kind" else link.send(np.zeros(3 if way == "short" else 9))
-        if way == "kind of numbers":
-            time.sleep(0.2)
+        if way == "kind":
+            link.tell({"a": 1})
+        elif way != "hang":
+            link.send(np.zeros(3 if way == "short" else 9))
         ranks.link(1, channel=3, timeout=20).hear()
-        return
-    try:
-        if way == "kind of numbers":
-            link.hear()
+    elif way == "kind of numbers":
+        link.hear()
+    else:
         link.receive(np.zeros(5))
-    except LinkLost as lost:
-        write("lost", {"what": str(lost)})
-    ranks.link(0, channel=3).tell({})
 
 
 def write(name: str, what: object = None) -> None:

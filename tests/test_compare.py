@@ -30,7 +30,8 @@ def linear(rate=1.0):
 def test_every_method_is_listed_and_agrees():
     found = compare(scene("peaucellier"), duration=0.5)
     assert [entry.name for entry in found.entries] == [
-        "components", "global", "hybrid", "simgc, direct", "simgc, impulses", "simmc, direct", "simmc, impulses", "topological",
+        "components", "global", "hybrid", "simgc, direct", "simgc, impulses", "simmc, direct", "simmc, impulses",
+        "topological",
     ]  # fmt: skip
     assert list(found.refused) == ["tree"]
     assert "closes a loop" in found.refused["tree"]

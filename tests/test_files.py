@@ -714,7 +714,9 @@ def test_schema_knows_all_kinds_and_describes_their_fields() -> None:
     assert not any("function" in key for key in defs)
     assert "[N m s/rad, N s/m]" in defs["joint_hinge"]["properties"]["damping"]["description"]
     assert "[kg]" in defs["body"]["properties"]["mass"]["description"]
-    assert all("name" not in defs[key]["properties"] for key in ("body", "marker", "instance", "joint_hinge"))
+    assert all(
+        "name" not in defs[key]["properties"] for key in ("body", "marker", "placed", "sealed", "joint_hinge")
+    )
 
 
 @pytest.mark.parametrize(

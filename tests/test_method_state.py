@@ -36,7 +36,7 @@ def saved():
                 yield pytest.param(name, {}, options, 0.2, id=f"{name}-{method}-{rho}")
 
 
-@pytest.mark.parametrize(("name", "parameters", "options", "duration"), saved())
+@pytest.mark.parametrize(("name", "parameters", "options", "duration"), list(saved()))
 def test_runs_are_the_same_to_the_last_bit(name, parameters, options, duration, tmp_path):
     """Resumed, looked at, in parts, and once more."""
     every = duration / 4

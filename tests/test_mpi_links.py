@@ -89,8 +89,9 @@ def test_nobody_stays_when_mpiexec_is_killed(tmp_path: Path) -> None:
 )
 def test_what_does_not_fit_is_an_error_and_not_garbage(way: str, what: str, tmp_path: Path) -> None:
     done = run_ranks(2, "amiss", tmp_path, way)
-    assert done.returncode == 0, done.stderr
-    assert told(tmp_path, "lost")[1]["what"].startswith(what)
+    assert done.returncode == 1
+    assert f"LinkLost: rank 1: stopped: {what}" in done.stderr
+    assert nobody_left(tmp_path)
 
 
 def test_the_command_line_starts_itself_again_in_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,3 +119,13 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(MissingExtraError, match="mpi4py"):
         launch.mpiexec(2, [])
+
+
+def test_the_benchmark_reports_both_lines() -> None:
+    from linkwork.bench import SUITES
+
+    result = SUITES["links"](quick=True)
+    rows = result.to_dict()["rows"]
+    assert {row["line"] for row in rows} == {"TCP", "MPI"}
+    assert all(0 < row["min_us"] <= row["median_us"] <= row["p99_us"] for row in rows)
+    assert len(list(result.tables())) == 1

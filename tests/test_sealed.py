@@ -4,6 +4,8 @@ import dataclasses
 import json
 import re
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -245,8 +247,6 @@ def test_an_old_file_stays_if_sealing_fails(file: Path, component: Model) -> Non
 
 
 def test_the_package_that_is_missing_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
     for name in [name for name in sys.modules if name.partition(".")[0] == "cryptography"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "cryptography", None)
@@ -360,6 +360,15 @@ def test_a_wrong_port_is_named(file: Path) -> None:
         ModelError, match=r"car\.yaml:7:\d+: joints\.hold\.b: there is no body 'left\.secret_strut'"
     ):
         load_model(path)
+
+
+def test_placing_one_loads_no_numba(file: Path) -> None:
+    code = (
+        "import sys; from linkwork import Model, Sealed; model = Model(); model.add(Sealed('a', sys.argv[1]))\n"
+        "model.flatten(); print([m for m in ('numba', 'cryptography', 'mpi4py') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_inside_cannot_be_changed(file: Path) -> None:

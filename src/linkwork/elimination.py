@@ -50,7 +50,7 @@ def row_ends(system: System, table: RowTable) -> list[list[int]]:
 
 
 class Placement:
-    """Where bodies and subsystems stand in the hierarchies of a compiled system: one, or several of a process' share."""
+    """Where bodies and subsystems stand in the hierarchies of a compiled system: one, or several."""
 
     def __init__(
         self, tops: Sequence[Subsystem], borders: Mapping[str, Border], remote: Collection[str] = ()
@@ -136,9 +136,9 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
         room_A, room_Z = room_A + rows * rows, room_Z + rows * (size + 3)
     block = np.full((len(homes), ENDS, 2), -1, np.int64)
     for r, touched in enumerate(row_ends(system, table)):
-        for end, body in enumerate(touched):
-            if body >= 0:
-                block[r, end] = inside[homes[r]][system.bodies[body]]
+        for end, b in enumerate(touched):
+            if b >= 0:
+                block[r, end] = inside[homes[r]][system.bodies[b]]
     total = len(homes)
     most = int(counts.max(initial=1))
     widest = int(node[:, WIDTH].max(initial=1))
@@ -154,13 +154,14 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
 
 
 def _magnitude(x: np.ndarray) -> np.ndarray:
-    """Rounded up to a power of 1024: enough to judge rounding, and all that a part tells others of the mass of a body."""
+    """Rounded up to a power of 1024: enough to judge rounding, and all that a part tells others of a body's mass."""
     powers = np.ceil(np.log2(x, out=np.full(x.shape, -np.inf), where=x > 0.0) / 10.0)
     return np.asarray(np.exp2(10.0 * powers))
 
 
 def _inertias(system: System) -> np.ndarray:
-    """Inverse mass matrix of every body against its rates as it stands at the start, and whether it turns with the body."""
+    """Inverse mass matrix of every body against its rates as it stands at the start, and whether it turns with the
+    body."""
     tables, n = system.fresh_tables(), system.nv
     dofs = tables.dofs
     bodies = len(system.bodies)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import time as wall
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -14,7 +15,7 @@ import numpy as np
 from . import __version__, snapshot
 from .coordinates.dynamics import body_pose, body_twist, energies
 from .coordinates.tree import place
-from .errors import LinkworkError, SimulationError, nearest
+from .errors import LinkworkError, PartLostError, SimulationError, nearest
 from .explain import likely_reason
 from .integrate import OK, State
 from .loads import Force
@@ -377,8 +378,26 @@ class Simulation:
 
     def _reach(self, targets: Sequence[float]) -> tuple[Block, int]:
         """Samples at the targets that were reached, and the status in the end."""
-        done, status, out = self.method.reach(targets)
+        try:
+            done, status, out = self.method.reach(targets)
+        except PartLostError as lost:
+            self._rescue(lost)
+            raise
         return tuple(array[:done] for array in out), status
+
+    def _rescue(self, lost: PartLostError) -> None:
+        """Save where all parts of the model last agreed, and tell where."""
+        stem = f"{self.system.name}-{self.time:.6g}s"
+        path = next(
+            path
+            for k in itertools.count()
+            if not (path := Path(f"{stem}{f'-{k}' if k else ''}.state.npz")).exists()
+        )
+        try:
+            self.save_state(path)
+            lost.args = (f"{lost}, saved as {path}: make the simulation anew and `load_state` it",)
+        except OSError as error:
+            lost.args = (f"{lost}, but could not be saved as {path} ({error.strerror}): use `save_state`",)
 
     def save_state(self, path: str | Path) -> None:
         """Write everything a run needs to go on bit by bit as if never interrupted."""

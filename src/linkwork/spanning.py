@@ -101,7 +101,8 @@ def spanning_tree(flat: Flat) -> tuple[list[Edge], list[Joint], list[str]]:
 def floating(
     flat: Flat, points: Mapping[str, Vector] | None = None
 ) -> tuple[list[Edge], list[Joint], list[str]]:
-    """Every body free at its centre of mass, or at a point given for it [m], every joint a constraint: maximal coordinates."""
+    """Every body free at its centre of mass, or at a point given for it [m], every joint a constraint: maximal
+    coordinates."""
     edges = []
     for name, body in flat.bodies.items():
         com = np.array(body.at) + matrix(body.rotation) @ body.mass_properties.com

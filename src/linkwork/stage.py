@@ -17,6 +17,7 @@ from .joints.base import Joint
 from .loads.line import LineFunction
 from .loads.spring import Spring
 from .model import Flat, Model, Scenery
+from .model.sealed import Port
 from .rotation import IDENTITY, Array, Quaternion, Vector, frame_from_axis, matrix, quaternion
 from .shapes import Capsule, Shape, Sphere
 
@@ -179,10 +180,11 @@ def stage_of(model: Model) -> Stage:
     )
     bodies = []
     for name, body in flat.bodies.items():
-        solid = body.mass_properties
-        com = _triple(solid.com)
+        mass, com = 0.0, (0.0, 0.0, 0.0)
+        if not isinstance(body, Port):  # what that weighs, its component keeps to itself
+            mass, com = body.mass_properties.mass, _triple(body.mass_properties.com)
         shapes = body.shapes or _rods(name, com, joints, points)
-        bodies.append(SeenBody(name, shapes, com, solid.mass, body.color))
+        bodies.append(SeenBody(name, shapes, com, mass, body.color))
     scenery = tuple(map(_scenery, flat.scenery.values()))
     return Stage(model.name, model.gravity, tuple(bodies), joints, points, springs, scenery)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .contact import ContactResult
     from .implicit import ImplicitResult
+    from .links import LinkResult
     from .loops import LoopResult
     from .report import Result
     from .view import ViewResult
@@ -52,11 +53,21 @@ def _view(*, quick: bool = False, progress: Callable[[float], object] | None = N
     return run(quick=quick, progress=progress)
 
 
-SUITES: dict[str, Callable[..., Result | LoopResult | ContactResult | ImplicitResult | ViewResult]] = {
+def _links(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> LinkResult:
+    """Lines between processes: round trips over TCP and MPI."""
+    from .links import run
+
+    return run(quick=quick, progress=progress)
+
+
+SUITES: dict[
+    str, Callable[..., Result | LoopResult | ContactResult | ImplicitResult | ViewResult | LinkResult]
+] = {
     "tree": _tree,
     "loops": _loops,
     "contact": _contact,
     "implicit": _implicit,
     "view": _view,
+    "links": _links,
 }
 """Every suite by the name that the command line calls it."""

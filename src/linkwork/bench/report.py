@@ -126,7 +126,19 @@ def made_with(repetitions: int, shortest: float) -> dict[str, Any]:
         "shortest_repetition_ms": 1e3 * shortest,
     }
     packages = {"pinocchio": "pin", "dart": "dartpy", "bullet": "pybullet"}
-    for name in ("linkwork", "numpy", "numba", "mujoco", "pinocchio", "bullet", "dart", "drake", "exudyn"):
+    for name in (
+        "linkwork",
+        "numpy",
+        "numba",
+        "mujoco",
+        "pinocchio",
+        "bullet",
+        "dart",
+        "drake",
+        "exudyn",
+        "mpi4py",
+        "mpich",
+    ):
         try:
             found[name] = version(packages.get(name, name))
         except PackageNotFoundError:

@@ -44,7 +44,7 @@ def warmup(as_json: AsJson = False) -> None:
 @app.command()
 def bench(
     suite: Annotated[
-        str, typer.Argument(help="What to measure: tree, loops, contact, implicit or view.")
+        str, typer.Argument(help="What to measure: tree, loops, contact, implicit, view or links.")
     ] = "tree",
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions.")] = False,
     as_json: AsJson = False,

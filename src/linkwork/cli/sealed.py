@@ -80,6 +80,7 @@ def serve(
 ) -> None:
     """Serve a sealed component to models elsewhere, until Ctrl-C."""
     from ..distributed.handshake import read_token
+    from ..distributed.launch import LISTENING
     from ..distributed.sealed_file import find_key, unseal
     from ..distributed.server import Server, end_with_parent, is_loopback, stop_on_signals
 
@@ -94,7 +95,12 @@ def serve(
             highlight=False, soft_wrap=True,
         )  # fmt: skip
     stop_on_signals()
-    Server(component, header, host, port, token, lambda text: print(text, flush=True)).run(once)
+
+    def say(text: str) -> None:
+        if not child or LISTENING in text:  # who started a child wants to know where it listens, no more
+            print(text, flush=True)
+
+    Server(component, header, host, port, token, say).run(once)
 
 
 def _tell(header: Header, as_json: bool) -> None:

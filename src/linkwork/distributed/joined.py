@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time as wall
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import numpy as np
 from ..errors import LinkworkError, PartLostError
 from ..integrate import OK
 from ..methods.components import ComponentMethod
+from ..methods.part import Part
 from ..observe import Block
 from ..rotation import Array
 from .exchange import Line
@@ -28,6 +31,10 @@ class JoinedMethod(ComponentMethod):
     """The same with lines to other processes. If one of them ends, all go back to where they last agreed."""
 
     _lines: list[Line]
+    _busy = 0.0
+    """Time that this process' part computed so far [s]."""
+    _waited = 0.0
+    """And waited for others, sending included [s]."""
     _kept: dict[str, Array]
     """The state of all parts when they last agreed, as `memory` has it."""
 
@@ -59,6 +66,8 @@ class JoinedMethod(ComponentMethod):
         done = 0
         for piece, wanted in self._pieces(targets):
             try:
+                if self._part.disturbed:  # somebody wrote to it: that must not be lost either
+                    self._remember()
                 reached, status, block = self._together(piece)
                 if status == OK and wall.monotonic() - self._when > _OFTEN:
                     self._remember()
@@ -71,6 +80,22 @@ class JoinedMethod(ComponentMethod):
                 break
         joined = tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return done, status, joined
+
+    def _own(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        """`advance` of this process' part, while the others do theirs."""
+        with self._timed():
+            return super().advance(targets)
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Count time in which this process' part is stepped, and how much of it was spent waiting."""
+        began, waited = wall.perf_counter(), sum(line.link.waited for line in self._lines)
+        try:
+            yield
+        finally:
+            waited = sum(line.link.waited for line in self._lines) - waited
+            self._waited += waited
+            self._busy += wall.perf_counter() - began - waited
 
     def _pieces(self, targets: Sequence[float]) -> Iterator[tuple[list[float], int]]:
         """Targets in pieces after which parts may say where they are, and how many of each piece are asked for."""
@@ -96,7 +121,8 @@ class JoinedMethod(ComponentMethod):
         self.close()
         self._go_back()
         raise PartLostError(
-            f"t = {time:.6g} s: component {where} is lost: {lost}; the state at t = {self.state.clock[2]:.6g} s is kept",
+            f"t = {time:.6g} s: component {where} is lost: {lost}; the state at t = "
+            f"{self.state.clock[2]:.6g} s is kept",
             time,
         ) from lost
 
@@ -115,9 +141,37 @@ class JoinedMethod(ComponentMethod):
     def outcome(self) -> dict[str, Any]:
         return {**super().outcome(), "processes": self.times()}
 
-    @abstractmethod
+    def _holds(self) -> list[str]:
+        """Names of the components that this process computes."""
+        return written(self._part)
+
     def times(self) -> list[dict[str, Any]]:
-        """Of every process: what it holds, and how long it computed and waited so far [s]."""
+        """Of every process: what it holds, and how long it computed and waited while stepping so far [s]."""
+        found: list[dict[str, Any]] = [
+            {
+                "process": os.getpid(),
+                "components": self._holds(),
+                "computed_s": self._busy,
+                "waited_s": self._waited,
+            }
+        ]
+        for line in self._lines:
+            try:
+                answer, _ = ask(line, {"do": "report"})
+            except LinkLost:
+                continue
+            found.append(
+                {
+                    "process": answer["process"], "components": list(line.names), "computed_s": answer["computed"],
+                    "waited_s": answer["waited"],
+                }
+            )  # fmt: skip
+        return found
+
+
+def written(part: Part) -> list[str]:
+    """Names of the components that the user wrote and this part holds."""
+    return [name for name in part.placement.number if "/" not in name and name not in part.placement.remote]
 
 
 def ask(

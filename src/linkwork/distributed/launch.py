@@ -17,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Sequence
@@ -74,7 +75,7 @@ class Ranks:
 
     def __init__(self, expected: int | None = None):
         """`expected` is the number of ranks that was asked for, if it was."""
-        guard = None if _begun() else _fork_guard()
+        guard = _fork_guard() if inside_mpi() and not _begun() else None
         world = need("mpi4py.MPI", "mpi", "a run of several ranks").COMM_WORLD
         self.rank: int = world.Get_rank()
         self.size: int = world.Get_size()
@@ -89,6 +90,10 @@ class Ranks:
         """A line to another rank. Both sides must take the same `channel`."""
         return MpiLink(self.lifeline, rank, channel, timeout)
 
+    def fail(self) -> None:
+        """A rank was lost: when this process exits, all end."""
+        self._failed = True
+
     def __enter__(self) -> Self:
         return self
 
@@ -96,17 +101,28 @@ class Ranks:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is None or (isinstance(error, SystemExit) and not error.code):
-            self.lifeline.leave()
+            self._leave_together()
             return
         self._failed = True
         if self.rank == 0:
             return
-        if isinstance(error, LinkLost):  # rank 0 knows
-            self._end()
-        if not isinstance(error, LinkworkError):
-            traceback.print_exception(error)
-        self.lifeline.leave(f"stopped: {str(error) or type(error).__name__}")
+        if not self.lifeline.lost(self.rank):  # else rank 0 knows of another that ended first
+            if not isinstance(error, LinkworkError):
+                traceback.print_exception(error)
+            self.lifeline.leave(f"stopped: {str(error) or type(error).__name__}")
         self._end()
+
+    def _leave_together(self) -> None:
+        """Wait for all others here, where a death is noticed; the end of MPI would wait for the dead for ever."""
+        done = self._world.Ibarrier()
+        while not done.Test():
+            if lost := self.lifeline.lost(self.rank):
+                self._failed = True
+                if self.rank != 0:
+                    self._end()
+                raise LinkLost(*lost)
+            time.sleep(1e-3)
+        self.lifeline.leave()
 
     def _end(self) -> None:
         """At the exit of Python, before MPI would wait for ranks that are no more."""
@@ -186,15 +202,24 @@ class Servant:
                     said = self._process.stderr.read().strip().removeprefix("error:").strip()
                     raise LinkworkError(said or f"{self.file}: its process ended before it could be reached")
                 if match := re.search(rf"{LISTENING} (tcp://\S+)", line):
+                    # A pipe that nobody empties stops who writes into it.
+                    threading.Thread(
+                        target=self._repeat, name=f"servant {self.file.name}", daemon=True
+                    ).start()
                     return match[1]
         raise LinkworkError(f"{self.file}: its process did not begin to listen within {_START:g} s")
+
+    def _repeat(self) -> None:
+        """Pass on what it has to complain about."""
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            sys.stderr.write(line)
 
     def close(self) -> None:
         """End the process. Closing twice does no harm."""
         atexit.unregister(self.close)
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
+        assert self._process.stdin is not None
+        self._process.stdin.close()
         try:
             self._process.wait(2.0)
         except subprocess.TimeoutExpired:

@@ -73,11 +73,10 @@ class Lifeline:
             while len(self._sockets) < self.size - 1:
                 try:
                     connection, _ = server.accept()
-                    connection.settimeout(5.0)
-                    said = _exactly(connection, _TOKEN + 4)
                 except TimeoutError:
                     missing = sorted(set(range(1, self.size)) - set(self._sockets))
                     raise LinkworkError(f"ranks {missing} did not call rank 0 within {_START:g} s") from None
+                said = _exactly(connection, _TOKEN + 4)
                 rank = int.from_bytes(said[_TOKEN:], "little")
                 if hmac.compare_digest(said[:_TOKEN], token) and 0 < rank < self.size:
                     connection.settimeout(None)
@@ -149,10 +148,10 @@ class Lifeline:
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:
+    """So many bytes, or zeros if they do not come."""
     got = b""
-    while len(got) < size:
-        more = connection.recv(size - len(got))
-        if not more:
-            return bytes(size)
-        got += more
-    return got
+    connection.settimeout(5.0)
+    with contextlib.suppress(OSError):
+        while len(got) < size and (more := connection.recv(size - len(got))):
+            got += more
+    return got if len(got) == size else bytes(size)

@@ -2,7 +2,7 @@
 
 A call of MPI that waits for a rank that was killed waits for ever (mpich 5.0 tells nobody), and so does sending once
 its buffers are full. So nothing here blocks: a request is made and tried until it is done, and `lifeline` says
-whether waiting still makes sense. Trying costs nothing: 2.7 µs a round trip against 4.5 µs of blocking calls.
+whether waiting still makes sense. Trying is no slower than blocking calls are (`linkwork bench links`).
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from ..rotation import Array
 from .lifeline import Lifeline
 from .links import MAX_MESSAGE, MESSAGE, NUMBERS, TIMEOUT, Link, LinkLost, mismatch, pack, unpack
 
-_SPINS = (
-    200  # tries before others get the processor: about 0.1 ms, longer than an answer takes that is on its way
-)
-_YIELDING = 0.002  # then the processor is offered to others, so long [s]; after that it sleeps between tries
-_NAP, _LONG_NAP = (
-    50e-6,
-    1e-3,
-)  # between tries [s]; the long one where nothing came for a hundred times as long
+# How to wait, by trial on two cores, idle and crowded. An answer that is on its way comes within a few tries. Then the
+# processor is offered to others, for ranks may be more than cores. Where somebody keeps it for long (a program that
+# has nothing to do with this run, 2 ms a round trip), a nap is better: who slept is preferred (0.3 ms).
+_SPINS = 20
+_YIELDING = 0.002  # so long the processor is offered [s]; after that it sleeps between tries
+_NAP, _LONG_NAP = 50e-6, 1e-3  # between tries [s]; shorter naps make all worse; the long one after 0.1 s
+_KEPT, _NAPPING = 0.3e-3, 100  # an offer that was taken for so long [s] makes so many waits nap at once
 _yield = getattr(os, "sched_yield", lambda: time.sleep(0))
 
 
@@ -45,9 +44,9 @@ class MpiLink(Link):
         self._truncated = MPI.ERR_TRUNCATE
         self._error = MPI.Exception
         self._closed = False
-        self._pending: Any = (
-            None  # a request that was given up: its buffer must live on, for MPI may still write there
-        )
+        self._crowded = 0  # waits that nap at once
+        # A request that was given up: its buffer must live on, for MPI may still write there.
+        self._pending: Any = None
 
     def send(self, numbers: Array) -> None:
         began = perf_counter()
@@ -116,30 +115,39 @@ class MpiLink(Link):
 
     def _wait(self, test: Any, kind: int | None, into: Array | None, timeout: float | None) -> None:
         status, began = self._status, perf_counter()
-        nap = 0.0
+        self._crowded = max(0, self._crowded - 1)
         while not test(status):
-            waited = perf_counter() - began
-            if waited < _YIELDING:
+            now = perf_counter()
+            waited = now - began
+            if waited < _YIELDING and not self._crowded:
                 _yield()
+                if perf_counter() - now > _KEPT:
+                    self._crowded = _NAPPING
                 continue
-            nap = _LONG_NAP if waited > 100 * _LONG_NAP else _NAP
             if lost := self._lifeline.lost(self.rank):
                 if test(status):  # what it sent before it ended may just have arrived
                     return
                 raise LinkLost(*lost)
-            if kind is not None:
-                self._look_for_other(test, kind, into)
+            if kind is not None and self._look_for_other(test, kind, into):
+                return
             if timeout is not None and waited > timeout:
                 raise self._silent(timeout)
-            time.sleep(nap)
+            time.sleep(_LONG_NAP if waited > 100 * _LONG_NAP else _NAP)
 
-    def _look_for_other(self, test: Any, kind: int, into: Array | None) -> None:
-        """The peer is in order, but nothing came: did it send something of the other kind?"""
+    def _look_for_other(self, test: Any, kind: int, into: Array | None) -> bool:
+        """Nothing came: was something of the other kind sent instead? True if what is waited for came meanwhile.
+
+        A request that was found done must not be tried again: MPI then tells of an empty one.
+        """
         other = MESSAGE if kind == NUMBERS else NUMBERS
         found = type(self._status)()
-        if self._world.Iprobe(self.rank, self._tags[other], found) and not test(self._status):
-            length = found.Get_count(self._byte)
-            raise self._lost(mismatch(kind, None if into is None else into.nbytes, other, length))
+        if not self._world.Iprobe(self.rank, self._tags[other], found):
+            return False
+        if test(self._status):
+            return True
+        raise self._lost(
+            mismatch(kind, None if into is None else into.nbytes, other, found.Get_count(self._byte))
+        )
 
 
 class _Arrival:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import Any
+
+import numpy as np
 
 from ..compile import compile_apart
 from ..elimination import Placement
@@ -14,8 +14,9 @@ from ..methods.rows import Start
 from ..model import Model
 from ..model.sealed import sealed_parts
 from ..observe import Block
+from ..partition import refine
 from ..rotation import Array
-from ..subsystems import Subsystem, borders
+from ..subsystems import Subsystem, borders, hierarchy
 from .exchange import Below, Line
 from .handshake import call
 from .joined import JoinedMethod, ask
@@ -25,7 +26,7 @@ from .share import foreign, without_ports
 
 
 class SealedMethod(JoinedMethod):
-    """A model with sealed components. Their ports are bodies here; all else of them is known to their processes only."""
+    """A model with sealed components: their ports are bodies here, all else is known to their own processes only."""
 
     def __init__(self, model: Model, steps: Steps, partition: Subsystem | None = None):
         self._sealed = dict(sealed_parts(model))
@@ -61,12 +62,12 @@ class SealedMethod(JoinedMethod):
         self._shown = without_ports(model, flat, 1.0)  # to find a start, anything will do that has inertia
         return Start(self._shown, True, lambda _: compile_apart(shown, {}))
 
-    def _placement(self) -> Placement:
-        top = _stubs(self._top, {name: tuple(self._ports(name)) for name in self._sealed})
-        return Placement([top], borders(top, self._tied, remote=tuple(self._sealed)), tuple(self._sealed))
+    def _subsystems(self, model: Model) -> Subsystem:
+        return refine(hierarchy(model), self._tied, remote=tuple(self._sealed))
 
-    def _ports(self, name: str) -> list[str]:
-        return [f"{name}.{port.name}" for port in self._sealed[name].header.ports]
+    def _placement(self) -> Placement:
+        remote = tuple(self._sealed)
+        return Placement([self._top], borders(self._top, self._tied, remote=remote), remote)
 
     def _prepare(self, start: Start) -> None:
         super()._prepare(start)
@@ -97,20 +98,19 @@ class SealedMethod(JoinedMethod):
         else:
             for line in self._lines:
                 ask(line, {"do": "reset"})
-        self._disturbed = True
         self._remember()
-
-    def disturb(self) -> None:
-        super().disturb()
-        self._disturbed = True
 
     def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state = self.state
-        told = {"do": "advance", "dt": self._dt, "disturbed": self._disturbed}
-        numbers = {"targets": _array(targets), "clock": state.clock, "counts": state.counts.astype(float)}
+        told = {"do": "advance", "dt": self._dt, "disturbed": self._part.disturbed}
+        numbers = {
+            "targets": np.array(targets, float),
+            "clock": state.clock,
+            "counts": state.counts.astype(float),
+        }
         for line in self._lines:
             line.link.tell(told, numbers)
-        done, status, block = ComponentMethod.advance(self, targets)
+        done, status, block = self._own(targets)
         for line in self._lines:
             answer, _ = line.link.hear()
             if answer.get("bad"):
@@ -118,7 +118,6 @@ class SealedMethod(JoinedMethod):
                     f"t = {state.clock[2]:.6g} s: inside component {line} something is running away or not a number; "
                     "the step is probably too long"
                 )
-        self._disturbed = False
         return done, status, block
 
     def _gather(self) -> dict[str, Array]:
@@ -129,29 +128,7 @@ class SealedMethod(JoinedMethod):
         for line in self._lines:
             ask(line, {"do": "load"}, {"state": data[f"sealed_{line.names[0]}"]})
 
-    def times(self) -> list[dict[str, Any]]:
-        waited = sum(line.link.waited for line in self._lines)
-        found = [
-            {"process": os.getpid(), "components": [], "computed_s": self._busy - waited, "waited_s": waited}
-        ]
-        for line in self._lines:
-            answer, _ = ask(line, {"do": "report"})
-            found.append(
-                {
-                    "process": answer["process"], "components": list(line.names), "computed_s": answer["computed"],
-                    "waited_s": answer["waited"],
-                }
-            )  # fmt: skip
-        return found
-
     def close(self) -> None:
         super().close()
         for servant in self._servants:
             servant.close()
-
-
-def _stubs(top: Subsystem, ports: dict[str, tuple[str, ...]]) -> Subsystem:
-    """The hierarchy in which other processes' subsystems are their ports."""
-    if top.name in ports:
-        return Subsystem(top.name, ports[top.name])
-    return Subsystem(top.name, top.bodies, tuple(_stubs(child, ports) for child in top.children))

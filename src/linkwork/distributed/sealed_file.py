@@ -25,7 +25,6 @@ from ..io import dump_model, parse_model
 from ..item import Name, Orientation, Point, explain, item
 from ..model import Component
 from ..results.files import atomic, need
-from .conceal import conceal, features, reveal
 
 FORMAT = 1
 KEY_VARIABLE = "LINKWORK_SEAL_KEY"
@@ -105,6 +104,8 @@ def seal(
     component: Component, path: str | os.PathLike[str], ports: Sequence[str], key: bytes | None = None
 ) -> Header:
     """Write a component as a sealed file; `ports` are the bodies that others may be joined to."""
+    from .conceal import conceal, features  # brings Numba along, which reading a header need not wait for
+
     flat = component.flatten()
     text = dump_model(conceal(component, ports))
     poses = tuple(PortPose(name, flat.bodies[name].at, flat.bodies[name].rotation) for name in ports)
@@ -130,6 +131,8 @@ def read_header(path: str | os.PathLike[str]) -> Header:
 
 def unseal(path: str | os.PathLike[str], key: bytes | None = None) -> tuple[Component, Header]:
     """The component in a sealed file, and its header. Inner names are meaningless."""
+    from .conceal import reveal
+
     invalid = need("cryptography.exceptions", "seal", "a sealed component").InvalidTag
     header, head, rest = _read(path)
     if header.keyed and key is None:

@@ -1,14 +1,13 @@
 """What the process of a part and the one that holds the rest of the model say to each other between steps.
 
-A part answers questions: `advance` through targets (in step with all others, see `exchange`), `save` and `load` its state,
-`reset`, `report` how long it computed and waited. The part of a sealed component tells nothing else, and the state that it
-hands out for safekeeping is encrypted: only its own process can read it.
+A part answers questions: `advance` through targets (in step with all others, see `exchange`), `save` and `load`
+its state, `reset`, `report` how long it computed and waited. The part of a sealed component tells nothing else,
+and the state that it hands out for safekeeping is encrypted: only its own process can read it.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import time as wall
 from abc import ABC, abstractmethod
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import LinkworkError
+from ..formulations.components import BAD
 from ..methods.implicit import refuse
 from ..methods.part import Crossing, Steps
 from ..methods.rows import Start
@@ -44,7 +44,7 @@ class Attendant(ABC):
         self._link, self.share = link, share
         self._above = Above(link, Crossing(share.part, tops))
         self._start = q, v
-        self._busy = 0.0
+        self._busy = self._waited = 0.0
         share.begin(q, v)
 
     def serve(self) -> None:
@@ -67,8 +67,10 @@ class Attendant(ABC):
         out = self.share.room(len(targets))
         began, waited = wall.perf_counter(), self._link.waited
         done, status = part.advance(targets.tolist(), out, self._above)
-        self._busy += wall.perf_counter() - began - (self._link.waited - waited)
-        bad = int(self._above.own_vote[4])
+        waited = self._link.waited - waited
+        self._waited += waited
+        self._busy += wall.perf_counter() - began - waited
+        bad = int(self._above.own_vote[BAD])
         self._link.tell(
             {"done": done, "status": status, "bad": bad, "rate": int(part.state.counts[3])},
             self._samples(out),
@@ -92,30 +94,13 @@ class Attendant(ABC):
         self._link.tell({"reset": True})
 
     def _report(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
-        self._link.tell({"computed": self._busy, "waited": self._link.waited, "process": os.getpid()})
+        self._link.tell({"computed": self._busy, "waited": self._waited, "process": os.getpid()})
 
     @abstractmethod
     def _save(self, message: dict[str, Any], arrays: dict[str, Array]) -> None: ...
 
     @abstractmethod
     def _load(self, message: dict[str, Any], arrays: dict[str, Array]) -> None: ...
-
-    def _packed(self) -> bytes:
-        """The state as bytes, always as many."""
-        state, buffer = self.share.part.state, io.BytesIO()
-        np.savez(
-            buffer, allow_pickle=False, clock=state.clock, counts=state.counts, **self.share.part.memory()
-        )
-        return buffer.getvalue()
-
-    def _unpack(self, packed: bytes) -> None:
-        state, part = self.share.part.state, self.share.part
-        try:
-            with np.load(io.BytesIO(packed), allow_pickle=False) as stored:
-                for name, array in {"clock": state.clock, "counts": state.counts, **part.memory()}.items():
-                    array[...] = stored[name]
-        except (OSError, ValueError, KeyError, EOFError) as error:
-            raise LinkworkError(f"a saved state of another component, or damaged ({error})") from None
 
 
 _DOES = ("advance", "reset", "report", "save", "load", "force")
@@ -155,14 +140,15 @@ class SealedAttendant(Attendant):
     def _save(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
         nonce = os.urandom(12)
         self._link.tell(
-            {"saved": True}, {"state": as_numbers(nonce + self._cipher.encrypt(nonce, self._packed(), None))}
+            {"saved": True},
+            {"state": as_numbers(nonce + self._cipher.encrypt(nonce, self.share.pack(), None))},
         )
 
     def _load(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
         invalid = need("cryptography.exceptions", "seal", "a sealed component").InvalidTag
         packed = as_bytes(arrays["state"])
         try:
-            self._unpack(self._cipher.decrypt(packed[:12], packed[12:], None))
+            self.share.unpack(self._cipher.decrypt(packed[:12], packed[12:], None))
         except (invalid, LinkworkError, ValueError):
             self._link.tell({"error": "cannot take up that state: it was saved by another component"})
             return

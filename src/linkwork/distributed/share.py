@@ -1,19 +1,20 @@
 """The share of a model that one process holds: bodies, joints, loads and drives of some of its subsystems.
 
-Bodies of other processes that border on them stand there as bodies without mass, in the same place: a row between the two
-is then measured as everywhere.
+Bodies of other processes that border on them stand there as bodies without mass, in the same place: a row between
+the two is then measured as everywhere.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from ..compile import compile_apart
 from ..elimination import Placement
-from ..errors import UnsupportedError
+from ..errors import LinkworkError, UnsupportedError
 from ..item import GROUND, Refers, Vector
 from ..methods.part import Part, Steps
 from ..methods.rows import settle
@@ -21,7 +22,7 @@ from ..model import Body, Flat, Model
 from ..rotation import Array, matrix
 from ..solvers import layout
 from ..solvers.hierarchy import FOREIGN, REMOTE
-from ..subsystems import Subsystem, Tie, borders
+from ..subsystems import Border, Subsystem, Tie, borders
 
 
 def stand_in(body: Body, mass: float = 0.0) -> Body:
@@ -44,7 +45,8 @@ def excerpt(
     guests: Sequence[Body],
     held: Collection[tuple[str, str]],
 ) -> Model:
-    """The model of some bodies, their guests and what is `held` here (shelf, name) of joints, loads, drives and couplings."""
+    """The model of some bodies, their guests and what is `held` here (shelf, name) of joints, loads, drives and
+    couplings."""
     model = Model(name, gravity=gravity)
     model.bodies = {body: flat.bodies[body] for body in bodies} | {guest.name: guest for guest in guests}
     for shelf in ("joints", "loads", "drives", "couplings"):
@@ -74,13 +76,13 @@ class Share:
         tops: Sequence[Subsystem],
         tied: Sequence[Tie],
         steps: Steps,
-        ports: Mapping[str, Sequence[str]] = {},  # noqa: B006 - never written to
+        ports: Mapping[str, Sequence[str]] = {},
         remote: Collection[str] = (),
-        points: Mapping[str, Vector] = {},  # noqa: B006
+        points: Mapping[str, Vector] = {},
     ):
-        """`ports`: bodies of each top that another process is tied to; `remote`: subsystems that others compute; `points`:
-        where bodies float that do not at their centres of mass."""
-        found = {}
+        """`ports`: bodies of each top that another process is tied to; `remote`: subsystems that others compute;
+        `points`: where bodies float that do not at their centres of mass."""
+        found: dict[str, Border] = {}
         for top in tops:
             found |= borders(top, tied, ports.get(top.name, ()), remote)
         self.system = compile_apart(model, points)
@@ -101,6 +103,26 @@ class Share:
         """Room for samples."""
         coords, rows = len(self.part.constraints.coords), len(self.part.constraints.rows)
         return layout.new_samples(count, self.system.nq, self.system.nv, coords, rows)
+
+    def pack(self) -> bytes:
+        """Its state as bytes, always as many."""
+        state, buffer = self.part.state, io.BytesIO()
+        np.savez(buffer, allow_pickle=False, clock=state.clock, counts=state.counts, **self.part.memory())
+        return buffer.getvalue()
+
+    def unpack(self, packed: bytes) -> None:
+        """Go on from there."""
+        state = self.part.state
+        try:
+            with np.load(io.BytesIO(packed), allow_pickle=False) as stored:
+                for name, array in {
+                    "clock": state.clock,
+                    "counts": state.counts,
+                    **self.part.memory(),
+                }.items():
+                    array[...] = stored[name]
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise LinkworkError(f"a saved state of another component, or damaged ({error})") from None
 
 
 def foreign(part: Part, names: Collection[str]) -> None:

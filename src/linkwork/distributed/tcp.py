@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..errors import LinkworkError
+from ..errors import LinkworkError, UnsupportedError
 from ..rotation import Array
 from .links import MAX_MESSAGE, MAX_NUMBERS, MESSAGE, NUMBERS, TIMEOUT, Link, LinkLost, mismatch, pack, unpack
 
@@ -25,6 +25,8 @@ class TcpLink(Link):
     """
 
     def __init__(self, connection: socket.socket, peer: str, timeout: float | None = TIMEOUT):
+        if not hasattr(connection, "recvmsg_into"):
+            raise UnsupportedError("lines between processes need Linux or macOS")
         self._socket = connection
         super().__init__(peer, timeout)
         connection.setblocking(True)

@@ -1,12 +1,13 @@
 """Component-based steps: explicit integrators over subsystems that are eliminated one after the other.
 
-Maximal coordinates, every body with a reference point of its own, so that a body computes the same bits whatever process it
-is in. A step ends with post-stabilisation (Vlasenko and Kasper, section 5): the evaluation at its end also yields, from the
-same D, the displacements that close all gaps and the changes of velocity that stop their rates, least in the metric of inertia.
+Maximal coordinates, every body with a reference point of its own, so that a body computes the same bits whatever
+process it is in. A step ends with post-stabilisation (Vlasenko and Kasper, section 5): the evaluation at its end
+also yields, from the same D, the displacements that close all gaps and the changes of velocity that stop their
+rates, least in the metric of inertia.
 
-A part of a model that shares the work with other processes runs the same compiled loop: it returns wherever something has
-to cross to a relative (`STATES` … `SAMPLE`), and goes on from there when it is called again. So results do not depend on how
-subsystems are placed.
+A part of a model that shares the work with other processes runs the same compiled loop: it returns wherever
+something has to cross to a relative (`STATES` … `SAMPLE`), and goes on from there when it is called again. So
+results do not depend on how subsystems are placed.
 """
 
 import math
@@ -53,10 +54,11 @@ from ..solvers.layout import (
     STAGE,
     SUPPLIED,
     TRIAL,
+    TURN,
     UNSETTLED,
     UNSETTLED_TIME,
 )
-from ..tables import COORDINATE, HOLD
+from ..tables import COORDINATE, HOLD, SERVO_RATE
 from .direct import add_power, aim_corrections, hold, law
 from .stepping import (
     ADAMS,
@@ -76,17 +78,19 @@ from .stepping import (
 )
 
 STATES, SHARES, FORCES, PASSED, VOTE, SAMPLE = range(100, 106)
-"""What crosses to relatives when the loop returns: states of bordering bodies; D and r of children; own D and r against τ from
-the parent; τ to children; what each thinks of a step; samples."""
+"""What crosses to relatives when the loop returns: states of bordering bodies; D and r of children; own D and r
+against τ from the parent; τ to children; what each thinks of a step; samples."""
 
 # control: integers that survive a return
 PHASE, STEP_STAGE, COLUMNS, ROUND, BEGIN, SMOOTH, ROW, LAST, PARENT, CHILDREN, BEGAN = range(11)
-"""Where the loop goes on; stage; columns of this evaluation; rounds of projection; 1 while a state is taken up that no step led
-to; 1 for Adams; samples so far; 1 if this step ends at a target; 1 if there are relatives above, and below; clock at the start."""
+"""Where the loop goes on; stage; columns of this evaluation; rounds of projection; 1 while a state is taken up that
+no step led to; 1 for Adams; samples so far; 1 if this step ends at a target; 1 if there are relatives above, and
+below; clock at the start."""
 CONTROL = 11
 # plan: floats that survive a return
 START_TIME, LENGTH, EVALUATION_TIME, FACTOR, COUNTED = range(5)
-"""Of the step: time at its start, its size [s]; time of the evaluation; factor for the next adaptive step; evaluations before."""
+"""Of the step: time at its start, its size [s]; time of the evaluation; factor for the next adaptive step;
+evaluations before."""
 PLAN = 5
 STIFF = 4
 """In options: 1 if rows look ahead by a step. What they do then is no derivative that Adams' method could use."""
@@ -100,7 +104,7 @@ VOTES = 7
 _NEXT, _PREPARE, _PLACED, _LOOK, _GATHERED, _DOWN, _TAKEN, _JUDGED, _SAMPLED = range(9)
 # Corrections beyond these leave an error worth another round: gaps are of second order in the first [rad or m].
 _FINE_PLACE, _FINE_RATE, _FINEST = 1e-8, 1e-7, 1e-3
-_ROUNDS = 20
+_ROUNDS, _POLISH = 20, 4
 
 
 # --- one evaluation ---
@@ -151,7 +155,8 @@ def _project(dofs, J, link, against, factor, v):
 
 @kernel
 def _forces(tables, constraints, h):
-    """Forces of loads, gyroscopes and rows that follow a law, against the rates of the bodies; then D and r of each body."""
+    """Forces of loads, gyroscopes and rows that follow a law, against the rates of the bodies; then D and r of each
+    body."""
     dofs, rows = tables.dofs, constraints.rows
     for b in range(h.inertia.shape[0]):
         R, p = dofs[6 * b + 6].R, dofs[6 * b + 6].p
@@ -284,9 +289,12 @@ def _judge(h, motion, tableau, counts, control, plan, options, own, vote):
 
 
 @kernel
-def _correct(tables, h, motion):
-    """Onto the constraints: Newton's step of coordinates and velocities."""
-    n = motion.a.shape[0]
+def _correct(tables, constraints, h, motion):
+    """Onto the constraints: Newton's step of coordinates and velocities. What drives that keep a rate do is work."""
+    n, rows = motion.a.shape[0], constraints.rows
+    for i in range(rows.shape[0]):
+        if rows[i].role == SERVO_RATE:
+            motion.y[TRIAL, 2 * n] += 0.5 * h.row[TURN, i] * (rows[i].rate + rows[i].goal)
     retract(tables.dofs, motion.q[TRIAL], h.x[MOVE], motion.q[TRIAL])
     for i in range(n):
         motion.y[TRIAL, n + i] += h.x[STOP, i]
@@ -348,9 +356,9 @@ def run_components(
 ):  # fmt: skip
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
-    A status of `STATES` … `SAMPLE` means: exchange that with the relatives and call again. options: integrator, tolerance,
-    budget of a step in clock ticks (0 for none), rates of own bodies, which come before those of other processes,
-    1 if there are stiff rows.
+    A status of `STATES` … `SAMPLE` means: exchange that with the relatives and call again. options: integrator,
+    tolerance, budget of a step in clock ticks (0 for none), rates of own bodies, which come before those of other
+    processes, 1 if there are stiff rows.
     """
     integrator, budget, own = int(options[0]), options[2], int(options[3])
     n, y, q = motion.a.shape[0], motion.y, motion.q
@@ -449,9 +457,11 @@ def run_components(
                     counts[2] += 1
                     clock[1] = plan[LENGTH] * plan[FACTOR]
                     continue
-            _correct(tables, h, motion)
+            _correct(tables, constraints, h, motion)
             # What is left of a rate makes a velocity larger by 1/sin near a singular position.
-            fine = min(1.0, max(_FINEST, 1.0 / math.sqrt(max(vote[NEAR], 1.0))))
+            fine = 1.0
+            if control[ROUND] < _POLISH:
+                fine = max(_FINEST, 1.0 / math.sqrt(max(vote[NEAR], 1.0)))
             if vote[MOVED] > _FINE_PLACE * fine or vote[TURNED] > _FINE_RATE * fine:
                 control[ROUND] += 1
                 if control[ROUND] < _ROUNDS:

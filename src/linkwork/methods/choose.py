@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..contacts import may_touch
+from ..distributed.launch import inside_mpi
 from ..errors import LinkworkError, UnsupportedError, nearest
 from ..model import Model
 from ..model.sealed import refusal, sealed_parts
@@ -150,7 +151,7 @@ def make_method(model: Model | System, chosen: Settings) -> Method:
         kind = GlobalMethod if name == "global" else ImplicitMethod
         return kind(model, name, integrator, dt, chosen.rho, chosen.tolerance, iterations, budget)
     if name == COMPONENTS:
-        return ComponentMethod(model, Steps(integrator, dt, tolerance, budget))
+        return _components(model, Steps(integrator, dt, tolerance, budget))
     assert solver is not None
     epsilon = DEFAULT_EPSILON if chosen.epsilon is None else chosen.epsilon
     erp = DEFAULT_ERP if chosen.erp is None else chosen.erp
@@ -162,6 +163,22 @@ def make_method(model: Model | System, chosen: Settings) -> Method:
         return DirectMethod(model, name, integrator, dt, tolerance, budget)
     iterations = DEFAULT_ITERATIONS if chosen.iterations is None else chosen.iterations
     return ImpulseMethod(model, name, dt, epsilon, iterations, budget, erp)
+
+
+def _components(model: Model, steps: Steps) -> ComponentMethod:
+    """The component method in one process, or in as many as the model or mpiexec asks for."""
+    if next(sealed_parts(model), None) is not None:
+        from ..distributed.sealed import SealedMethod
+
+        return SealedMethod(model, steps)
+    if inside_mpi():
+        from ..distributed.ranked import RankedMethod, ranks, serve_rank
+
+        if ranks().rank > 0:
+            serve_rank(model, steps)
+        if ranks().size > 1:
+            return RankedMethod(model, steps, ranks())
+    return ComponentMethod(model, steps)
 
 
 def _one_of(what: str, name: str | None, known: Sequence[str]) -> None:

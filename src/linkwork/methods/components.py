@@ -13,6 +13,7 @@ from ..errors import UnsupportedError
 from ..loads import JointFunction
 from ..model import Model
 from ..observe import Block, DirectObserver
+from ..partition import refine
 from ..rotation import Array
 from ..subsystems import Subsystem, borders, hierarchy, ties
 from ..switching import Attachment
@@ -28,8 +29,9 @@ class ComponentMethod(ExplicitMethod):
     """Subsystems eliminated one after the other (Vlasenko and Kasper), in maximal coordinates.
 
     `integrator`: "rk4", "adams" (order four, one evaluation a step), "adaptive" (order five, keeps the local error at
-    `tolerance`) or "euler" (order one). Springs and motors too stiff for a fixed step are taken implicitly, at order one,
-    and Runge-Kutta replaces Adams then. `partition`: the subsystems; those that the model was written in by default.
+    `tolerance`) or "euler" (order one). Springs and motors too stiff for a fixed step are taken implicitly, at order
+    one, and Runge-Kutta replaces Adams then. `partition`: the subsystems; by default those that the model was written
+    in, divided further where that saves work.
     """
 
     name = "components"
@@ -47,13 +49,18 @@ class ComponentMethod(ExplicitMethod):
         self._dt, self._steps = steps.dt, steps
         self._integrator, self._tolerance, self._budget = steps.integrator, steps.tolerance, steps.budget
         self._relatives: Relatives | None = None
-        self._top = hierarchy(model) if partition is None else partition
         self._tied = ties(flat)
+        self._top = self._subsystems(model) if partition is None else partition
+        self._shown = model
         start = self._first_start(model)
         self._tables = start.system.fresh_tables()
-        self.observer: DirectObserver = DirectObserver(model, start.system)
+        self.observer: DirectObserver = DirectObserver(self._shown, start.system)
         self._open(start)
         self.reset()
+
+    def _subsystems(self, model: Model) -> Subsystem:
+        """Those that the user wrote, divided further where that saves work."""
+        return refine(hierarchy(model), self._tied)
 
     def _first_start(self, model: Model) -> Start:
         def floats(model: Model) -> System:
@@ -128,8 +135,8 @@ class ComponentMethod(ExplicitMethod):
         return [
             *super().warnings(),
             *(
-                f"drive '{name.partition(':')[0]}' is too stiff for steps of {self._dt:g} s and has a limited strength: "
-                f"it may chatter; shorten dt or use method 'simgc'"
+                f"drive '{name.partition(':')[0]}' is too stiff for steps of {self._dt:g} s and has a limited "
+                f"strength: it may chatter; shorten dt or use method 'simgc'"
                 for name in self._chatters
             ),
         ]

@@ -127,6 +127,13 @@ class Part:
         """Somebody changed something: the next step begins anew."""
         self.motion.seen[:] = np.nan
 
+    @property
+    def disturbed(self) -> bool:
+        """Whether state or commands are not those that the last steps left."""
+        motion, state = self.motion, self.state
+        now = np.concatenate([state.q, state.v, self.constraints.inputs])
+        return not np.array_equal(motion.seen, now)
+
     def advance(
         self, targets: Sequence[float], out: layout.Samples, relatives: Relatives | None = None
     ) -> tuple[int, int]:

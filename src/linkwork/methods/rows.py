@@ -234,7 +234,7 @@ def floating(model: Model, system: System, tree: System, q0: Array, v0: Array) -
         placed = carriers[name]
         com = body.mass_properties.com
         written = np.array(body.at) + matrix(body.rotation) @ com
-        if np.abs(placed.joint.at - written).max() > _CENTRED:  # it floats at another point of it
+        if np.abs(np.array(placed.joint.at) - written).max() > _CENTRED:  # it floats at another point of it
             written = np.array(placed.joint.at)
             com = matrix(body.rotation).T @ (written - np.array(body.at))
         turn = R @ matrix(body.rotation).T

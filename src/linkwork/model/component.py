@@ -244,8 +244,10 @@ class Component:
                 flat.ports[rename(path) if path else instance.name] = tuple(map(rename, ports))
         return flat
 
-    def replace(self, path: str, other: Component) -> Self:
+    def replace(self, path: str, other: Component | str) -> Self:
         """The same with another component at the dotted path of an instance; this one stays as it is.
+
+        `other` is a component, or the file or address (tcp://host:port) of a sealed one.
 
         It stands where the old one stood, mirrored and turned as that was. It must have the same ports, with
         their bodies' frames in the same places to 1e-9 m, and all else that is named from outside.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator
 from typing import TypeVar
@@ -11,6 +10,7 @@ from ..errors import LinkworkError, ModelError, Problem, nearest
 from ..item import Refers
 from .component import Component, Flat, Model
 from .edit import with_shelves
+from .sealed import Sealed
 
 C = TypeVar("C", bound=Component)
 
@@ -18,9 +18,10 @@ IN_PLACE = 1e-9
 """How far the frame of a port's body may be from where it was [m]."""
 
 
-def replaced(model: C, path: str, other: Component) -> C:
-    """The model with another component at the dotted path of an instance."""
-    if not isinstance(other, Component) or isinstance(other, Model):
+def replaced(model: C, path: str, other: Component | str) -> C:
+    """The model with another component at the dotted path of an instance: one that is open, or a sealed one by its
+    file or address."""
+    if not isinstance(other, Component | str) or isinstance(other, Model):
         given = f"the model '{other.name}'" if isinstance(other, Model) else repr(other)[:60]
         raise LinkworkError(f"'{path}' can be replaced by a Component, not by {given}")
     before = model.flatten()
@@ -35,7 +36,7 @@ def replaced(model: C, path: str, other: Component) -> C:
     return made
 
 
-def _put(component: C, path: str, other: Component, whole: str) -> C:
+def _put(component: C, path: str, other: Component | str, whole: str) -> C:
     made = with_shelves(component)
     name, _, rest = path.partition(".")
     if name not in made.instances:
@@ -43,8 +44,15 @@ def _put(component: C, path: str, other: Component, whole: str) -> C:
         hint = nearest(name, made.instances) or " (there are no components in it)"
         raise LinkworkError(f"there is no component '{whole}' to replace: no instance '{name}'{inside}{hint}")
     old = made.instances[name]
+    if rest and isinstance(old, Sealed):
+        raise LinkworkError(
+            f"'{whole.removesuffix(f'.{rest}')}' is sealed: nothing inside it can be replaced"
+        )
     inner = _put(old.component, rest, other, whole) if rest else other
-    made.instances[name] = dataclasses.replace(old, component=inner)
+    if isinstance(inner, str):
+        made.instances[name] = Sealed(name, inner, at=old.at, rotation=old.rotation, mirror=old.mirror)
+    else:
+        made.instances[name] = inner.instance(name, at=old.at, rotation=old.rotation, mirror=old.mirror)
     return made
 
 

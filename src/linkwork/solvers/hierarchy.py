@@ -1,15 +1,15 @@
 """Subsystems eliminated one after the other: the up and down passes of component-based simulation.
 
-Every body and every subsystem tells the one above how its bordering bodies respond, x = D τ + r, and is told τ (Vlasenko
-and Kasper, equations 1 to 41). A single body is the smallest subsystem: D = M⁻¹, r = M⁻¹ f. For children stacked, with
-rows G between them and P picking the bodies that border outside,
+Every body and every subsystem tells the one above how its bordering bodies respond, x = D τ + r, and is told τ
+(Vlasenko and Kasper, equations 1 to 41). A single body is the smallest subsystem: D = M⁻¹, r = M⁻¹ f. For children
+stacked, with rows G between them and P picking the bodies that border outside,
 
     (G D̂ Gᵀ + soft) λ = want - G r̂ - G D̂ Pᵀ τ,    D = P D̂ Pᵀ - Zᵀ Z,    r = P r̂ + Zᵀ y
 
 with G D̂ Gᵀ = L Lᵀ, Z = L⁻¹ G D̂ Pᵀ and y = L⁻¹ (want - G r̂): one formula for basic and derived subsystems. The
-factorisation takes the row first that is farthest from following from the others, and leaves out those that do follow: a
-redundant joint needs no special care. The same D serves accelerations, the displacements that close gaps and the changes of
-velocity that stop rates (equations 43 to 48): they are columns of r, τ and λ.
+factorisation takes the row first that is farthest from following from the others, and leaves out those that do
+follow: a redundant joint needs no special care. The same D serves accelerations, the displacements that close gaps
+and the changes of velocity that stop rates (equations 43 to 48): they are columns of r, τ and λ.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .layout import ON, PLACE, SMALLEST, SMALLEST_ROW, SOFT, TURN, USUAL, WANT, 
     ROW_BEGIN, ROW_END, CHILD_BEGIN, CHILD_END, WIDTH, PORT_BEGIN, PORT_END, NODE_D, NODE_COLUMN, NODE_A, NODE_Z, RANK,
     LIVE, ARRIVED, REMOTE, WAITS,
 ) = range(16)  # fmt: skip
-"""Its rows; children; columns of all of them; its bordering bodies in `port`; where its D, its columns of r and τ, its factors
-and Z begin; rows that did not follow from others; how many that may be within a step, and what that was when the last one ended;
-1 if another process computes its D and r; 1 if something inside it is so."""
+"""Its rows; children; columns of all of them; its bordering bodies in `port`; where its D, its columns of r and τ,
+its factors and Z begin; rows that did not follow from others; how many that may be within a step, and what that was
+when the last one ended; 1 if another process computes its D and r; 1 if something inside it is so."""
 FOREIGN = 2
 """In REMOTE: another process computes it, and its energy is not known here."""
 # child: integers of each body or subsystem as seen from the one above
@@ -44,15 +44,16 @@ ACCELERATE, MOVE, STOP = range(3)
 
 ROUNDING = 1e-13
 """What is left of a diagonal when it should vanish, as a share of what it would be if the bodies floated."""
-# Nearer to a singular position than this, sin² of 1e-4 rad, a gap of 1e-12 would move bodies visibly; but light bodies between
-# heavy ones make small pivots anywhere: then by what is usual.
+# Nearer to a singular position than this, sin² of 1e-4 rad, a gap of 1e-12 would move bodies visibly; but light bodies
+# between heavy ones make small pivots anywhere: then by what is usual.
 _SHAKY, _UNUSUAL = 1e-8, 1e-6
 # scale: of each row of the subsystem that is being eliminated
 _SHARE, _NOISE = range(2)
 
 
 class Hierarchy(NamedTuple):
-    """Structure and scratch of the recursion. Bodies come before subsystems in D, r and tau, numbered like their rates."""
+    """Structure and scratch of the recursion. Bodies come before subsystems in D, r and tau, numbered like their
+    rates."""
 
     node: np.ndarray
     child: np.ndarray
@@ -71,9 +72,11 @@ class Hierarchy(NamedTuple):
     A: np.ndarray
     Z: np.ndarray
     loose: np.ndarray
-    """How far bodies would yield if they floated, numbered like r: the order of magnitude of M⁻¹. Rounding in D is judged by it."""
+    """How far bodies would yield if they floated, numbered like r: the order of magnitude of M⁻¹. Rounding in D is
+    judged by it."""
     inertia: np.ndarray
-    """Of each body: the inverse of its mass matrix in its own axes (36), and whether it depends on how the body is turned."""
+    """Of each body: the inverse of its mass matrix in its own axes (36), and whether it depends on how the body is
+    turned."""
     force: np.ndarray
     scale: np.ndarray
     row: np.ndarray
@@ -118,9 +121,10 @@ def _couple(h, i, columns):
                 x = J[row, end, j]
                 if x == 0.0:
                     continue
-                at = d + (local + j) * size
-                for e in range(size):
-                    W[k, base + e] += x * D[at + e]
+                line, total = D[d + (local + j) * size : d + (local + j + 1) * size], W[k, base : base + size]
+                for first in range(0, size, 6):
+                    for e in range(6):
+                        total[first + e] += x * line[first + e]
                 wish -= x * h.r[ACCELERATE, column + j]
                 if columns > 1:
                     place -= x * h.r[MOVE, column + j]
@@ -177,13 +181,14 @@ def _swap_rows(h, i, k, p):
 def _eliminate(h, i, count, arriving):
     """L D Lᵀ of the coupled rows with diagonal pivoting, right-hand sides along with it; 1/D on the diagonal.
 
-    It ends where all that is left follows from the rest, or nearly so: the pivots, in their order, are set against the largest
-    ones at ends of steps so far (USUAL). What follows exactly where a step begins stays out until it ends: there its rate is
-    stopped, and not by forces in the midst of the step, which could do any work.
+    It ends where all that is left follows from the rest, or nearly so: the pivots, in their order, are set against the
+    largest ones at ends of steps so far (USUAL). What follows exactly where a step begins stays out until it ends:
+    there its rate is stopped, and not by forces in the midst of the step, which could do any work.
     """
     node, A, Z, column = h.node[i], h.A, h.Z, h.W[0]
     begin, size = node[ROW_BEGIN], node[ROW_END] - node[ROW_BEGIN]
-    stride = 6 * (node[PORT_END] - node[PORT_BEGIN]) + 3
+    border = 6 * (node[PORT_END] - node[PORT_BEGIN])
+    stride = border + 3
     a, z = node[NODE_A], node[NODE_Z]
     rank, shaky = 0, False
     most = count if arriving else min(count, node[ARRIVED])
@@ -214,16 +219,19 @@ def _eliminate(h, i, count, arriving):
         A[a + k * size + k] = inverse
         for j in range(k + 1, count):
             column[j] = A[a + j * size + k]
-        top = z + k * stride
+        top = Z[z + k * stride : z + (k + 1) * stride]
         for j in range(k + 1, count):
             weight = column[j] * inverse
             if weight != 0.0:
-                at = a + j * size
+                line = A[a + j * size : a + j * size + j + 1]
                 for e in range(k + 1, j + 1):
-                    A[at + e] -= weight * column[e]
-                low = z + j * stride
-                for e in range(stride):
-                    Z[low + e] -= weight * Z[top + e]
+                    line[e] -= weight * column[e]
+                low = Z[z + j * stride : z + (j + 1) * stride]
+                for first in range(0, border, 6):
+                    for e in range(6):
+                        low[first + e] -= weight * top[first + e]
+                for e in range(3):
+                    low[border + e] -= weight * top[border + e]
             A[a + j * size + k] = weight
     node[RANK] = rank
     if arriving:
@@ -244,36 +252,42 @@ def _offer(h, i, columns):
         for j in range(6):
             for col in range(columns):
                 h.r[col, at + 6 * p + j] = h.r[col, column + j]
-        for s in range(p + 1):
-            same = h.port[node[PORT_BEGIN] + s, CHILD] == c
+        for s in range(ports):
             other = h.port[node[PORT_BEGIN] + s, LOCAL]
-            for j in range(6):
-                for e in range(6):
-                    value = D[inner + (local + j) * inner_size + other + e] if same else 0.0
-                    D[d + (6 * p + j) * border + 6 * s + e] = value
+            if h.port[node[PORT_BEGIN] + s, CHILD] == c:
+                for j in range(6):
+                    line = D[inner + (local + j) * inner_size + other : inner + (local + j + 1) * inner_size]
+                    into = D[d + (6 * p + j) * border + 6 * s : d + (6 * p + j + 1) * border]
+                    for e in range(6):
+                        into[e] = line[e]
+            else:
+                for j in range(6):
+                    into = D[d + (6 * p + j) * border + 6 * s : d + (6 * p + j + 1) * border]
+                    for e in range(6):
+                        into[e] = 0.0
     for k in range(node[RANK]):
-        inverse, top = A[node[NODE_A] + k * size + k], node[NODE_Z] + k * stride
+        inverse = A[node[NODE_A] + k * size + k]
+        top = Z[node[NODE_Z] + k * stride : node[NODE_Z] + (k + 1) * stride]
         for j in range(border):
-            weight = Z[top + j] * inverse
+            weight = top[j] * inverse
             if weight != 0.0:
-                for e in range(j + 1):
-                    D[d + j * border + e] -= weight * Z[top + e]
+                line = D[d + j * border : d + (j + 1) * border]
+                for first in range(0, border, 6):
+                    for e in range(6):
+                        line[first + e] -= weight * top[first + e]
                 for col in range(columns):
-                    h.r[col, at + j] += weight * Z[top + border + col]
+                    h.r[col, at + j] += weight * top[border + col]
     for j in range(border):
-        fixed = D[d + j * border + j] <= ROUNDING * h.loose[at + j]
-        for e in range(j + 1):
-            if fixed:
+        if D[d + j * border + j] <= ROUNDING * h.loose[at + j]:
+            for e in range(border):
                 D[d + j * border + e] = 0.0
-            D[d + e * border + j] = D[d + j * border + e]
-        if fixed:
-            for e in range(j + 1, border):
                 D[d + e * border + j] = 0.0
 
 
 @kernel
 def go_up(h, columns, waits):
-    """D and r of the subsystems, the smaller ones first: those with something of another process inside, or the others."""
+    """D and r of the subsystems, the smaller ones first: those with something of another process inside, or the
+    others."""
     for i in range(h.node.shape[0]):
         node = h.node[i]
         if node[REMOTE] == 0 and node[WAITS] == waits:
@@ -325,7 +339,8 @@ def _pass_down(h, i, columns):
 
 @kernel
 def go_down(h, columns):
-    """Forces of all rows, and what every body does: h.x. Forces on bodies of other processes are left in their nodes' τ."""
+    """Forces of all rows, and what every body does: h.x. Forces on bodies of other processes are left in their nodes'
+    τ."""
     for i in range(h.node.shape[0] - 1, -1, -1):
         if h.node[i, REMOTE] == 0:
             _pass_down(h, i, columns)

@@ -101,5 +101,7 @@ class Samples(NamedTuple):
 
 def new_samples(count: int, nq: int, nv: int, coords: int, rows: int) -> Samples:
     """Room for samples of a motion with so many coordinates and rates, coordinates of joints and rows."""
-    shapes = ((count,), (count, nq), (count, nv), (count, 2), (count, coords), (count, coords), (count, 3))
-    return Samples(*(np.empty(shape) for shape in shapes), np.empty((count, nv)), np.empty((count, rows)))
+    return Samples(
+        np.empty(count), np.empty((count, nq)), np.empty((count, nv)), np.empty((count, 2)), np.empty((count, coords)),
+        np.empty((count, coords)), np.empty((count, 3)), np.empty((count, nv)), np.empty((count, rows)),
+    )  # fmt: skip

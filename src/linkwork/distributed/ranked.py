@@ -1,0 +1,318 @@
+"""Component-based simulation on the ranks of an MPI run.
+
+Every rank builds the model and its hierarchy, which is the same everywhere; each then steps its own share. Rank 0
+holds the top, tells the others what to do, and gathers what they sample into the record of the whole.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+from collections.abc import Collection, Sequence
+from functools import cache
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..coordinates.observe import read_joints
+from ..errors import UnsupportedError
+from ..integrate import OK
+from ..methods.components import ComponentMethod
+from ..methods.part import Crossing, Steps
+from ..model import Model
+from ..observe import Block
+from ..rotation import Array
+from ..solvers import layout
+from ..subsystems import Subsystem, borders, hierarchy, ties
+from .divide import divide
+from .exchange import Below, Line
+from .joined import JoinedMethod, ask, written
+from .launch import Ranks
+from .links import Link, LinkLost
+from .session import Attendant, as_bytes, as_numbers
+from .share import Share, centre, excerpt, stand_in
+
+
+class Window:
+    """A rank's share, and where its numbers stand in those of the whole model."""
+
+    def __init__(
+        self,
+        whole: ComponentMethod,
+        model: Model,
+        top: Subsystem,
+        names: Sequence[str],
+        rank: int,
+        steps: Steps,
+    ):
+        flat = model.flatten()
+        tied = ties(flat)
+        found = borders(top, tied)
+        groups = {part.name: part for part in top.walk() if part.name in names}
+        remote = tuple(names) if rank == 0 else ()
+        mine = (
+            _stubs(top, {name: found[name].ports for name in names}) if rank == 0 else groups[names[rank - 1]]
+        )
+        held = {part.name for part in mine.walk()} - set(remote)
+        guests = [body for name in remote for body in found[name].ports]
+        own = [body for body in mine.everybody() if body not in guests]
+        keys = {(tie.shelf, tie.name) for name in held for tie in found[name].ties}
+        self.top = mine.name
+        share = excerpt(
+            f"{model.name} (rank {rank})",
+            model.gravity,
+            flat,
+            own,
+            [stand_in(flat.bodies[body]) for body in guests],
+            keys,
+        )
+        here = [tie for name in held for tie in found[name].ties]
+        ports = {} if rank == 0 else {mine.name: found[mine.name].ports}
+        points = {body: centre(flat.bodies[body]) for body in guests}
+        self.share = Share(share, [mine], here, steps, ports, remote, points)
+        assert whole.system.rows is not None
+        assert self.share.system.rows is not None
+        index = {body: b for b, body in enumerate(whole.system.bodies)}
+        bodies = [index[body] for body in self.share.system.bodies]
+        self.q, self.v = _spread(bodies, 7), _spread(bodies, 6)
+        self.own = len(own)
+        rows = {name: i for i, name in enumerate(whole._rows.names)}
+        self.rows = np.array([rows[name] for name in self.share.part.rows.names], np.int64)
+        places, k = {}, 0
+        for joint in whole.system.rows.joints:
+            places[joint.name] = k
+            k += len(joint.rates)
+        here_: list[int] = []
+        there: list[int] = []
+        k = 0
+        for joint in self.share.system.rows.joints:
+            if joint.name in flat.joints:
+                here_ += range(k, k + len(joint.rates))
+                there += range(places[joint.name], places[joint.name] + len(joint.rates))
+            k += len(joint.rates)
+        self.coords_here, self.coords = np.array(here_, np.int64), np.array(there, np.int64)
+        drives = whole.system.rows.drives
+        self.inputs = np.array([drives.index(name) for name in self.share.system.rows.drives], np.int64)
+
+    def set_state(self, q: Array, v: Array) -> None:
+        """Take up coordinates and rates of the whole."""
+        state = self.share.part.state
+        state.q[:], state.v[:] = q[self.q], v[self.v]
+
+    def set_inputs(self, inputs: Array) -> None:
+        """Take up commands of the whole."""
+        self.share.part.constraints.inputs[:] = inputs[self.inputs]
+
+    def scatter(self, out: layout.Samples, into: layout.Samples) -> None:
+        """Samples of this share into those of the whole; energies are added."""
+        q, v = 7 * self.own, 6 * self.own
+        into.q[:, self.q[:q]], into.v[:, self.v[:v]] = out.q[:, :q], out.v[:, :v]
+        into.a[:, self.v[:v]] = out.a[:, :v]
+        into.work[:] += out.work
+        into.values[:, self.coords] = out.values[:, self.coords_here]
+        into.rates[:, self.coords] = out.rates[:, self.coords_here]
+        into.forces[:, self.rows] = out.forces
+        into.solver[:, 0] += out.solver[:, 0]
+        into.solver[:, 1] = np.maximum(into.solver[:, 1], out.solver[:, 1])
+        into.solver[:, 2] = np.maximum(into.solver[:, 2], out.solver[:, 2])
+
+
+def _spread(bodies: Sequence[int], width: int) -> Array:
+    return np.array([width * b + k for b in bodies for k in range(width)], np.int64)
+
+
+def _stubs(top: Subsystem, ports: dict[str, tuple[str, ...]]) -> Subsystem:
+    """The hierarchy in which other ranks' subsystems are their ports."""
+    if top.name in ports:
+        return Subsystem(top.name, ports[top.name])
+    return Subsystem(top.name, top.bodies, tuple(_stubs(child, ports) for child in top.children))
+
+
+class RankAttendant(Attendant):
+    """Answers for a share of a model that all ranks know."""
+
+    def __init__(self, link: Link, window: Window, whole: ComponentMethod):
+        self._window = window
+        super().__init__(link, window.share, [window.top], whole.state.q[window.q], whole.state.v[window.v])
+
+    def _take(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
+        super()._take(message, arrays)
+        self._window.set_inputs(arrays["inputs"])
+        if "q" in arrays:
+            self._window.set_state(arrays["q"], arrays["v"])
+
+    def _samples(self, out: layout.Samples) -> dict[str, Array]:
+        return out._asdict()
+
+    def _save(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
+        self._link.tell({"saved": True}, {"state": as_numbers(self.share.pack())})
+
+    def _load(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
+        self.share.unpack(as_bytes(arrays["state"]))
+        self._link.tell({"loaded": True})
+
+    def _force(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
+        set_force(self.share, message["load"], arrays.get("force"), message["body"], arrays["at"])
+        self._link.tell({"set": True})
+
+
+def set_force(share: Share, load: str, force: Array | None, body: str | None, at: Array) -> None:
+    """Change a force load of a share, if it is there; see System.set_force."""
+    if load not in share.system.loads:
+        return
+    if body is not None and body not in share.system.bodies:
+        raise UnsupportedError(f"force '{load}' cannot be put on body '{body}', which another rank holds")
+    share.system.set_force(share.part.tables, load, force, body, at)
+
+
+class RankedMethod(JoinedMethod):
+    """The whole model as rank 0 sees it: its own share, and lines to the others."""
+
+    def __init__(self, model: Model, steps: Steps, ranks: Ranks):
+        if any(joint.switchable for joint in model.flatten().joints.values()):
+            raise UnsupportedError(
+                "joints that are attached and released cannot be shared by several ranks; use one"
+            )
+        self._ranks = ranks
+        self._lines = []
+        top, names = divide(hierarchy(model), ties(model.flatten()), ranks.size)
+        super().__init__(model, steps, top)
+        self._window = Window(self, model, top, names, 0, steps)
+        self._share = self._window.share
+        for rank, name in enumerate(names, 1):
+            link = ranks.link(rank)
+            inside = next(part for part in top.walk() if part.name == name)
+            there = tuple(child.name for child in inside.children if "/" not in child.name) or inside.bodies
+            self._lines.append(Line(link, there, Crossing(self._share.part, [name])))
+        self._relatives = Below(self._lines)
+        self._others = [Window(self, model, top, names, rank, steps) for rank in range(1, ranks.size)]
+        covered = np.zeros(len(self._constraints.coords), bool)
+        for window in (self._window, *self._others):
+            covered[window.coords] = True
+        self._uncovered = np.flatnonzero(~covered)  # joints that bodies got which hang on nothing
+        for line in self._lines:
+            ask(line, {"do": "report"})  # all are there
+        atexit.register(self.close)
+        self.reset()
+
+    def reset(self) -> None:
+        super().reset()
+        self._part.motion.seen[:] = np.nan
+        if self._lines:
+            self._share.begin(self.state.q[self._window.q], self.state.v[self._window.v])
+            for line in self._lines:
+                ask(line, {"do": "reset"})
+            self._remember()
+
+    def _holds(self) -> list[str]:
+        return written(self._share.part)
+
+    def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        state, share = self.state, self._share
+        disturbed = self._part.disturbed
+        told = {"do": "advance", "dt": self._dt, "disturbed": disturbed}
+        numbers = {
+            "targets": np.array(targets, float), "clock": state.clock, "counts": state.counts.astype(float),
+            "inputs": self._constraints.inputs,
+        }  # fmt: skip
+        if disturbed:
+            numbers |= {"q": state.q, "v": state.v}
+        for line in self._lines:
+            line.link.tell(told, numbers)
+        part = share.part
+        part.dt = self._dt
+        part.state.clock[:], part.state.counts[:] = state.clock, state.counts
+        self._window.set_inputs(self._constraints.inputs)
+        if disturbed:
+            self._window.set_state(state.q, state.v)
+            part.disturb()
+        mine = share.room(len(targets))
+        with self._timed():
+            done, status = part.advance(targets, mine, self._relatives)
+        out = self._room(len(targets))
+        for array in (out.work, out.solver):
+            array[:] = 0.0
+        out.t[:] = mine.t
+        self._window.scatter(mine, out)
+        if status != OK:
+            state.counts[3] = self._window.v[part.state.counts[3]]
+        for line, other in zip(self._lines, self._others, strict=True):
+            answer, arrays = line.link.hear()
+            other.scatter(layout.Samples(**arrays), out)
+            if answer["bad"]:
+                state.counts[3] = other.v[answer["rate"]]
+        self._take(out, done)
+        return done, status, self._block(out)
+
+    def _take(self, out: layout.Samples, done: int) -> None:
+        """The last sample is the state of the whole."""
+        state, part, motion = self.state, self._share.part, self._part.motion
+        guilty = int(state.counts[3])
+        state.clock[:], state.counts[:] = part.state.clock, part.state.counts
+        state.counts[3] = guilty
+        self._stats[layout.EVALUATIONS] = part.stats[layout.EVALUATIONS]
+        self._stats[layout.LAST_EVALUATIONS] = part.stats[layout.LAST_EVALUATIONS]
+        for i in range(done):
+            if len(self._uncovered):
+                values, rates = out.values[i].copy(), out.rates[i].copy()
+                read_joints(self._tables, self._every_row, out.q[i], out.v[i], values, rates)
+                out.values[i, self._uncovered], out.rates[i, self._uncovered] = (
+                    values[self._uncovered], rates[self._uncovered],
+                )  # fmt: skip
+            if out.solver[i, 2] > self._stats[layout.GAP]:
+                self._stats[layout.GAP], self._stats[layout.GAP_TIME] = out.solver[i, 2], out.t[i]
+            self._stats[layout.LAST_GAP] = out.solver[i, 2]
+        if done:
+            state.q[:], state.v[:], state.work[:] = out.q[done - 1], out.v[done - 1], out.work[done - 1]
+            motion.seen[:] = np.concatenate([state.q, state.v, self._constraints.inputs])
+
+    def _gather(self) -> dict[str, Array]:
+        packed = {"rank_0": as_numbers(self._share.pack())}
+        for k, line in enumerate(self._lines, 1):
+            packed[f"rank_{k}"] = ask(line, {"do": "save"})[1]["state"]
+        return packed
+
+    def make_room(self, data: dict[str, Array]) -> None:
+        super().make_room(data)
+        self._share.unpack(as_bytes(data["rank_0"]))
+        for k, line in enumerate(self._lines, 1):
+            ask(line, {"do": "load"}, {"state": data[f"rank_{k}"]})
+
+    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
+        super().set_force(load, force, body, at)
+        set_force(self._share, load, force, body, at)
+        arrays = {"at": at} if force is None else {"at": at, "force": force}
+        for line in self._lines:
+            ask(line, {"do": "force", "load": load, "body": body}, arrays)
+
+    def switch(self, attach: Collection[str], release: Collection[str]) -> None:
+        raise UnsupportedError("joints cannot be attached or released while several ranks share the model")
+
+    def _went(self, lost: LinkLost) -> None:
+        self._ranks.fail()
+        super()._went(lost)
+
+    def close(self) -> None:
+        for line in self._lines:
+            with contextlib.suppress(LinkLost):
+                line.link.tell({"do": "end"})
+        super().close()
+
+
+@cache
+def ranks() -> Ranks:
+    """The ranks of this run."""
+    made = Ranks()
+    atexit.register(made.lifeline.leave)
+    return made
+
+
+def serve_rank(model: Model, steps: Steps) -> NoReturn:
+    """What a rank other than 0 does: answer for its share until rank 0 ends."""
+    world = ranks()
+    with world:
+        top, names = divide(hierarchy(model), ties(model.flatten()), world.size)
+        whole = ComponentMethod(model, steps, top)
+        window = Window(whole, model, top, names, world.rank, steps)
+        RankAttendant(world.link(0), window, whole).serve()
+    raise SystemExit(0)
