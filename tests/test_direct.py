@@ -405,8 +405,8 @@ FREED = [
 @explicit
 @pytest.mark.parametrize(("name", "spherical", "cylindrical", "redundant"), FREED, ids=[c[0] for c in FREED])
 def test_redundant_equations_change_nothing(method, name, spherical, cylindrical, redundant):
-    record = direct(scene(name), method).run(1.0)
-    without = direct(freed(scene(name), spherical, cylindrical), method).run(1.0)
+    record = direct(scene(name), method, integrator="adams").run(1.0)
+    without = direct(freed(scene(name), spherical, cylindrical), method, integrator="adams").run(1.0)
     assert len(record.info["redundant_rows"]) == redundant
     assert without.info["redundant_rows"] == []
     # The same motion; where other joints are cut, or motors are stiff, errors of fourth and first order differ.
@@ -415,6 +415,20 @@ def test_redundant_equations_change_nothing(method, name, spherical, cylindrical
     assert joints <= set(scene(name).joints)
     assert joints <= set(record.info["reactions_indeterminate"])
     assert without.info["reactions_indeterminate"] == []
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="stages of Runge-Kutta lie off the constraints, where the equations of a Bennett linkage are independent",
+)
+@pytest.mark.parametrize(("method", "dt"), [("simmc", 1e-3), ("components", 5e-4)])
+def test_redundant_equations_change_nothing_for_runge_kutta(method, dt):
+    name, spherical, cylindrical, _ = FREED[1]
+    record, without = (
+        direct(model, method, integrator="rk4", dt=dt).run(1.0)
+        for model in (scene(name), freed(scene(name), spherical, cylindrical))
+    )
+    assert apart(record, without) < 1e-8
 
 
 @explicit
