@@ -11,6 +11,8 @@ from linkwork import Simulation
 from linkwork.contacts import may_touch
 
 both = pytest.mark.parametrize("method", ["simgc", "simmc"])
+explicit = pytest.mark.parametrize("method", ["simgc", "simmc", "components"])
+"""Methods whose steps end on the constraints, at the order of their integrator."""
 CLOSED = 1e-12
 """A gap of rounding, with room for larger mechanisms than a metre [m]."""
 SETTLED = 1e-3
@@ -25,7 +27,13 @@ def touches(model):
 
 
 def direct(model, method, **options):
-    return Simulation(model, method=method, solver="direct", **options)
+    """By the direct solver, or by components, which have a way of their own."""
+    return Simulation(model, method=method, solver=None if method == "components" else "direct", **options)
+
+
+def bits(simulation):
+    """All of a state that must not differ between runs that are the same."""
+    return simulation.time, simulation.q.tobytes(), simulation.v.tobytes(), simulation.work
 
 
 def orders(errors):

@@ -30,7 +30,8 @@ def linear(rate=1.0):
 def test_every_method_is_listed_and_agrees():
     found = compare(scene("peaucellier"), duration=0.5)
     assert [entry.name for entry in found.entries] == [
-        "global", "hybrid", "simgc, direct", "simgc, impulses", "simmc, direct", "simmc, impulses", "topological",
+        "components", "global", "hybrid", "simgc, direct", "simgc, impulses", "simmc, direct", "simmc, impulses",
+        "topological",
     ]  # fmt: skip
     assert list(found.refused) == ["tree"]
     assert "closes a loop" in found.refused["tree"]
@@ -93,7 +94,7 @@ def test_a_method_that_tells_another_motion_is_named(monkeypatch):
     monkeypatch.setattr(study, "Simulation", wrong)
     found = compare(scene("peaucellier"), duration=0.3)
     assert {entry.name: entry.verdict for entry in found.entries} == {
-        "global": AGREES, "hybrid": AGREES, "simgc, direct": AGREES, "simgc, impulses": AGREES,
+        "components": AGREES, "global": AGREES, "hybrid": AGREES, "simgc, direct": AGREES, "simgc, impulses": AGREES,
         "simmc, direct": APART, "simmc, impulses": APART, "topological": AGREES,
     }  # fmt: skip
     assert not found.agree
@@ -120,7 +121,7 @@ def test_methods_that_are_added_appear_by_themselves(monkeypatch):
     found = compare(linear(), duration=0.1)
     assert list(found.refused) == ["spectral"]
     assert "there is no method 'spectral'" in found.refused["spectral"]
-    assert len(found.entries) == 8
+    assert len(found.entries) == 9
     assert all(entry.verdict in (AGREES, UNSEEN) for entry in found.entries)
 
 
@@ -168,7 +169,7 @@ def test_the_command_for_programs():
     assert data["agree"] is True
     assert data["dt_s"] == 0.002
     assert {method["name"] for method in data["methods"]} == {
-        "global", "hybrid", "simgc, direct", "simgc, impulses", "topological", "tree",
+        "components", "global", "hybrid", "simgc, direct", "simgc, impulses", "topological", "tree",
     }  # fmt: skip
     assert "simmc" in data["refused"]
     assert len(data["times_s"]) == len(data["methods"][0]["distances_m"])

@@ -1,4 +1,5 @@
-"""The direct solver against exact and published solutions, in generalized (simgc) and maximal coordinates (simmc).
+"""The direct solver against exact and published solutions, in generalized (simgc) and maximal coordinates (simmc), and
+beside it component-based simulation, which promises the same.
 
 Every step ends on the constraints: gaps are those of rounding, some 1e-16 of lengths of a metre and a few operations.
 Between events the motion converges at the order of the integrator: 4 for "adams" and "rk4", 1 for "euler", and
@@ -32,7 +33,7 @@ from linkwork.scenes import bennett, excavator, find_scene, scene_names, scissor
 from linkwork.scenes.mass_ratio_four_bar import COUPLER, RELEASE, ROD, STEEL, equilibrium, slope, velocities
 from linkwork.scenes.peaucellier import LINE, SIDE
 from references import at, exact_four_bar, reference
-from runs import CLOSED, SETTLED, apart, both, compiled_and_plain, direct, end_of, orders, touches
+from runs import CLOSED, SETTLED, apart, compiled_and_plain, direct, end_of, explicit, orders, touches
 
 fixed = pytest.mark.parametrize("integrator", ["adams", "rk4"])
 
@@ -40,7 +41,7 @@ fixed = pytest.mark.parametrize("integrator", ["adams", "rk4"])
 # --- Peaucellier-Lipkin ---
 
 
-@both
+@explicit
 @pytest.mark.parametrize("duration", [5.0, pytest.param(60.0, marks=pytest.mark.slow)])
 def test_peaucellier_stays_closed_and_draws_a_straight_line(method, duration):
     record = direct(scene("peaucellier"), method).run(duration, every=1e-3, reactions=False)
@@ -53,7 +54,7 @@ def test_peaucellier_stays_closed_and_draws_a_straight_line(method, duration):
     assert record.info["warnings"] == []
 
 
-@both
+@explicit
 @fixed
 def test_peaucellier_follows_its_reference(method, integrator):
     exact = at(reference("peaucellier_ref.csv"), 1.0)
@@ -66,12 +67,13 @@ def test_peaucellier_follows_its_reference(method, integrator):
 # --- light links, heavy load ---
 
 
-@both
+@explicit
 @pytest.mark.parametrize("ratio", [1e2, 1e4, 1e6])
 def test_mass_ratios_do_not_matter(method, ratio):
     drifts = []
     for h in (4e-3, 2e-3, 1e-3):
-        record = direct(scene("mass_ratio_four_bar", ratio=ratio), method, dt=h).run(3.0, reactions=False)
+        model = scene("mass_ratio_four_bar", ratio=ratio)
+        record = direct(model, method, integrator="adams", dt=h).run(3.0, reactions=False)
         assert record.info["worst_gap_m"] <= CLOSED
         drifts.append(record.energy_drift)
     # Fourth order; at 1e6 the load weighs 10 t, and 1e-16 of its 1e5 J is rounding that 3000 steps add up.
@@ -102,7 +104,7 @@ def exact_load(ratio, duration):
     return found.y[0, -1] - start, found.y[1, -1]
 
 
-@both
+@explicit
 @pytest.mark.parametrize("ratio", [1e2, 1e4, 1e6])
 def test_a_heavy_load_swings_as_its_equation_says(method, ratio):
     record = direct(scene("mass_ratio_four_bar", ratio=ratio), method).run(2.0, reactions=False)
@@ -112,7 +114,7 @@ def test_a_heavy_load_swings_as_its_equation_says(method, ratio):
     assert record["crank.angle_rate"][-1] == pytest.approx(rate, abs=1e-7)
 
 
-@pytest.mark.parametrize("method", ["simgc", "simmc"])
+@explicit
 def test_a_mass_ratio_is_no_singular_position(method):
     record = direct(scene("mass_ratio_four_bar", ratio=1e6), method).run(1.0, reactions=False)
     assert record.info["warnings"] == []
@@ -145,7 +147,16 @@ def check_four_bar(record, angle, rate, place=1e-6, energy=1e-5):
     assert np.hypot(x[-1] - math.sin(phi), y[-1] - math.cos(phi)) <= place
 
 
-@pytest.mark.parametrize(("method", "integrator"), [("simgc", "adams"), ("simgc", "rk4"), ("simmc", "adams")])
+@pytest.mark.parametrize(
+    ("method", "integrator"),
+    [
+        ("simgc", "adams"),
+        ("simgc", "rk4"),
+        ("simmc", "adams"),
+        ("components", "adams"),
+        ("components", "rk4"),
+    ],
+)
 def test_double_four_bar_passes_ten_singular_positions(method, integrator):
     record = direct(scene("double_four_bar"), method, integrator=integrator).run(
         10.0, every=1e-3, reactions=False
@@ -165,17 +176,19 @@ SLIGHTLY = [sign * 10.0**-k for k in range(4, 10) for sign in (1, -1)]
 
 
 # At -1e-4 a step ends within 1e-6 rad of a singular position: there it is of lower order.
-@both
+@explicit
 @pytest.mark.parametrize("by", SLIGHTLY)
 def test_double_four_bar_stays_on_its_branch_from_any_angle(method, by):
-    record = direct(leaning(by), method).run(10.0, reactions=False)
+    record = direct(leaning(by), method, integrator="adams").run(10.0, reactions=False)
     check_four_bar(record, by, 1.0, place=1e-5 if by == -1e-4 else 1e-6)
 
 
-@both
+@explicit
 @pytest.mark.parametrize("by", SLIGHTLY)
 def test_double_four_bar_stays_on_its_branch_at_any_rate(method, by):
-    record = direct(scene("double_four_bar", rate=1.0 + by), method).run(10.0, reactions=False)
+    record = direct(scene("double_four_bar", rate=1.0 + by), method, integrator="adams").run(
+        10.0, reactions=False
+    )
     check_four_bar(record, 0.0, 1.0 + by)
 
 
@@ -192,6 +205,9 @@ NASTY = (0.9016300219378172, 1.4378674912416045, 1.7772222111663325, 2.563719533
         ("simmc", "adams"),
         ("simmc", "rk4"),
         ("simmc", "adaptive"),
+        ("components", "adams"),
+        ("components", "rk4"),
+        ("components", "adaptive"),
     ],
 )
 def test_double_four_bar_keeps_its_energy_at_nasty_rates(method, integrator):
@@ -237,7 +253,7 @@ def crank_errors(method, steps, **options):
     return errors
 
 
-@both
+@explicit
 @pytest.mark.parametrize(
     ("integrator", "order", "step"),
     [("adams", 4, 2.5e-4), ("rk4", 4, 1e-3), ("euler", 1, 2.5e-4)],
@@ -250,7 +266,7 @@ def test_slider_crank_converges_at_the_order_of_the_integrator(method, integrato
     assert np.mean(orders(errors)) == pytest.approx(order, abs=0.35 if order == 4 else 0.1)
 
 
-@both
+@explicit
 def test_slider_crank_follows_the_tolerance(method):
     exact = reference("slidercrank3d_ref.csv")
     assert exact["t"][-1] >= 0.5
@@ -262,7 +278,7 @@ def test_slider_crank_follows_the_tolerance(method):
     assert np.polyfit(np.log(tolerances), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.25)
 
 
-@both
+@explicit
 @pytest.mark.parametrize(("integrator", "order"), [("adams", 4), ("rk4", 4), ("euler", 1)])
 def test_double_four_bar_converges_at_the_order_of_the_integrator(method, integrator, order):
     exact = at(reference("a02_nfourbar_N2_ref.csv"), 0.5)
@@ -285,7 +301,7 @@ def test_the_default_is_adams_and_a_tolerance_is_adaptive():
     assert (record.info["method"], record.info["solver"]) == ("simgc", "direct")
 
 
-@both
+@explicit
 def test_samples_do_not_change_an_adaptive_run_beyond_its_tolerance(method):
     ends = []
     for every in (0.5, 0.01):
@@ -294,7 +310,7 @@ def test_samples_do_not_change_an_adaptive_run_beyond_its_tolerance(method):
     np.testing.assert_allclose(*ends, atol=1e-8)
 
 
-@both
+@explicit
 def test_a_step_can_be_changed_on_the_way(method):
     simulation = direct(scene("peaucellier"), method)
     for h in (1e-3, 5e-4, 2e-3, 1e-3):
@@ -316,7 +332,7 @@ def test_chains_move_as_their_tree_does(damping):
         assert apart(tree, record) < 1e-7  # both of fourth order, 1e-8 at 1 ms
 
 
-@both
+@explicit
 def test_a_free_chain_keeps_its_energy(method):
     record = direct(scene("chain5"), method).run(10.0, reactions=False)
     # 85 J in play; Adams may err by 1e-6 of a rate of 30 rad/s in a step before Runge-Kutta takes over.
@@ -386,11 +402,11 @@ FREED = [
 ]
 
 
-@both
+@explicit
 @pytest.mark.parametrize(("name", "spherical", "cylindrical", "redundant"), FREED, ids=[c[0] for c in FREED])
 def test_redundant_equations_change_nothing(method, name, spherical, cylindrical, redundant):
-    record = direct(scene(name), method).run(1.0)
-    without = direct(freed(scene(name), spherical, cylindrical), method).run(1.0)
+    record = direct(scene(name), method, integrator="adams").run(1.0)
+    without = direct(freed(scene(name), spherical, cylindrical), method, integrator="adams").run(1.0)
     assert len(record.info["redundant_rows"]) == redundant
     assert without.info["redundant_rows"] == []
     # The same motion; where other joints are cut, or motors are stiff, errors of fourth and first order differ.
@@ -401,7 +417,21 @@ def test_redundant_equations_change_nothing(method, name, spherical, cylindrical
     assert without.info["reactions_indeterminate"] == []
 
 
-@both
+@pytest.mark.xfail(
+    strict=True,
+    reason="stages of Runge-Kutta lie off the constraints, where the equations of a Bennett linkage are independent",
+)
+@pytest.mark.parametrize(("method", "dt"), [("simmc", 1e-3), ("components", 5e-4)])
+def test_redundant_equations_change_nothing_for_runge_kutta(method, dt):
+    name, spherical, cylindrical, _ = FREED[1]
+    record, without = (
+        direct(model, method, integrator="rk4", dt=dt).run(1.0)
+        for model in (scene(name), freed(scene(name), spherical, cylindrical))
+    )
+    assert apart(record, without) < 1e-8
+
+
+@explicit
 @pytest.mark.parametrize(
     ("name", "joint"),
     [
@@ -425,7 +455,7 @@ def test_a_doubled_hinge_changes_nothing(method, name, joint):
     assert {joint, "double"} <= set(doubled.info["reactions_indeterminate"])
 
 
-@both
+@explicit
 @pytest.mark.parametrize(("stages", "redundant"), [(1, 6), (3, 12), (10, 33)])
 def test_scissor_lift_rises_as_its_bars_say(method, stages, redundant):
     record = direct(scene("scissor_lift", stages=stages), method).run(1.0, reactions=False)
@@ -454,7 +484,7 @@ def test_bennett_turns_over_its_straight_poses():
 # --- excavator ---
 
 
-@both
+@explicit
 @pytest.mark.parametrize("hold", [False, True])
 def test_excavator_keeps_its_pins_closed_under_full_load(method, hold):
     model = scene("excavator", hold=hold)
@@ -526,7 +556,7 @@ def planar_forces(record, model, k):
     return {pin: found[2 * i : 2 * i + 2] for i, pin in enumerate(pins)}, found[8]
 
 
-@both
+@explicit
 def test_reactions_of_a_four_bar_are_those_of_newton_and_euler(method):
     model = scene("crank_rocker")
     record = direct(model, method, tolerance=1e-12).run(0.6, every=1e-3)
@@ -551,18 +581,18 @@ def test_reactions_can_be_left_out():
 # --- other corners ---
 
 
-@both
+@explicit
 def test_what_hangs_on_nothing_falls(method):
     model = Model("two")
     model.add(Body("free", at=(0.0, 0.0, 5.0), mass=1.0, inertia=(0.1, 0.2, 0.3)))
     model.add(Body("held", mass=1.0, inertia=(0.1, 0.2, 0.3)))
-    model.add(Slider("rail", "ground", "held", axis=(1.0, 0.0, 0.0), limits=(-1.0, 1.0), velocity=0.5))
+    model.add(Slider("rail", "ground", "held", axis=(1.0, 0.0, 0.0), velocity=0.5))
     record = direct(model, method).run(1.0)
     np.testing.assert_allclose(record["free.position.z"], 5.0 - 0.5 * 9.81 * record.time**2, atol=1e-12)
     np.testing.assert_allclose(record["held.position.x"], 0.5 * record.time, atol=1e-12)
 
 
-@both
+@explicit
 def test_a_structure_that_cannot_move_stands(method):
     model = Model("truss")
     model.add(Body("beam", at=(0.0, 0.0, 0.0), mass=3.0, com=(1.0, 0.0, 0.0), inertia=(0.1, 1.0, 1.0)))
@@ -577,7 +607,7 @@ def test_a_structure_that_cannot_move_stands(method):
     assert set(record.info["reactions_indeterminate"]) == {"left", "right"}
 
 
-@both
+@explicit
 def test_a_servo_turns_a_linkage_through_its_singular_positions(method):
     # Driven at a constant rate: the angle is exact, whatever the loops do at their singular positions.
     model = scene("double_four_bar", rate=3.0)
@@ -590,7 +620,7 @@ def test_a_servo_turns_a_linkage_through_its_singular_positions(method):
     assert record.energy_drift < 1e-3
 
 
-@both
+@explicit
 def test_a_closing_joint_takes_a_servo(method):
     model = scene("double_four_bar", rate=0.0)
     model.gravity = (0.0, 0.0, 0.0)

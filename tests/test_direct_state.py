@@ -9,76 +9,12 @@ import pytest
 from linkwork import BodyFunction, LinkworkError, Simulation, SimulationError, UnsupportedError, scene
 from linkwork.compile import compile_model
 from references import PULL, exact_four_bar
-from runs import CLOSED, apart, both, direct
+from runs import CLOSED, apart, direct, explicit
 
 # --- state ---
 
-SAVED = [
-    ("peaucellier", {}),
-    ("slidercrank3d", {}),
-    ("double_four_bar", {"rate": 8.0}),
-    ("chain5", {"friction": 1.0}),
-    ("hitch", {}),
-    ("crank_rocker", {}),
-    ("jaws", {}),
-    ("stewart", {}),
-]
-integrators = pytest.mark.parametrize("integrator", ["adams", "rk4", "adaptive", "euler"])
 
-
-def bits(simulation):
-    return (simulation.time, simulation.q.tobytes(), simulation.v.tobytes(), simulation.work)
-
-
-@both
-@integrators
-@pytest.mark.parametrize(("name", "parameters"), SAVED, ids=[name for name, _ in SAVED])
-def test_runs_are_the_same_to_the_last_bit(method, integrator, name, parameters, tmp_path):
-    """Resumed, looked at, in parts, and once more."""
-
-    def fresh():
-        return direct(scene(name, **parameters), method, integrator=integrator)
-
-    def look(simulation):
-        simulation.energies()
-        simulation.accelerations()
-        simulation[simulation.system.rates[0].name]
-
-    whole = fresh()
-    record = whole.run(0.4, every=0.1)
-    expected = bits(whole)
-    first = fresh()
-    first.run(0.2, every=0.1)
-    first.save_state(tmp_path / "half.npz")
-    resumed = fresh()
-    resumed.load_state(tmp_path / "half.npz")
-    resumed.run(0.2, every=0.1)
-    assert bits(resumed) == expected
-    assert resumed.method.report() == whole.method.report()
-    first.run(0.2, every=0.1)
-    assert bits(first) == expected
-    watched = fresh()
-    watched.run(0.4, every=0.1, callbacks=[(0.1, look)])
-    assert bits(watched) == expected
-    whole.reset()
-    assert whole.time == 0.0
-    again = whole.run(0.4, every=0.1)
-    assert bits(whole) == expected
-    for group in ("coordinates", "rates", "forces", "energy"):
-        np.testing.assert_array_equal(again.array(group), record.array(group))
-
-
-@pytest.mark.parametrize("method", ["simgc", "simmc"])
-def test_samples_leave_no_trace(method):
-    # Servos act on joints that are read off their frames: what a sample leaves there would come back.
-    often, seldom = (direct(scene("excavator"), method) for _ in range(2))
-    for _ in range(400):
-        often.step()
-    seldom.step(400)
-    assert bits(often) == bits(seldom)
-
-
-@both
+@explicit
 def test_rates_that_the_user_writes_are_honoured(method):
     simulation = direct(scene("double_four_bar"), method)
     simulation.step(100)
@@ -111,7 +47,7 @@ def test_a_coordinate_that_the_user_writes_is_honoured_and_loops_close():
     assert record["energy.kinetic"].max() < 1e-20
 
 
-@both
+@explicit
 def test_a_state_can_be_put_back(method):
     """q and v of an earlier time, written by the user, lead to the same motion once more."""
     simulation = direct(scene("peaucellier"), method)
@@ -123,7 +59,7 @@ def test_a_state_can_be_put_back(method):
     assert apart(first, second) < 1e-10  # the one begins with the past of Adams, the other without
 
 
-@both
+@explicit
 def test_accelerations_are_those_of_the_exact_motion(method):
     simulation = direct(scene("double_four_bar"), method)
     simulation.step(300)
@@ -137,17 +73,19 @@ def test_accelerations_are_those_of_the_exact_motion(method):
 # --- what it reports ---
 
 
-def test_steps_over_their_budget_are_counted_and_told():
-    record = direct(scene("peaucellier"), "simgc", budget=1e-9).run(0.05)
+@explicit
+def test_steps_over_their_budget_are_counted_and_told(method):
+    record = direct(scene("peaucellier"), method, budget=1e-9).run(0.05)
     assert record.info["steps_over_budget"] >= 50
     assert any("longer than the budget of 1e-09 s" in warning for warning in record.info["warnings"])
-    assert direct(scene("peaucellier"), "simgc", budget=1.0).run(0.05).info["steps_over_budget"] == 0
+    assert direct(scene("peaucellier"), method, budget=1.0).run(0.05).info["steps_over_budget"] == 0
 
 
-def test_a_start_that_was_assembled_is_told():
+@explicit
+def test_a_start_that_was_assembled_is_told(method):
     model = scene("double_four_bar")
     model.joints["A0"] = dataclasses.replace(model.joints["A0"], position=0.01)
-    record = direct(model, "simgc").run(0.01)
+    record = direct(model, method).run(0.01)
     assert record.info["worst_gap_m"] <= CLOSED
     assert any(warning.startswith("assembled: ") for warning in record.info["warnings"])
 
@@ -158,7 +96,7 @@ def test_a_position_that_is_singular_is_told():
     assert record.info["nearest_singular"]["time"] == pytest.approx(1.243, abs=2e-3)
 
 
-@both
+@explicit
 def test_a_diverging_run_stops_with_a_reason_and_keeps_its_record(method):
     def broken(t, x, v, parameters, out):
         out[2] = np.sqrt(parameters[0] - t)

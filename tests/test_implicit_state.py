@@ -1,4 +1,4 @@
-"""Implicit methods: states that are saved, commanded and altered, drives, and what is refused."""
+"""Implicit methods: drives, joints that come and go, and what is refused; states are in test_method_state.py."""
 
 import math
 
@@ -8,7 +8,6 @@ import pytest
 from linkwork import (
     Body,
     Box,
-    Force,
     JointFunction,
     LinkworkError,
     Material,
@@ -30,109 +29,9 @@ from linkwork.scenes.puma_hold import DURATION
 from one_dof import M, arm, block, wheel
 from references import reference
 from runs import CLOSED, orders
-from test_direct_state import bits
 
 METHODS = ("hybrid", "topological", "global")
 methods = pytest.mark.parametrize("method", METHODS)
-
-
-# --- state ---
-
-
-@methods
-@pytest.mark.parametrize("options", [{}, {"rho": 0.7}], ids=["trapezoidal", "alpha"])
-@pytest.mark.parametrize("name", ["excavator", "peaucellier", "slidercrank3d", "torsion_bar"])
-def test_runs_are_the_same_to_the_last_bit(name, options, method, tmp_path):
-    """Resumed, looked at, in parts, and once more."""
-
-    def fresh():
-        return Simulation(scene(name), method=method, dt=5e-3, **options)
-
-    def look(simulation):
-        simulation.energies()
-        simulation.accelerations()
-        simulation[simulation.system.rates[0].name]
-
-    whole = fresh()
-    record = whole.run(0.2, every=0.05)
-    expected = bits(whole)
-    first = fresh()
-    first.run(0.1, every=0.05)
-    first.save_state(tmp_path / "half.npz")
-    resumed = fresh()
-    resumed.load_state(tmp_path / "half.npz")
-    resumed.run(0.1, every=0.05)
-    assert bits(resumed) == expected
-    assert resumed.method.report() == whole.method.report()
-    first.run(0.1, every=0.05)
-    assert bits(first) == expected
-    watched = fresh()
-    watched.run(0.2, every=0.05, callbacks=[(0.05, look)])
-    assert bits(watched) == expected
-    whole.reset()
-    assert whole.time == 0.0
-    again = whole.run(0.2, every=0.05)
-    assert bits(whole) == expected
-    for group in record.groups:
-        np.testing.assert_array_equal(again.array(group), record.array(group))
-
-
-@methods
-def test_a_state_that_is_written_is_gone_on_from(method):
-    simulation = Simulation(block(), method=method, dt=0.01)
-    simulation.step(5)
-    simulation.v[2 if method == "global" else 0] = 2.0  # along z, in whatever coordinates
-    simulation.step(10)
-    assert simulation["rail.travel_rate"] == pytest.approx(2.0, abs=1e-12)
-    assert simulation["rail.travel"] == pytest.approx(0.2, abs=1e-12)
-
-
-@methods
-def test_commands_act_from_the_next_step_on(method):
-    simulation = Simulation(block(TorqueSource("motor", "rail")), method=method, dt=0.01)
-    simulation.step(10)
-    assert simulation["rail.travel_rate"] == 0.0
-    simulation.command("motor", 3.0 * M)
-    assert np.abs(simulation.accelerations()).max() == pytest.approx(3.0, rel=1e-12)
-    simulation.step(10)
-    # A constant acceleration is met exactly.
-    assert simulation["rail.travel_rate"] == pytest.approx(0.3, rel=1e-12)
-    assert simulation["rail.travel"] == pytest.approx(0.5 * 3.0 * 0.01, rel=1e-12)
-    assert simulation.work[0] == pytest.approx(0.5 * M * 0.3**2, rel=1e-12)
-
-
-@methods
-def test_a_force_is_set_and_taken_away(method):
-    model = block()
-    model.add(Force("push", "block", force=(0.0, 0.0, 0.0)))
-    simulation = Simulation(model, method=method, dt=0.01)
-    simulation.step(5)
-    simulation.set_force("push", (0.0, 0.0, 4.0))
-    simulation.step(10)
-    simulation.set_force("push", (0.0, 0.0, 0.0))
-    simulation.step(10)
-    assert simulation["rail.travel_rate"] == pytest.approx(0.2, rel=1e-12)
-    assert simulation["rail.travel"] == pytest.approx(0.5 * 2.0 * 0.01 + 0.02, rel=1e-12)
-
-
-@methods
-def test_a_model_is_altered_on_the_way(method):
-    simulation = Simulation(block(gravity=9.81), method=method, dt=0.01)
-    simulation.step(10)
-    assert simulation["rail.travel_rate"] == pytest.approx(-0.981, rel=1e-12)
-    simulation.alter(block(gravity=1.62))
-    simulation.step(10)
-    assert simulation["rail.travel_rate"] == pytest.approx(-0.981 - 0.162, rel=1e-12)
-    assert simulation.time == pytest.approx(0.2, abs=1e-15)
-
-
-@methods
-def test_the_step_may_change_on_the_way(method):
-    simulation = Simulation(block(gravity=9.81), method=method, dt=0.01)
-    simulation.step(5)
-    simulation.step(2, dt=0.05)
-    assert simulation.time == pytest.approx(0.15, abs=1e-15)
-    assert simulation["rail.travel"] == pytest.approx(-0.5 * 9.81 * 0.15**2, rel=1e-12)
 
 
 # --- drives ---
@@ -198,7 +97,7 @@ REFUSED = {
 }
 
 
-@methods
+@pytest.mark.parametrize("method", [*METHODS, "components"])
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_is_not_smooth_is_refused_by_name(what, method):
     model, message = REFUSED[what]

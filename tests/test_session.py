@@ -165,10 +165,10 @@ def test_the_energy_of_a_direct_method_is_kept(begin):
     assert session.report["worst_gap_m"] < 1e-9
 
 
-@pytest.mark.parametrize("method", range(8))
+@pytest.mark.parametrize("method", range(9))
 def test_every_method_that_is_offered_runs(begin, method):
     offered = begin(cart()).methods()
-    assert len(offered) == 8
+    assert len(offered) == 9
     name, chosen, solver = offered[method]
     assert name == (chosen if solver is None else f"{chosen}, {solver}")
     session = begin(cart(velocity=1.0), method=chosen, solver=solver)

@@ -66,7 +66,7 @@ def compile_model(model: Model, *, rows: bool = False, maximal: bool = False) ->
     if problems:
         raise ModelError(problems)
     system = _Compiler(model, flat, rows or maximal, maximal).system()
-    _refuse_zero_inertia(system)
+    refuse_zero_inertia(system)
     return system
 
 
@@ -381,7 +381,7 @@ class _Compiler:
         self.owners.append(owner)
 
 
-def _refuse_zero_inertia(system: System) -> None:
+def refuse_zero_inertia(system: System) -> None:
     """Raise for dofs that nothing resists: little articulated inertia against what rides on them."""
     from .coordinates.tree import NO_INERTIA, inertia_shares
 

@@ -94,11 +94,14 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
     )
     index = {name: b for b, name in enumerate(system.bodies)}
     parts, borders = placement.parts, placement.borders
-    node = np.zeros((len(parts), 14), np.int64)
+    node = np.zeros((len(parts), 16), np.int64)
     children: list[list[int]] = []
     ports: list[tuple[int, int]] = []
     inside: list[dict[str, tuple[int, int]]] = []  # of each subsystem: body => (child, column there)
     columns, room_D, room_A, room_Z = rates, 36 * bodies, 0, 0
+    inertia = _inertias(system)
+    floating = _magnitude(inertia[:, :36:7].reshape(bodies, 2, 3).max(axis=2).repeat(3, axis=1))
+    loose = list(floating)
     counts = np.bincount(np.array(homes, np.int64), minlength=len(parts))
     ends = np.concatenate([[0], np.cumsum(counts)])
     for i, part in enumerate(parts):
@@ -128,6 +131,7 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
             ports += [where[body] for body in border]
         inside.append(where)
         node[i, CHILD_END], node[i, PORT_END], node[i, WIDTH] = len(children), len(ports), base
+        loose += [floating[index[body]] for body in border]
         columns, room_D = columns + size, room_D + size * size
         room_A, room_Z = room_A + rows * rows, room_Z + rows * (size + 3)
     block = np.full((len(homes), ENDS, 2), -1, np.int64)
@@ -138,16 +142,21 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
     total = len(homes)
     most = int(counts.max(initial=1))
     widest = int(node[:, WIDTH].max(initial=1))
-    inertia = _inertias(system)
     D = np.zeros(room_D)
     D[: 36 * bodies] = inertia[:, :36].ravel()
     return Hierarchy(
         node, np.array(children, np.int64).reshape(-1, 4), block, np.array(ports, np.int64).reshape(-1, 2),
         np.zeros(total, np.int64), np.zeros((total, ENDS, 6)), D, np.zeros((3, columns)), np.zeros((3, columns)),
-        np.zeros((3, rates)), np.zeros((most, max(widest, most))), np.zeros(room_A), np.zeros(room_Z), inertia,
-        np.zeros(rates), np.zeros(max(most, int(6 * max((len(b.ports) for b in borders.values()), default=0)), 1)),
+        np.zeros((3, rates)), np.zeros((most, max(widest, most))), np.zeros(room_A), np.zeros(room_Z),
+        np.concatenate([np.zeros(0), *loose]), inertia, np.zeros(rates), np.zeros((2, most)),
         np.zeros((14, total)), np.zeros((5, total), np.int64), np.zeros(7),
     )  # fmt: skip
+
+
+def _magnitude(x: np.ndarray) -> np.ndarray:
+    """Rounded up to a power of 1024: enough to judge rounding, and all that a part tells others of a body's mass."""
+    powers = np.ceil(np.log2(x, out=np.full(x.shape, -np.inf), where=x > 0.0) / 10.0)
+    return np.asarray(np.exp2(10.0 * powers))
 
 
 def _inertias(system: System) -> np.ndarray:

@@ -20,7 +20,7 @@ def warmup(as_json: AsJson = False) -> None:
     began = time.perf_counter()
     with compiling(quiet=as_json, always=True):
         from ..kernels.jit import cache_directory
-        from ..methods.choose import IMPLICIT, SOLVERS
+        from ..methods.choose import COMPONENTS, IMPLICIT, SOLVERS
         from ..methods.tree import TABLEAUS
         from ..scenes import scene
         from ..simulate import Simulation
@@ -29,7 +29,7 @@ def warmup(as_json: AsJson = False) -> None:
             warm(Simulation(scene("chain5"), integrator=integrator))
         for solver in SOLVERS:
             warm(Simulation(scene("double_four_bar"), solver=solver))
-        for method in IMPLICIT:
+        for method in (*IMPLICIT, COMPONENTS):
             warm(Simulation(scene("double_four_bar"), method=method))
     seconds = time.perf_counter() - began
     where = cache_directory()

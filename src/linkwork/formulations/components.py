@@ -10,6 +10,8 @@ something has to cross to a relative (`STATES` … `SAMPLE`), and goes on from t
 results do not depend on how subsystems are placed.
 """
 
+import math
+
 import numpy as np
 
 from ..coordinates.tree import local_rate, place, retract
@@ -18,7 +20,20 @@ from ..kernels.clock import cycles
 from ..kernels.jit import kernel, woven
 from ..kernels.rows import survey
 from ..loads import apply_loads
-from ..solvers.hierarchy import ACCELERATE, ENDS, MOVE, STOP, go_down, go_up, lighten, outflow, receive
+from ..solvers.hierarchy import (
+    ACCELERATE,
+    ARRIVED,
+    ENDS,
+    LIVE,
+    MOVE,
+    RANK,
+    STOP,
+    go_down,
+    go_up,
+    lighten,
+    outflow,
+    receive,
+)
 from ..solvers.layout import (
     DISSIPATED,
     EVALUATIONS,
@@ -39,10 +54,11 @@ from ..solvers.layout import (
     STAGE,
     SUPPLIED,
     TRIAL,
+    TURN,
     UNSETTLED,
     UNSETTLED_TIME,
 )
-from ..tables import COORDINATE, HOLD
+from ..tables import COORDINATE, HOLD, SERVO_RATE
 from .direct import add_power, aim_corrections, hold, law
 from .stepping import (
     ADAMS,
@@ -76,14 +92,19 @@ START_TIME, LENGTH, EVALUATION_TIME, FACTOR, COUNTED = range(5)
 """Of the step: time at its start, its size [s]; time of the evaluation; factor for the next adaptive step;
 evaluations before."""
 PLAN = 5
+STIFF = 4
+"""In options: 1 if rows look ahead by a step. What they do then is no derivative that Adams' method could use."""
 # vote: judgements of a step, the largest of all parts' counts
-APART, ERROR, MOVED, TURNED, BAD = range(5)
-VOTES = 5
+APART, ERROR, MOVED, TURNED, BAD, CHANGED, NEAR = range(7)
+"""1 if predictor and corrector differ; local error against the tolerance; largest corrections; why to stop; 1 if what
+happened so far says nothing of what comes: more or fewer rows than before follow from the rest, or some are stiff; how
+near a singular position is, 1/sin²."""
+VOTES = 7
 
 _NEXT, _PREPARE, _PLACED, _LOOK, _GATHERED, _DOWN, _TAKEN, _JUDGED, _SAMPLED = range(9)
 # Corrections beyond these leave an error worth another round: gaps are of second order in the first [rad or m].
-_FINE_PLACE, _FINE_RATE = 1e-8, 1e-7
-_ROUNDS = 20
+_FINE_PLACE, _FINE_RATE, _FINEST = 1e-8, 1e-7, 1e-3
+_ROUNDS, _POLISH = 20, 4
 
 
 # --- one evaluation ---
@@ -243,11 +264,13 @@ def _store(tables, h, motion, s):
 
 
 @kernel
-def _judge(h, motion, tableau, counts, control, plan, integrator, tolerance, own, vote):
+def _judge(h, motion, tableau, counts, control, plan, options, own, vote):
     """What this part thinks of the end of a step; its `own` rates come first."""
-    n = motion.a.shape[0]
+    n, integrator, tolerance = motion.a.shape[0], int(options[0]), options[1]
     for i in range(VOTES):
         vote[i] = 0.0
+    vote[CHANGED] = options[STIFF]
+    vote[NEAR] = 1.0 / h.report[SMALLEST]
     if control[BEGIN] == 0 and control[ROUND] == 0:
         if control[SMOOTH] != 0:
             vote[APART] = 1.0 if apart(h, motion, plan[LENGTH], own) else 0.0
@@ -257,13 +280,21 @@ def _judge(h, motion, tableau, counts, control, plan, integrator, tolerance, own
     for i in range(own):
         vote[MOVED] = max(vote[MOVED], abs(h.x[MOVE, i]))
         vote[TURNED] = max(vote[TURNED], abs(h.x[STOP, i]))
+    for i in range(h.node.shape[0]):
+        if h.node[i, LIVE] != h.node[i, ARRIVED] or h.node[i, LIVE] != h.node[i, RANK]:
+            vote[CHANGED] = 1.0
     vote[BAD] = finite(motion.y[TRIAL, n : n + own], counts, plan[LENGTH])
+    if vote[BAD] == OK:
+        vote[BAD] = finite(motion.a[:own], counts, plan[LENGTH] * plan[LENGTH])
 
 
 @kernel
-def _correct(tables, h, motion):
-    """Onto the constraints: Newton's step of coordinates and velocities."""
-    n = motion.a.shape[0]
+def _correct(tables, constraints, h, motion):
+    """Onto the constraints: Newton's step of coordinates and velocities. What drives that keep a rate do is work."""
+    n, rows = motion.a.shape[0], constraints.rows
+    for i in range(rows.shape[0]):
+        if rows[i].role == SERVO_RATE:
+            motion.y[TRIAL, 2 * n] += 0.5 * h.row[TURN, i] * (rows[i].rate + rows[i].goal)
     retract(tables.dofs, motion.q[TRIAL], h.x[MOVE], motion.q[TRIAL])
     for i in range(n):
         motion.y[TRIAL, n + i] += h.x[STOP, i]
@@ -327,9 +358,9 @@ def run_components(
 
     A status of `STATES` … `SAMPLE` means: exchange that with the relatives and call again. options: integrator,
     tolerance, budget of a step in clock ticks (0 for none), rates of own bodies, which come before those of other
-    processes.
+    processes, 1 if there are stiff rows.
     """
-    integrator, tolerance, budget, own = int(options[0]), options[1], options[2], int(options[3])
+    integrator, budget, own = int(options[0]), options[2], int(options[3])
     n, y, q = motion.a.shape[0], motion.y, motion.q
     related = control[PARENT] != 0 or control[CHILDREN] != 0
     if control[PHASE] == _NEXT:
@@ -406,7 +437,7 @@ def run_components(
                 control[STEP_STAGE] = s + 1
                 control[PHASE] = _PREPARE
                 continue
-            _judge(h, motion, tableau, counts, control, plan, integrator, tolerance, own, vote)
+            _judge(h, motion, tableau, counts, control, plan, options, own, vote)
             phase = _JUDGED
             if related:
                 control[PHASE] = phase
@@ -426,8 +457,12 @@ def run_components(
                     counts[2] += 1
                     clock[1] = plan[LENGTH] * plan[FACTOR]
                     continue
-            _correct(tables, h, motion)
-            if vote[MOVED] > _FINE_PLACE or vote[TURNED] > _FINE_RATE:
+            _correct(tables, constraints, h, motion)
+            # What is left of a rate makes a velocity larger by 1/sin near a singular position.
+            fine = 1.0
+            if control[ROUND] < _POLISH:
+                fine = max(_FINEST, 1.0 / math.sqrt(max(vote[NEAR], 1.0)))
+            if vote[MOVED] > _FINE_PLACE * fine or vote[TURNED] > _FINE_RATE * fine:
                 control[ROUND] += 1
                 if control[ROUND] < _ROUNDS:
                     control[PHASE] = _PLACED
@@ -435,8 +470,10 @@ def run_components(
                 if stats[UNSETTLED] == 0.0:
                     stats[UNSETTLED_TIME] = plan[EVALUATION_TIME]
                 stats[UNSETTLED] += 1
+            for i in range(h.node.shape[0]):
+                h.node[i, ARRIVED] = h.node[i, LIVE]
             take(motion)
-            keep(h, motion, control[BEGIN] != 0)
+            keep(h, motion, control[BEGIN] != 0 or vote[CHANGED] != 0.0)
             if control[BEGIN] == 0:
                 _count(clock, counts, control, plan, step, integrator, targets[control[ROW]])
             control[BEGIN] = 0

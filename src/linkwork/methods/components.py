@@ -5,27 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..compile import compile_apart
-from ..constrain import RowTable
+import numpy as np
+
+from ..compile import compile_apart, refuse_zero_inertia
 from ..elimination import Placement
+from ..errors import UnsupportedError
+from ..loads import JointFunction
 from ..model import Model
 from ..observe import Block, DirectObserver
 from ..partition import refine
 from ..rotation import Array
-from ..solvers import layout
 from ..subsystems import Subsystem, borders, hierarchy, ties
+from ..switching import Attachment
+from ..system import System
+from ..tables import SERVO_PLACE
+from .explicit import ExplicitMethod, stiff_rows
 from .implicit import refuse
 from .part import Part, Relatives, Steps
-from .rows import Start, settle
-from .sampled import SampledMethod
+from .rows import Start, redundant_rows, settle
 
 
-class ComponentMethod(SampledMethod):
+class ComponentMethod(ExplicitMethod):
     """Subsystems eliminated one after the other (Vlasenko and Kasper), in maximal coordinates.
 
     `integrator`: "rk4", "adams" (order four, one evaluation a step), "adaptive" (order five, keeps the local error at
-    `tolerance`) or "euler" (order one). `partition`: the subsystems; by default those that the model was written in,
-    divided further where that saves work.
+    `tolerance`) or "euler" (order one). Springs and motors too stiff for a fixed step are taken implicitly, at order
+    one, and Runge-Kutta replaces Adams then. `partition`: the subsystems; by default those that the model was written
+    in, divided further where that saves work.
     """
 
     name = "components"
@@ -33,8 +39,15 @@ class ComponentMethod(SampledMethod):
     def __init__(self, model: Model, steps: Steps, partition: Subsystem | None = None):
         flat = model.flatten()
         refuse(self.name, flat)
+        for load in flat.loads.values():
+            if isinstance(load, JointFunction):
+                raise UnsupportedError(
+                    f"load '{load.name}' acts on the coordinates of joint '{load.joint}', which method '{self.name}' "
+                    f"does not have: its bodies float; use method 'simgc'"
+                )
         self.adaptive = steps.adaptive
         self._dt, self._steps = steps.dt, steps
+        self._integrator, self._tolerance, self._budget = steps.integrator, steps.tolerance, steps.budget
         self._relatives: Relatives | None = None
         self._tied = ties(flat)
         self._top = self._subsystems(model) if partition is None else partition
@@ -50,7 +63,12 @@ class ComponentMethod(SampledMethod):
         return refine(hierarchy(model), self._tied)
 
     def _first_start(self, model: Model) -> Start:
-        return Start(model, True, lambda model: compile_apart(model, {}))
+        def floats(model: Model) -> System:
+            system = compile_apart(model, {})
+            refuse_zero_inertia(system)
+            return system
+
+        return Start(model, True, floats)
 
     def _placement(self) -> Placement:
         return Placement([self._top], borders(self._top, self._tied))
@@ -58,15 +76,30 @@ class ComponentMethod(SampledMethod):
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
         assert self.system.rows is not None
+        self._redundant = redundant_rows(start)
         self._part = Part(self.system, self.system.rows, self._placement(), self._steps)
         self._rows = self._part.rows
         self._configuration = self.observer.configure(
             self.system, self._rows.names, start.attachment, start.tree_q
         )
 
-    def _marks(self) -> list[tuple[int, RowTable]]:
-        assert self.system.rows is not None
-        return [(layout.RATIO_ROW, self._rows), (layout.GAP_ROW, self.system.rows)]
+    def _restore(self, attachment: Attachment, tree_q: Array) -> None:
+        before = self._part
+        super()._restore(attachment, tree_q)
+        self._part.go_on(before, self._constraints, self._every_row)
+        self._stiffen()
+
+    def _stiffen(self) -> None:
+        """Take implicitly what is too stiff for the step."""
+        rows = self._constraints.rows
+        stiff = [] if self.adaptive else stiff_rows(self._start, self._dt)
+        bounded = {
+            name
+            for name, row in zip(self._rows.names, rows, strict=True)
+            if row["role"] == SERVO_PLACE and np.isfinite(row["value"][0])
+        }
+        self._chatters = [name for name in stiff if name in bounded]
+        self._part.stiffen([name for name in stiff if name not in bounded])
 
     def reset(self) -> None:
         self._rewind()
@@ -76,6 +109,7 @@ class ComponentMethod(SampledMethod):
         settle(self._tables, self._every_row, start.q)
         self._part.begin(self._tables, self._constraints, self._every_row, start.q, start.v)
         self._stats, self.state = self._part.stats, self._part.state
+        self._stiffen()
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         out = self._room(len(targets))
@@ -85,6 +119,7 @@ class ComponentMethod(SampledMethod):
     def change_step(self, dt: float) -> None:
         super().change_step(dt)
         self._part.dt = dt
+        self._stiffen()
         self.disturb()
 
     def disturb(self) -> None:
@@ -94,16 +129,14 @@ class ComponentMethod(SampledMethod):
         return {**super().memory(), **self._part.memory()}
 
     def info(self) -> dict[str, Any]:
-        return {
-            "integrator": self._steps.integrator,
-            "tolerance": self._steps.tolerance if self.adaptive else None,
-            "budget": self._steps.budget,
-            "subsystems": len(self._part.work.node),
-        }
+        return {**super().info(), "subsystems": len(self._part.work.node)}
 
-    def report(self) -> dict[str, Any]:
-        """The last step: evaluations and the largest gap at the last sample."""
-        return {
-            "evaluations": int(self._stats[layout.LAST_EVALUATIONS]),
-            "gap": float(self._stats[layout.LAST_GAP]),
-        }
+    def warnings(self) -> list[str]:
+        return [
+            *super().warnings(),
+            *(
+                f"drive '{name.partition(':')[0]}' is too stiff for steps of {self._dt:g} s and has a limited "
+                f"strength: it may chatter; shorten dt or use method 'simgc'"
+                for name in self._chatters
+            ),
+        ]

@@ -6,7 +6,7 @@ has to cross to another process the loop returns, and whoever runs the part carr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,7 +19,7 @@ from ..integrate import State, dormand_prince, new_state, rk4
 from ..kernels.clock import cycles_per_second
 from ..rotation import Array
 from ..solvers import layout
-from ..solvers.hierarchy import NODE_COLUMN, NODE_D
+from ..solvers.hierarchy import ARRIVED, NODE_COLUMN, NODE_D
 from ..system import System
 from ..tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
 
@@ -73,7 +73,7 @@ class Part:
         self._tableau = np.vstack([tableau.a, tableau.b, tableau.c, tableau.e])
         ticks = 0.0 if steps.budget is None else steps.budget * cycles_per_second()
         own = 6 * (len(system.bodies) - sum(len(placement.borders[name].ports) for name in placement.remote))
-        self._options = np.array([INTEGRATORS[steps.integrator], steps.tolerance, ticks, own])
+        self._options = np.array([INTEGRATORS[steps.integrator], steps.tolerance, ticks, own, 0.0])
         self.dt = steps.dt
 
     def begin(
@@ -90,6 +90,7 @@ class Part:
         now = motion.y[layout.NOW]
         now[nv : 2 * nv] = v
         self.motion = motion
+        self.work.row[layout.USUAL] = 0.0
         self._control = np.zeros(components.CONTROL, np.int64)
         self._course = np.zeros(components.PLAN)
         self.vote = np.zeros(components.VOTES)
@@ -102,6 +103,25 @@ class Part:
         rows = constraints.rows
         rows["mode"] = np.where(np.isin(rows["role"], (HOLD, SERVO_RATE)), HELD, GIVEN)
         self.constraints, self.every_row = constraints, every_row
+
+    def go_on(self, before: Part, constraints: Constraints, every_row: Constraints) -> None:
+        """Take up the motion of a part with the same bodies and other rows."""
+        self.tables, self.dt = before.tables, before.dt
+        self.stats, self.motion, self.vote, self.state = (
+            before.stats,
+            before.motion,
+            before.vote,
+            before.state,
+        )
+        self._control, self._course = before._control, before._course
+        self.set_rows(constraints, every_row)
+        self.disturb()
+
+    def stiffen(self, names: Collection[str]) -> None:
+        """Take these rows implicitly, which look ahead by a step."""
+        rows = self.constraints.rows
+        rows["stiff"] = [name in names for name in self.rows.names]
+        self._options[components.STIFF] = float(rows["stiff"].any())
 
     def disturb(self) -> None:
         """Somebody changed something: the next step begins anew."""
@@ -152,6 +172,8 @@ class Part:
             "motion_count": motion.tally,
             "motion_seen": motion.seen,
             "report": self.work.report,
+            "usual_pivots": self.work.row[layout.USUAL],
+            "ranks": self.work.node[:, ARRIVED],
         }
 
 
@@ -172,11 +194,12 @@ class Crossing:
         self._D = np.concatenate([np.zeros(0, np.int64), *D])
         self._columns = np.concatenate([np.zeros(0, np.int64), *columns])
         self.states = np.zeros(len(self._q) + len(self._v))
-        self._shares = {k: np.zeros(len(self._D) + k * len(self._columns)) for k in (1, 3)}
+        # With the corrections at the end of a step, also how far bodies would yield if they floated.
+        self._shares = {k: np.zeros(len(self._D) + rows * len(self._columns)) for k, rows in ((1, 1), (3, 4))}
         self._forces = {k: np.zeros(k * len(self._columns)) for k in (1, 3)}
 
     def shares(self, columns: int) -> Array:
-        """Room for D and r."""
+        """Room for what `read_shares` reads."""
         return self._shares[columns]
 
     def forces(self, columns: int) -> Array:
@@ -201,7 +224,9 @@ class Crossing:
         columns = part.columns
         room, split = self._shares[columns], len(self._D)
         np.take(part.work.D, self._D, out=room[:split])
-        room[split:].reshape(columns, -1)[:] = part.work.r[:columns, self._columns]
+        rest = room[split:].reshape(columns + (columns > 1), -1)
+        rest[:columns] = part.work.r[:columns, self._columns]
+        rest[columns:] = part.work.loose[self._columns]
         return room
 
     def write_shares(self, part: Part) -> None:
@@ -209,7 +234,10 @@ class Crossing:
         columns = part.columns
         room, split = self._shares[columns], len(self._D)
         part.work.D[self._D] = room[:split]
-        part.work.r[:columns, self._columns] = room[split:].reshape(columns, -1)
+        rest = room[split:].reshape(columns + (columns > 1), -1)
+        part.work.r[:columns, self._columns] = rest[:columns]
+        if len(rest) > columns:
+            part.work.loose[self._columns] = rest[columns]
 
     def read_forces(self, part: Part) -> Array:
         """τ of the subsystems on the line."""

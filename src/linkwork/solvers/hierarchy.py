@@ -19,16 +19,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.jit import kernel, woven
-from .layout import ON, PLACE, SMALLEST, SMALLEST_ROW, SOFT, TURN, WANT, P
+from .layout import ON, PLACE, SMALLEST, SMALLEST_ROW, SOFT, TURN, USUAL, WANT, P
 
 # node: integers of each subsystem, the smaller ones first
 (
     ROW_BEGIN, ROW_END, CHILD_BEGIN, CHILD_END, WIDTH, PORT_BEGIN, PORT_END, NODE_D, NODE_COLUMN, NODE_A, NODE_Z, RANK,
-    REMOTE, WAITS,
-) = range(14)  # fmt: skip
+    LIVE, ARRIVED, REMOTE, WAITS,
+) = range(16)  # fmt: skip
 """Its rows; children; columns of all of them; its bordering bodies in `port`; where its D, its columns of r and τ,
-its factors and Z begin; rows that did not follow from others; 1 if another process computes its D and r; 1 if
-something inside it is so."""
+its factors and Z begin; rows that did not follow from others; how many that may be within a step, and what that was
+when the last one ended; 1 if another process computes its D and r; 1 if something inside it is so."""
 FOREIGN = 2
 """In REMOTE: another process computes it, and its energy is not known here."""
 # child: integers of each body or subsystem as seen from the one above
@@ -42,9 +42,13 @@ ENDS = 4
 ACCELERATE, MOVE, STOP = range(3)
 """Columns: accelerations; displacements that close gaps; changes of rates that stop them."""
 
-DEPENDENT = 1e-9
-"""sin² of the angle between a row and the others below which it follows from them."""
-_NOTHING = 1e-13  # what is left of a diagonal of D when its body cannot move that way is rounding
+ROUNDING = 1e-13
+"""What is left of a diagonal when it should vanish, as a share of what it would be if the bodies floated."""
+# Nearer to a singular position than this, sin² of 1e-4 rad, a gap of 1e-12 would move bodies visibly; but light bodies
+# between heavy ones make small pivots anywhere: then by what is usual.
+_SHAKY, _UNUSUAL = 1e-8, 1e-6
+# scale: of each row of the subsystem that is being eliminated
+_SHARE, _NOISE = range(2)
 
 
 class Hierarchy(NamedTuple):
@@ -67,6 +71,9 @@ class Hierarchy(NamedTuple):
     W: np.ndarray
     A: np.ndarray
     Z: np.ndarray
+    loose: np.ndarray
+    """How far bodies would yield if they floated, numbered like r: the order of magnitude of M⁻¹. Rounding in D is
+    judged by it."""
     inertia: np.ndarray
     """Of each body: the inverse of its mass matrix in its own axes (36), and whether it depends on how the body is
     turned."""
@@ -95,7 +102,7 @@ def _couple(h, i, columns):
             W[k, c] = 0.0
         z = node[NODE_Z] + k * stride + border
         wish, place, turn = h.row[WANT, row], h.row[PLACE, row], h.row[TURN, row]
-        scale = h.row[SOFT, row]
+        scale, noise = h.row[SOFT, row], 0.0
         for end in range(ENDS):
             c = h.block[row, end, CHILD]
             if c < 0:
@@ -107,7 +114,9 @@ def _couple(h, i, columns):
                 diagonal = d + (local + part) * (size + 1)
                 free = (D[diagonal] + D[diagonal + size + 1] + D[diagonal + 2 * size + 2]) / 3.0
                 x, y, z_ = J[row, end, part], J[row, end, part + 1], J[row, end, part + 2]
-                scale += free * (x * x + y * y + z_ * z_)
+                length = x * x + y * y + z_ * z_
+                scale += free * length
+                noise += h.loose[column + part] * length
             for j in range(6):
                 x = J[row, end, j]
                 if x == 0.0:
@@ -121,7 +130,8 @@ def _couple(h, i, columns):
                     place -= x * h.r[MOVE, column + j]
                     turn -= x * h.r[STOP, column + j]
         Z[z], Z[z + 1], Z[z + 2] = wish, place, turn
-        h.scale[k] = 1.0 / scale if scale > 0.0 else 0.0
+        h.scale[_SHARE, k] = 1.0 / scale if scale > 0.0 else 0.0
+        h.scale[_NOISE, k] = ROUNDING * noise
         for p in range(node[PORT_BEGIN], node[PORT_END]):
             c = h.child[h.port[p, CHILD], BASE] + h.port[p, LOCAL]
             at = node[NODE_Z] + k * stride + 6 * (p - node[PORT_BEGIN])
@@ -156,7 +166,8 @@ def _swap_rows(h, i, k, p):
     stride = 6 * (node[PORT_END] - node[PORT_BEGIN]) + 3
     a, z = node[NODE_A], node[NODE_Z]
     h.order[begin + k], h.order[begin + p] = h.order[begin + p], h.order[begin + k]
-    h.scale[k], h.scale[p] = h.scale[p], h.scale[k]
+    for e in range(2):
+        h.scale[e, k], h.scale[e, p] = h.scale[e, p], h.scale[e, k]
     for e in range(stride):
         Z[z + k * stride + e], Z[z + p * stride + e] = Z[z + p * stride + e], Z[z + k * stride + e]
     for j in range(k):
@@ -167,22 +178,32 @@ def _swap_rows(h, i, k, p):
 
 
 @woven
-def _eliminate(h, i, count):
-    """L D Lᵀ of the coupled rows with diagonal pivoting, right-hand sides along with it; 1/D on the diagonal."""
+def _eliminate(h, i, count, arriving):
+    """L D Lᵀ of the coupled rows with diagonal pivoting, right-hand sides along with it; 1/D on the diagonal.
+
+    It ends where all that is left follows from the rest, or nearly so: the pivots, in their order, are set against the
+    largest ones at ends of steps so far (USUAL). What follows exactly where a step begins stays out until it ends:
+    there its rate is stopped, and not by forces in the midst of the step, which could do any work.
+    """
     node, A, Z, column = h.node[i], h.A, h.Z, h.W[0]
     begin, size = node[ROW_BEGIN], node[ROW_END] - node[ROW_BEGIN]
     border = 6 * (node[PORT_END] - node[PORT_BEGIN])
     stride = border + 3
     a, z = node[NODE_A], node[NODE_Z]
-    rank = 0
-    for k in range(count):
-        best, share = -1, DEPENDENT
+    rank, shaky = 0, False
+    most = count if arriving else min(count, node[ARRIVED])
+    usual = h.row[USUAL]
+    for k in range(most):
+        best, share = -1, min(_SHAKY, _UNUSUAL * usual[begin + k])
         for j in range(k, count):
-            ratio = A[a + j * size + j] * h.scale[j]
-            if ratio > share:
-                best, share = j, ratio
+            pivot = A[a + j * size + j]
+            if pivot > h.scale[_NOISE, j]:
+                shaky = True
+                if pivot * h.scale[_SHARE, j] > share:
+                    best, share = j, pivot * h.scale[_SHARE, j]
         if best < 0:
             break
+        shaky = False
         if best != k:
             for j in range(best + 1, count):
                 x = A[a + j * size + k]
@@ -191,6 +212,8 @@ def _eliminate(h, i, count):
             _swap_rows(h, i, k, best)
         if share < h.report[SMALLEST]:
             h.report[SMALLEST], h.report[SMALLEST_ROW] = share, h.order[begin + k]
+        if arriving:
+            usual[begin + k] = max(usual[begin + k], share)
         rank = k + 1
         inverse = 1.0 / A[a + k * size + k]
         A[a + k * size + k] = inverse
@@ -211,6 +234,8 @@ def _eliminate(h, i, count):
                     low[border + e] -= weight * top[border + e]
             A[a + j * size + k] = weight
     node[RANK] = rank
+    if arriving:
+        node[LIVE] = count if shaky else rank
 
 
 @woven
@@ -240,8 +265,6 @@ def _offer(h, i, columns):
                     into = D[d + (6 * p + j) * border + 6 * s : d + (6 * p + j + 1) * border]
                     for e in range(6):
                         into[e] = 0.0
-    for j in range(border):
-        h.scale[j] = D[d + j * border + j]
     for k in range(node[RANK]):
         inverse = A[node[NODE_A] + k * size + k]
         top = Z[node[NODE_Z] + k * stride : node[NODE_Z] + (k + 1) * stride]
@@ -255,7 +278,7 @@ def _offer(h, i, columns):
                 for col in range(columns):
                     h.r[col, at + j] += weight * top[border + col]
     for j in range(border):
-        if D[d + j * border + j] <= _NOTHING * h.scale[j]:
+        if D[d + j * border + j] <= ROUNDING * h.loose[at + j]:
             for e in range(border):
                 D[d + j * border + e] = 0.0
                 D[d + e * border + j] = 0.0
@@ -269,7 +292,7 @@ def go_up(h, columns, waits):
         node = h.node[i]
         if node[REMOTE] == 0 and node[WAITS] == waits:
             count = _couple(h, i, columns)
-            _eliminate(h, i, count)
+            _eliminate(h, i, count, columns > 1)
             _offer(h, i, columns)
 
 
