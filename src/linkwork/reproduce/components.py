@@ -212,8 +212,8 @@ def grown(growth: Growth, sizes: tuple[int, ...], patience: float) -> list[dict[
         ready = time.perf_counter() - began
         if size <= growth.monolithic:
             methods[size, False] = ComponentMethod(model, steps, monolith(model))
-        bodies, rows = len(made.system.bodies), len(made._part.rows.names)
-        lines.append({growth.unit: size, "bodies": bodies, "rows": rows, "setup_s": ready})
+        bodies, equations = len(made.system.bodies), len(Kinematics(made.system).hold)
+        lines.append({growth.unit: size, "bodies": bodies, "equations": equations, "setup_s": ready})
     taken = interleaved(methods, patience)
     for line, size in zip(lines, sizes, strict=True):
         line |= {"us_per_step": taken[size, True], "monolithic_us": taken.get((size, False))}
