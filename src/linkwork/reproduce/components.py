@@ -131,10 +131,11 @@ def ride(joints: str) -> Ride:
     assert isinstance(method, ComponentMethod)
     _, _, (_, q, v, *_) = method.advance(range(COARSE, round(DURATION / DT) + 1, COARSE))
     kinematics = Kinematics(method.system)
+    hold: Any = kinematics.hold
     rates = []
     for pose, speed in zip(q, v, strict=True):
         kinematics.place(pose, speed)
-        rates.append(np.abs(kinematics.jacobian(kinematics.hold) @ speed).max())
+        rates.append(np.abs(kinematics.jacobian(hold) @ speed).max())
     return Ride(record, np.array(rates))
 
 
@@ -204,7 +205,7 @@ def grown(growth: Growth, sizes: tuple[int, ...], patience: float) -> list[dict[
     """Time of a step [µs] over the size of a model."""
     steps = Steps("rk4", DT, 1.0)
     methods: dict[tuple[int, bool], ComponentMethod] = {}
-    lines = []
+    lines: list[dict[str, Any]] = []
     for size in sizes:
         model = growth.build(size)
         began = time.perf_counter()

@@ -19,7 +19,8 @@ def plot(
 ) -> None:
     """Height beside the reference, their difference and the drift; times of a step over the number of bodies."""
     chart = new_figure(10.0, 6.4)
-    left, right = chart.subfigures(1, 2, width_ratios=(1.0, 1.0))
+    halves: Any = chart.subfigures(1, 2)
+    left, right = halves
     over_time = left.subplots(3, 1, sharex=True, height_ratios=(1.5, 1.0, 1.0))
     _height(over_time[0], t, z, t_ref, z_ref)
     stride = (len(t) - 1) // (len(t_ref) - 1)
