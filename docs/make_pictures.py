@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwork import Simulation, render, scene, show
+from linkwork.reproduce import reproduce
 from linkwork.study.partition import partition
 from linkwork.study.partition_plot import plot_partition
 
@@ -23,13 +24,20 @@ def films() -> None:
     record = Simulation(scene("excavator")).run(16.0)
     render(record, FOLDER / "excavator.gif", width=480, height=304, fps=15, speed=2.0)
     render(record, FOLDER / "excavator.png", t=6.0, width=640, height=400)
-    record = Simulation(scene("car"), method="simgc").run(3.0)
+    record = Simulation(scene("car"), method="components").run(3.0)
     render(record, FOLDER / "car.png", t=3.0, width=640, height=400)
 
 
 def subsystems() -> None:
     """The partition of a model with components in components."""
     plot_partition(partition(scene("humanoid_stone")), FOLDER / "partition.svg")
+
+
+def papers() -> None:
+    """What a paper shows beside ours; on a machine that has nothing else to do, for it shows times."""
+    chart = reproduce("components").plot
+    assert chart is not None
+    chart(FOLDER / "components.png")
 
 
 def pages(browser: Any) -> None:
@@ -65,6 +73,7 @@ def main() -> None:
     """All of them."""
     films()
     subsystems()
+    papers()
     found = [
         path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))
     ]

@@ -197,7 +197,7 @@ def test_joints_of_mirrored_components_lie_as_their_coordinates_say():
     for sample in range(5):
         at = poses(stage, record, sample)
         for joint in stage.joints:
-            check_joint(stage, at, joint, record, sample)
+            check_joint(stage, at, joint, record, sample, model.flatten().joints[joint.name].mirrored)
     # The parts move as mirror images of each other.
     at = poses(stage, record, -1)
     for left, right in ((0, 3), (1, 4), (2, 5)):

@@ -308,14 +308,15 @@ class Item:
 
     name: Name
 
-    def moved(self, placement: Placement) -> Self:
-        """The same item in a component that stands at `placement`."""
-        return dataclasses.replace(self, **_moved_fields(self, placement))
+    def placed(self, placement: Placement, rename: Callable[[str], str]) -> Self:
+        """The same item in a component that stands at `placement`; its name and every reference go through `rename`."""
+        named = {field: rename(value) for field, _, value in self.references()}
+        # One construction for all of it: checking every item is most of what it takes to flatten a model.
+        return dataclasses.replace(self, name=rename(self.name), **named, **self.moved_fields(placement))
 
-    def renamed(self, rename: Callable[[str], str]) -> Self:
-        """The same item with its own name and every reference passed through `rename`."""
-        changes = {field: rename(value) for field, _, value in self.references()}
-        return dataclasses.replace(self, name=rename(self.name), **changes)
+    def moved_fields(self, placement: Placement) -> dict[str, Any]:
+        """What changes of an item when its component is put at `placement`."""
+        return _moved_fields(self, placement)
 
     def references(self) -> Iterator[tuple[str, Refers, str]]:
         """(field, what it refers to, name) of every reference to another item."""
@@ -327,10 +328,11 @@ class Item:
                         yield name, mark, value
 
 
-def _moved_fields(thing: Any, placement: Placement) -> dict[str, Any]:
+def _moved_fields(thing: Any, placement: Placement, **instead: Any) -> dict[str, Any]:
+    """Fields of a thing as they are when it is put at `placement`; `instead` of those that it has."""
     changes: dict[str, Any] = {}
     for name, marks in field_marks(type(thing)).items():  # type: ignore[arg-type]
-        value = getattr(thing, name)
+        value = instead.get(name, getattr(thing, name))
         if value is None or isinstance(value, str):
             continue
         for mark in marks:

@@ -65,8 +65,9 @@ def bench(
 
 @app.command()
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="Which paper: simgc or hybrid.")],
+    paper: Annotated[str, typer.Argument(help="Which paper: simgc, hybrid or components.")],
     plot: Annotated[Path | None, typer.Option(help="Write a plot to this file.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Leave large models out (components).")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run what a paper shows and set it beside what the paper reports."""
@@ -78,7 +79,7 @@ def reproduce(
     if plot is not None:
         need_folder(plot)
     with progress_bar(f"reproducing {paper}", quiet=as_json) as advance:
-        result = run_paper(paper, advance)
+        result = run_paper(paper, advance, quick)
     if plot is not None and result.plot is not None:
         result.plot(plot)
     if as_json:

@@ -6,7 +6,6 @@ To add a joint, write one file with a subclass of `Joint` that says `kind` and `
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
@@ -23,6 +22,7 @@ from ..item import (
     PerCoordinate,
     PerCoordinateNonNegative,
     Place,
+    _moved_fields,
     _plain,
     item,
 )
@@ -188,15 +188,15 @@ class Joint(Item):
         """Names of the rates, in order."""
         return tuple(name for motion in self.motions() for name in motion.rates)
 
-    def moved(self, placement: Placement) -> Self:
+    def moved_fields(self, placement: Placement) -> dict[str, Any]:
         # Default axes depend on the world's: spell them out before the frame is turned with the component.
-        made = self
+        spelt: dict[str, Any] = {}
         if self.axis is not None or not isinstance(self.at, str):
             axis = self.axis or (0.0, 0.0, 1.0)
             x = frame_from_axis(axis, self.reference)[:, 0]
-            made = dataclasses.replace(self, axis=axis, reference=(float(x[0]), float(x[1]), float(x[2])))
-        moved = super(Joint, made).moved(placement)
-        return dataclasses.replace(moved, mirrored=self.mirrored ^ (placement.mirror is not None))
+            spelt = {"axis": axis, "reference": (float(x[0]), float(x[1]), float(x[2]))}
+        moved = _moved_fields(self, placement, **spelt)
+        return {**moved, "mirrored": self.mirrored ^ (placement.mirror is not None)}
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

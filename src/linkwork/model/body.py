@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import KW_ONLY
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 from pydantic import BeforeValidator, model_validator
@@ -121,9 +120,9 @@ class Body(Item):
             solid = solid.scaled(self.mass / solid.mass)
         return solid if self.com is None else solid._replace(com=np.array(self.com))
 
-    def moved(self, placement: Placement) -> Self:
-        moved = super().moved(placement)
-        return dataclasses.replace(moved, shapes=tuple(shape.moved(placement) for shape in self.shapes))
+    def moved_fields(self, placement: Placement) -> dict[str, Any]:
+        shapes = tuple(shape.moved(placement) for shape in self.shapes)
+        return {**super().moved_fields(placement), "shapes": shapes}
 
 
 @item

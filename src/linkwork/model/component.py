@@ -227,21 +227,28 @@ class Component:
 
     def flatten(self) -> Flat:
         """Every item of this component and of all inside it, under dotted names."""
+        return self._flatten({})
+
+    def _flatten(self, known: dict[int, tuple[Component, Flat]]) -> Flat:
+        """`known`: components that were flattened before, for many instances are of few components."""
+        if id(self) in known:
+            return known[id(self)][1]
         flat = Flat(**{shelf: dict(getattr(self, shelf)) for shelf in SHELVES})
         if self.ports is not None:
             flat.ports[""] = self.ports
         for instance in self.instances.values():
-            inner = instance.component.flatten()
+            inner = instance.component._flatten(known)
             placement = Placement(instance.at, instance.rotation, instance.mirror)
 
             def rename(name: str, prefix: str = instance.name) -> str:
                 return name if name == GROUND else f"{prefix}.{name}"
 
             for thing in inner.items():
-                moved = thing.moved(placement).renamed(rename)
-                getattr(flat, moved.shelf)[moved.name] = moved
+                placed = thing.placed(placement, rename)
+                getattr(flat, placed.shelf)[placed.name] = placed
             for path, ports in inner.ports.items():
                 flat.ports[rename(path) if path else instance.name] = tuple(map(rename, ports))
+        known[id(self)] = self, flat  # kept: an id is free again when its owner is gone
         return flat
 
     def replace(self, path: str, other: Component | str) -> Self:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import KW_ONLY
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
@@ -100,9 +99,9 @@ class Scenery(Item):
             raise ValueError("has no shapes; give at least one")
         return self
 
-    def moved(self, placement: Placement) -> Self:
-        moved = super().moved(placement)
-        return dataclasses.replace(moved, shapes=tuple(shape.moved(placement) for shape in self.shapes))
+    def moved_fields(self, placement: Placement) -> dict[str, Any]:
+        shapes = tuple(shape.moved(placement) for shape in self.shapes)
+        return {**super().moved_fields(placement), "shapes": shapes}
 
 
 @item

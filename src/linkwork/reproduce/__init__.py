@@ -7,10 +7,15 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from ..errors import LinkworkError
+
 PAPERS = {
     "simgc": "Mikhaylyuk, Strashnov, Timokhin: articulated-body method with sequential impulses, Table 1",
     "hybrid": "Cuadrado, Dopico: a combined penalty and semi-recursive formulation for closed loops, Tables 1 to 3",
+    "components": "Vlasenko, Kasper: algorithm for component based simulation of multibody dynamics, section 8",
 }
+QUICK = ("components",)
+"""Papers that have a shorter form, for a first look."""
 
 
 @dataclass
@@ -23,12 +28,19 @@ class Reproduction:
     plot: Callable[..., Any] | None = None
     hidden: tuple[str, ...] = ()
     """Columns that a terminal has no room for; notes say them in words."""
+    figures: dict[str, Any] = field(default_factory=dict)
+    """More for programs, beside the rows."""
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"paper": self.paper, "rows": self.rows, "notes": self.notes}
+        return {"paper": self.paper, "rows": self.rows, "notes": self.notes, **self.figures}
 
 
-def reproduce(name: str, progress: Callable[[float], object] | None = None) -> Reproduction:
-    """Run everything that a paper shows and set it beside what it reports."""
-    return import_module(f"{__name__}.{name}").reproduce(progress)  # type: ignore[no-any-return]
+def reproduce(
+    name: str, progress: Callable[[float], object] | None = None, quick: bool = False
+) -> Reproduction:
+    """Run everything that a paper shows and set it beside what it reports; `quick` leaves large models out."""
+    if quick and name not in QUICK:
+        raise LinkworkError(f"paper '{name}' has no quick form; leave --quick out")
+    options = {"quick": True} if quick else {}
+    return import_module(f"{__name__}.{name}").reproduce(progress, **options)  # type: ignore[no-any-return]

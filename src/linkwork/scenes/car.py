@@ -21,7 +21,7 @@ SOURCE = (
 )
 DURATION = 6.0
 DT = 1e-3
-METHOD = "simgc"
+METHOD = "components"
 PLOT = ("chassis.position.z", "front_left.damper.slide.travel", "energy.*")
 
 CORNERS: dict[str, Vector] = {
