@@ -167,27 +167,27 @@ def _forces(tables, constraints, h):
         row = rows[i]
         if row.force != 0.0:
             for end in range(ENDS):
-                body = _body_of(constraints, row, end)
+                body = _body_of(constraints.pairs, constraints.coords, row, end)
                 if body != 0:
                     at = dofs[body - 5].v
                     for j in range(6):
                         h.force[at + j] += h.J[i, end, j] * row.force
     for b in range(h.inertia.shape[0]):
-        lighten(h, b, dofs[6 * b + 6].R)
+        lighten(h.inertia[b], h.D, h.force, h.r, b, dofs[6 * b + 6].R)
 
 
 @kernel
-def _body_of(constraints, row, end):
+def _body_of(pairs, coords, row, end):
     """The link that an end of a row stands on; 0 for the ground or none."""
     if row.kind == COORDINATE:
         which = row.first if end < 2 else row.second
         if which < 0:
             return 0
-        pair = constraints.pairs[constraints.coords[which].pair]
+        pair = pairs[coords[which].pair]
     else:
         if end > 1:
             return 0
-        pair = constraints.pairs[row.pair]
+        pair = pairs[row.pair]
     return pair.a if end % 2 == 0 else pair.b
 
 
