@@ -192,7 +192,7 @@ def _body_of(pairs, coords, row, end):
 
 
 @kernel
-def _look(tables, constraints, h, q, v, t, step, columns):
+def look(tables, constraints, h, q, v, t, step, columns):
     """(state, t) => all that the passes need: rows, what they want, forces, D and r of every body alone."""
     rows = constraints.rows
     place(tables.dofs, tables.islands, q, v)
@@ -403,7 +403,7 @@ def run_components(
                 return control[ROW], STATES
         if phase == _LOOK:
             v = y[TRIAL, n : 2 * n]
-            _look(tables, constraints, h, q[TRIAL], v, plan[EVALUATION_TIME], plan[LENGTH], control[COLUMNS])
+            look(tables, constraints, h, q[TRIAL], v, plan[EVALUATION_TIME], plan[LENGTH], control[COLUMNS])
             stats[EVALUATIONS] += 1
             go_up(h, control[COLUMNS], 0)
             phase = _GATHERED
