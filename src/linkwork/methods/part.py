@@ -160,7 +160,7 @@ class Part:
             work.tau[:] = 0.0
             go_up(work, 3, 0)
             go_down(work, 3)
-            found[k] = push @ work.x[ACCELERATE]
+            found[k] = max(0.0, push @ work.x[ACCELERATE])  # less is rounding
         work.row[layout.USUAL], work.node[:] = kept
         return found
 
