@@ -15,6 +15,7 @@ import numpy as np
 from ..constrain import RowTable
 from ..elimination import Placement, new_hierarchy, row_ends, row_order
 from ..formulations import components, stepping
+from ..formulations.floating import look
 from ..integrate import State, dormand_prince, new_state, rk4
 from ..kernels.clock import cycles_per_second
 from ..rotation import Array
@@ -27,9 +28,9 @@ from ..solvers.hierarchy import (
     RANK,
     ROW_BEGIN,
     ROW_END,
-    go_down,
     go_up,
 )
+from ..solvers.passing import go_down
 from ..system import System
 from ..tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
 
@@ -142,9 +143,7 @@ class Part:
         if self.placement.remote:
             return found
         kept = work.row[layout.USUAL].copy(), work.node.copy()
-        components.look(
-            self.tables, self.constraints, work, self.motion.q[layout.NOW], np.zeros(n), 0.0, self.dt, 1
-        )
+        look(self.tables, self.constraints, work, self.motion.q[layout.NOW], np.zeros(n), 0.0, self.dt, 1)
         work.flag[layout.ON] = self.constraints.rows["role"] == HOLD
         for which in (layout.WANT, layout.PLACE, layout.TURN, layout.SOFT):
             work.row[which] = 0.0
