@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..closure import Closure, yielding
 from ..constrain import RowTable
 from ..solvers import layout
-from ..tables import DC_MOTOR, SERVO_PLACE, SPRING
+from ..tables import DC_MOTOR, SERVO_PLACE
 from .rows import Start
 from .sampled import SampledMethod
 
@@ -101,13 +100,8 @@ def stiff_rows(start: Start, h: float) -> list[str]:
     """Springs, servos and motors too stiff to be stepped explicitly."""
     assert start.tree.rows is not None
     rows, names = start.tree.rows.constraints.rows, start.tree.rows.names
-    soft = np.flatnonzero(np.isin(rows["role"], (SPRING, SERVO_PLACE, DC_MOTOR)))
-    if not len(soft):
-        return []
     found = []
-    for i, mobility in zip(
-        soft, yielding(Closure(start.tree, start.tree_q), start.tree_q, soft), strict=True
-    ):
+    for i, mobility in start.yielding.items():
         role, value = rows["role"][i], rows["value"][i]
         if role == DC_MOTOR:
             stall, idle, inertia, gear = value[:4]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Collection
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..assemble import assemble
+from ..closure import Closure, clusters, yielding
 from ..compile import compile_model
 from ..constrain import RowTable
 from ..contacts import may_touch
@@ -28,7 +30,7 @@ from ..rotation import Array, matrix, quaternion
 from ..spanning import spanning_tree
 from ..switching import Attachment, configured
 from ..system import System
-from ..tables import COORDINATE, DOT, HOLD, Constraints
+from ..tables import COORDINATE, DC_MOTOR, DOT, HOLD, SERVO_PLACE, SPRING, Constraints
 
 _PROBES = 4  # random poses at which rows are tried
 _CENTRED = 1e-12  # a body that floats this near to its centre of mass floats at it [m]
@@ -59,9 +61,21 @@ class Start:
             self.system = floats(model) if floats else compile_model(model, rows=True, maximal=True)
             self.q, self.v = floating(model, self.system, self.tree, assembly.q, assembly.v)
 
+    @cached_property
+    def yielding(self) -> dict[int, float]:
+        """How much a force along each spring, servo and motor accelerates it [1/kg or 1/(kg m²)], by their rows."""
+        rows = np.flatnonzero(
+            np.isin(_table(self.tree).constraints.rows["role"], (SPRING, SERVO_PLACE, DC_MOTOR))
+        )
+        if not len(rows):
+            return {}
+        found = yielding(Closure(self.tree, self.tree_q), self.tree_q, rows)
+        return dict(zip(rows.tolist(), found.tolist(), strict=True))
+
     def switched(self, attachment: Attachment, tree_q: Array) -> Start:
         """The same mechanism with other joints attached, to be analysed at another pose of its tree."""
         made = copy.copy(self)
+        made.__dict__.pop("yielding", None)
         made.attachment, made.tree_q = attachment, tree_q
         made.tree, made.system = (configured(system, attachment) for system in (self.tree, self.system))
         return made
@@ -160,19 +174,27 @@ def redundant_rows(start: Start) -> tuple[str, ...]:
 
 
 def independent(J: Array) -> Array:
-    """Rows of J, of about unit size, that are independent and far from dependent: Gram-Schmidt with pivoting;
-    sorted."""
+    """Rows of J, of about unit size, that are independent and far from dependent; sorted."""
+    chosen = [rows[_independent(J[np.ix_(rows, columns)])] for rows, columns in clusters(J)]
+    return np.sort(np.concatenate([np.zeros(0, np.int64), *chosen]))
+
+
+def _independent(J: Array) -> Array:
+    """The same by Gram-Schmidt with pivoting, all rows at once."""
     rest = J.copy()
+    size = np.einsum("ij,ij->i", rest, rest)
     chosen: list[int] = []
     for _ in range(min(J.shape)):
-        size = np.einsum("ij,ij->i", rest, rest)
         i = int(np.argmax(size))
         if size[i] <= _DEPENDENT:
             break
         chosen.append(i)
         u = rest[i] / np.sqrt(size[i])
-        rest -= np.outer(rest @ u, u)
-        rest[chosen] = 0.0
+        along = rest @ u
+        hit = np.flatnonzero(along)  # few in long chains
+        rest[hit] -= np.outer(along[hit], u)
+        rest[i] = 0.0
+        size[hit] = np.einsum("ij,ij->i", rest[hit], rest[hit])
     return np.array(sorted(chosen), np.int64)
 
 
