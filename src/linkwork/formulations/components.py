@@ -167,32 +167,32 @@ def _forces(tables, constraints, h):
         row = rows[i]
         if row.force != 0.0:
             for end in range(ENDS):
-                body = _body_of(constraints, row, end)
+                body = _body_of(constraints.pairs, constraints.coords, row, end)
                 if body != 0:
                     at = dofs[body - 5].v
                     for j in range(6):
                         h.force[at + j] += h.J[i, end, j] * row.force
     for b in range(h.inertia.shape[0]):
-        lighten(h, b, dofs[6 * b + 6].R)
+        lighten(h.inertia[b], h.D, h.force, h.r, b, dofs[6 * b + 6].R)
 
 
 @kernel
-def _body_of(constraints, row, end):
+def _body_of(pairs, coords, row, end):
     """The link that an end of a row stands on; 0 for the ground or none."""
     if row.kind == COORDINATE:
         which = row.first if end < 2 else row.second
         if which < 0:
             return 0
-        pair = constraints.pairs[constraints.coords[which].pair]
+        pair = pairs[coords[which].pair]
     else:
         if end > 1:
             return 0
-        pair = constraints.pairs[row.pair]
+        pair = pairs[row.pair]
     return pair.a if end % 2 == 0 else pair.b
 
 
 @kernel
-def _look(tables, constraints, h, q, v, t, step, columns):
+def look(tables, constraints, h, q, v, t, step, columns):
     """(state, t) => all that the passes need: rows, what they want, forces, D and r of every body alone."""
     rows = constraints.rows
     place(tables.dofs, tables.islands, q, v)
@@ -403,7 +403,7 @@ def run_components(
                 return control[ROW], STATES
         if phase == _LOOK:
             v = y[TRIAL, n : 2 * n]
-            _look(tables, constraints, h, q[TRIAL], v, plan[EVALUATION_TIME], plan[LENGTH], control[COLUMNS])
+            look(tables, constraints, h, q[TRIAL], v, plan[EVALUATION_TIME], plan[LENGTH], control[COLUMNS])
             stats[EVALUATIONS] += 1
             go_up(h, control[COLUMNS], 0)
             phase = _GATHERED

@@ -19,10 +19,10 @@ from ..subsystems import Subsystem, borders, hierarchy, ties
 from ..switching import Attachment
 from ..system import System
 from ..tables import SERVO_PLACE
-from .explicit import ExplicitMethod, stiff_rows
+from .explicit import ExplicitMethod, soft_rows, too_stiff
 from .implicit import refuse
 from .part import Part, Relatives, Steps
-from .rows import Start, redundant_rows, settle
+from .rows import Start, settle
 
 
 class ComponentMethod(ExplicitMethod):
@@ -76,7 +76,6 @@ class ComponentMethod(ExplicitMethod):
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
         assert self.system.rows is not None
-        self._redundant = redundant_rows(start)
         self._part = Part(self.system, self.system.rows, self._placement(), self._steps)
         self._rows = self._part.rows
         self._configuration = self.observer.configure(
@@ -89,10 +88,19 @@ class ComponentMethod(ExplicitMethod):
         self._part.go_on(before, self._constraints, self._every_row)
         self._stiffen()
 
+    @property
+    def _redundant(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Joint equations that followed from the others when the last step ended."""
+        return self._part.redundant()
+
     def _stiffen(self) -> None:
         """Take implicitly what is too stiff for the step."""
         rows = self._constraints.rows
-        stiff = [] if self.adaptive else stiff_rows(self._start, self._dt)
+        soft = soft_rows(rows)
+        stiff = []
+        if not self.adaptive and len(soft):
+            found = too_stiff(rows, soft, self._part.yielding(soft), self._dt)
+            stiff = [self._rows.names[i] for i in found]
         bounded = {
             name
             for name, row in zip(self._rows.names, rows, strict=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..closure import Closure, yielding
 from ..formulations import stepping
 from ..integrate import dormand_prince, new_state, rk4
 from ..kernels.clock import cycles_per_second
@@ -18,7 +19,7 @@ from ..solvers import layout
 from ..switching import Attachment
 from ..tables import FRICTION, LIMIT, SERVO_PLACE, SERVO_RATE
 from .base import samples
-from .explicit import ExplicitMethod, stiff_rows
+from .explicit import ExplicitMethod, soft_rows, too_stiff
 from .rows import Start, ordered_rows, redundant_rows, settle
 
 INTEGRATORS = {
@@ -113,7 +114,7 @@ class DirectMethod(ExplicitMethod):
         rows, h = self._constraints.rows, self._dt
         rows["stiff"] = 0
         if not self.adaptive:
-            for name in stiff_rows(self._start, h):
+            for name in _stiff_rows(self._start, h):
                 rows["stiff"][self._rows.names.index(name)] = 1
         self._stiff = bool(rows["stiff"].any())
         code = INTEGRATORS[self._integrator]
@@ -173,3 +174,14 @@ class DirectMethod(ExplicitMethod):
         if self._integrator != "euler" and crowded:
             found.append(f"in {crowded} steps events crowded so much that they were taken at first order")
         return found
+
+
+def _stiff_rows(start: Start, h: float) -> list[str]:
+    """Springs, servos and motors too stiff to be stepped explicitly."""
+    assert start.tree.rows is not None
+    rows, names = start.tree.rows.constraints.rows, start.tree.rows.names
+    soft = soft_rows(rows)
+    if not len(soft):
+        return []
+    mobilities = yielding(Closure(start.tree, start.tree_q), start.tree_q, soft)
+    return [names[i] for i in too_stiff(rows, soft, mobilities, h)]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..constrain import RowTable
+from ..rotation import Array
 from ..solvers import layout
-from ..tables import DC_MOTOR, SERVO_PLACE
-from .rows import Start
+from ..tables import DC_MOTOR, SERVO_PLACE, SPRING
 from .sampled import SampledMethod
 
 # Step times frequency, and step times decay, from which a spring or motor is taken implicitly.
@@ -96,12 +96,15 @@ class ExplicitMethod(SampledMethod):
         return self._row_name(self._stats[layout.GAP_ROW], self.system.rows)
 
 
-def stiff_rows(start: Start, h: float) -> list[str]:
-    """Springs, servos and motors too stiff to be stepped explicitly."""
-    assert start.tree.rows is not None
-    rows, names = start.tree.rows.constraints.rows, start.tree.rows.names
+def soft_rows(rows: Any) -> np.ndarray:
+    """Springs, servos and motors: rows that can be too stiff to be stepped explicitly."""
+    return np.flatnonzero(np.isin(rows["role"], (SPRING, SERVO_PLACE, DC_MOTOR)))
+
+
+def too_stiff(rows: Any, soft: np.ndarray, mobilities: Array, h: float) -> list[int]:
+    """Those of the soft rows that are, given how far each yields to a unit of force [1/kg or 1/(kg m²)]."""
     found = []
-    for i, mobility in start.yielding.items():
+    for i, mobility in zip(soft, mobilities, strict=True):
         role, value = rows["role"][i], rows["value"][i]
         if role == DC_MOTOR:
             stall, idle, inertia, gear = value[:4]
@@ -110,5 +113,5 @@ def stiff_rows(start: Start, h: float) -> list[str]:
         else:
             stiffness, damping = value[1:3] if role == SERVO_PLACE else value[:2]
         if h * np.sqrt(stiffness * mobility) > _STIFF_SPRING or h * damping * mobility > _STIFF_DAMPER:
-            found.append(names[i])
+            found.append(int(i))
     return found

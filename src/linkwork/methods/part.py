@@ -13,13 +13,23 @@ from typing import Protocol
 import numpy as np
 
 from ..constrain import RowTable
-from ..elimination import Placement, new_hierarchy, row_order
+from ..elimination import Placement, new_hierarchy, row_ends, row_order
 from ..formulations import components, stepping
 from ..integrate import State, dormand_prince, new_state, rk4
 from ..kernels.clock import cycles_per_second
 from ..rotation import Array
 from ..solvers import layout
-from ..solvers.hierarchy import ARRIVED, NODE_COLUMN, NODE_D
+from ..solvers.hierarchy import (
+    ACCELERATE,
+    ARRIVED,
+    NODE_COLUMN,
+    NODE_D,
+    RANK,
+    ROW_BEGIN,
+    ROW_END,
+    go_down,
+    go_up,
+)
 from ..system import System
 from ..tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
 
@@ -122,6 +132,46 @@ class Part:
         rows = self.constraints.rows
         rows["stiff"] = [name in names for name in self.rows.names]
         self._options[components.STIFF] = float(rows["stiff"].any())
+
+    def yielding(self, rows: np.ndarray) -> Array:
+        """How far these rows yield to a unit of force each where the part is now [1/kg or 1/(kg m²)].
+
+        Of a part with something of another process inside it is not known: 0.
+        """
+        work, n, found = self.work, self.system.nv, np.zeros(len(rows))
+        if self.placement.remote:
+            return found
+        kept = work.row[layout.USUAL].copy(), work.node.copy()
+        components.look(
+            self.tables, self.constraints, work, self.motion.q[layout.NOW], np.zeros(n), 0.0, self.dt, 1
+        )
+        work.flag[layout.ON] = self.constraints.rows["role"] == HOLD
+        for which in (layout.WANT, layout.PLACE, layout.TURN, layout.SOFT):
+            work.row[which] = 0.0
+        inverse = work.D[: 6 * n].reshape(-1, 6, 6)
+        ends = row_ends(self.system, self.rows)
+        for k, row in enumerate(rows):
+            push = np.zeros(n)
+            for end, body in enumerate(ends[row]):
+                if body >= 0:
+                    push[6 * body : 6 * body + 6] += work.J[row, end]
+            work.r[:, :n] = 0.0
+            work.r[ACCELERATE, :n] = np.einsum("bij,bj->bi", inverse, push.reshape(-1, 6)).ravel()
+            work.tau[:] = 0.0
+            go_up(work, 3, 0)
+            go_down(work, 3)
+            found[k] = push @ work.x[ACCELERATE]
+        work.row[layout.USUAL], work.node[:] = kept
+        return found
+
+    def redundant(self) -> tuple[str, ...]:
+        """Joint equations that followed from the others when they were last eliminated."""
+        work, names = self.work, []
+        for node in work.node:
+            begin, end = node[ROW_BEGIN], node[ROW_END]
+            taking = int(np.count_nonzero(work.flag[layout.ON, begin:end]))
+            names += [self.rows.names[i] for i in sorted(work.order[begin + node[RANK] : begin + taking])]
+        return tuple(names)
 
     def disturb(self) -> None:
         """Somebody changed something: the next step begins anew."""

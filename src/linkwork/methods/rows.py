@@ -5,13 +5,12 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Collection
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..assemble import assemble
-from ..closure import Closure, clusters, yielding
+from ..closure import clusters
 from ..compile import compile_model
 from ..constrain import RowTable
 from ..contacts import may_touch
@@ -30,7 +29,7 @@ from ..rotation import Array, matrix, quaternion
 from ..spanning import spanning_tree
 from ..switching import Attachment, configured
 from ..system import System
-from ..tables import COORDINATE, DC_MOTOR, DOT, HOLD, SERVO_PLACE, SPRING, Constraints
+from ..tables import COORDINATE, DOT, HOLD, Constraints
 
 _PROBES = 4  # random poses at which rows are tried
 _CENTRED = 1e-12  # a body that floats this near to its centre of mass floats at it [m]
@@ -61,21 +60,9 @@ class Start:
             self.system = floats(model) if floats else compile_model(model, rows=True, maximal=True)
             self.q, self.v = floating(model, self.system, self.tree, assembly.q, assembly.v)
 
-    @cached_property
-    def yielding(self) -> dict[int, float]:
-        """How much a force along each spring, servo and motor accelerates it [1/kg or 1/(kg m²)], by their rows."""
-        rows = np.flatnonzero(
-            np.isin(_table(self.tree).constraints.rows["role"], (SPRING, SERVO_PLACE, DC_MOTOR))
-        )
-        if not len(rows):
-            return {}
-        found = yielding(Closure(self.tree, self.tree_q), self.tree_q, rows)
-        return dict(zip(rows.tolist(), found.tolist(), strict=True))
-
     def switched(self, attachment: Attachment, tree_q: Array) -> Start:
         """The same mechanism with other joints attached, to be analysed at another pose of its tree."""
         made = copy.copy(self)
-        made.__dict__.pop("yielding", None)
         made.attachment, made.tree_q = attachment, tree_q
         made.tree, made.system = (configured(system, attachment) for system in (self.tree, self.system))
         return made

@@ -117,14 +117,17 @@ def _couple(h, i, columns):
                 length = x * x + y * y + z_ * z_
                 scale += free * length
                 noise += h.loose[column + part] * length
+            J0, J1, J2 = J[row, end, 0], J[row, end, 1], J[row, end, 2]
+            J3, J4, J5 = J[row, end, 3], J[row, end, 4], J[row, end, 5]
+            for first in range(0, size, 6):
+                lines = D[d + local * size + first : d + (local + 6) * size]
+                total = W[k, base + first : base + first + 6]
+                for e in range(6):
+                    total[e] += (J0 * lines[e] + J1 * lines[size + e] + J2 * lines[2 * size + e]) + (
+                        J3 * lines[3 * size + e] + J4 * lines[4 * size + e] + J5 * lines[5 * size + e]
+                    )
             for j in range(6):
                 x = J[row, end, j]
-                if x == 0.0:
-                    continue
-                line, total = D[d + (local + j) * size : d + (local + j + 1) * size], W[k, base : base + size]
-                for first in range(0, size, 6):
-                    for e in range(6):
-                        total[first + e] += x * line[first + e]
                 wish -= x * h.r[ACCELERATE, column + j]
                 if columns > 1:
                     place -= x * h.r[MOVE, column + j]
@@ -158,7 +161,7 @@ def _couple(h, i, columns):
     return count
 
 
-@kernel
+@woven
 def _swap_rows(h, i, k, p):
     """Exchange two rows that have not been eliminated yet, k < p, in the lower triangle and right-hand sides."""
     node, A, Z = h.node[i], h.A, h.Z
@@ -265,18 +268,37 @@ def _offer(h, i, columns):
                     into = D[d + (6 * p + j) * border + 6 * s : d + (6 * p + j + 1) * border]
                     for e in range(6):
                         into[e] = 0.0
-    for k in range(node[RANK]):
-        inverse = A[node[NODE_A] + k * size + k]
-        top = Z[node[NODE_Z] + k * stride : node[NODE_Z] + (k + 1) * stride]
-        for j in range(border):
-            weight = top[j] * inverse
-            if weight != 0.0:
-                line = D[d + j * border : d + (j + 1) * border]
-                for first in range(0, border, 6):
-                    for e in range(6):
-                        line[first + e] -= weight * top[first + e]
-                for col in range(columns):
-                    h.r[col, at + j] += weight * top[border + col]
+    rank = node[RANK]
+    factors = A[node[NODE_A] : node[NODE_A] + size * size]
+    lines = Z[node[NODE_Z] : node[NODE_Z] + size * stride]
+    for j in range(border):
+        r0, r1, r2 = 0.0, 0.0, 0.0
+        for k in range(rank):
+            weight = lines[k * stride + j] * factors[k * size + k]
+            r0 += weight * lines[k * stride + border]
+            r1 += weight * lines[k * stride + border + 1]
+            r2 += weight * lines[k * stride + border + 2]
+        h.r[ACCELERATE, at + j] += r0
+        if columns > 1:
+            h.r[MOVE, at + j] += r1
+            h.r[STOP, at + j] += r2
+        for first in range(0, border, 6):
+            into = D[d + j * border + first : d + j * border + first + 6]
+            t0, t1, t2, t3, t4, t5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for k in range(rank):
+                weight = lines[k * stride + j] * factors[k * size + k]
+                t0 += weight * lines[k * stride + first]
+                t1 += weight * lines[k * stride + first + 1]
+                t2 += weight * lines[k * stride + first + 2]
+                t3 += weight * lines[k * stride + first + 3]
+                t4 += weight * lines[k * stride + first + 4]
+                t5 += weight * lines[k * stride + first + 5]
+            into[0] -= t0
+            into[1] -= t1
+            into[2] -= t2
+            into[3] -= t3
+            into[4] -= t4
+            into[5] -= t5
     for j in range(border):
         if D[d + j * border + j] <= ROUNDING * h.loose[at + j]:
             for e in range(border):
@@ -404,9 +426,9 @@ def outflow(h, v):
 
 
 @kernel
-def lighten(h, b, R):
+def lighten(inertia, D, force, r, b, R):
     """D and r of a body alone: M⁻¹, turned as the body is, and M⁻¹ f."""
-    inertia, D, at = h.inertia[b], h.D, 36 * b
+    at = 36 * b
     if inertia[36] != 0.0:
         for i in range(3):
             for k in range(3):
@@ -422,7 +444,7 @@ def lighten(h, b, R):
     for i in range(6):
         total = 0.0
         for k in range(6):
-            total += D[at + 6 * i + k] * h.force[6 * b + k]
-        h.r[ACCELERATE, 6 * b + i] = total
-        h.r[MOVE, 6 * b + i] = 0.0
-        h.r[STOP, 6 * b + i] = 0.0
+            total += D[at + 6 * i + k] * force[6 * b + k]
+        r[ACCELERATE, 6 * b + i] = total
+        r[MOVE, 6 * b + i] = 0.0
+        r[STOP, 6 * b + i] = 0.0
