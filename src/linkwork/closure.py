@@ -178,10 +178,46 @@ def yielding(closure: Closure, q: Array, rows: Any) -> Array:
     """1/m of what each of some rows moves, the loops closed: how much a force along it accelerates it."""
     closure.gaps(q)
     K, J = closure.kin.jacobian(rows), closure.kin.jacobian(closure.rows)
-    to_rates = np.linalg.inv(np.linalg.cholesky(closure.kin.inertia())).T
-    free = to_rates @ null_space(J @ to_rates)  # motions that the loops allow, of unit inertia
-    moved: Array = ((K @ free) ** 2).sum(axis=1)
+    H = closure.kin.inertia()
+    count, parts = 0, []  # motions that the loops allow: those of each loop that shares no joint with another
+    for own, columns in clusters(J):
+        motions = null_space(J[np.ix_(own, columns)])
+        parts.append((columns, motions, slice(count, count + motions.shape[1])))
+        count += motions.shape[1]
+    HN, inertia, KN = np.zeros((len(H), count)), np.zeros((count, count)), np.zeros((len(K), count))
+    for columns, motions, place in parts:
+        HN[:, place] = H[:, columns] @ motions
+        KN[:, place] = K[:, columns] @ motions
+    for columns, motions, place in parts:
+        inertia[place] = motions.T @ HN[columns]
+    moved: Array = np.einsum("ij,ji->i", KN, np.linalg.solve(inertia, KN.T))
     return moved
+
+
+def clusters(J: Array) -> list[tuple[Any, Any]]:
+    """Rows of J and columns that have to do with each other; a column that no row has is alone.
+
+    Dense algebra takes the cube of the size: loops that share no joint are better looked at one by one.
+    """
+    leader = list(range(J.shape[1]))
+
+    def find(c: int) -> int:
+        while leader[c] != c:
+            leader[c] = c = leader[leader[c]]
+        return c
+
+    size = np.abs(J)
+    touched = [np.flatnonzero(line > NEGLIGIBLE * line.max(initial=0.0)).tolist() for line in size]
+    for columns in touched:
+        for c in columns[1:]:
+            leader[find(c)] = find(columns[0])
+    found: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for c in range(J.shape[1]):
+        found[find(c)][1].append(c)
+    for i, columns in enumerate(touched):
+        if columns:
+            found[find(columns[0])][0].append(i)
+    return [(np.array(rows, np.int64), np.array(columns, np.int64)) for rows, columns in found.values()]
 
 
 def row_units(system: System) -> list[str]:

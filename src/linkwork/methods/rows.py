@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..assemble import assemble
+from ..closure import clusters
 from ..compile import compile_model
 from ..constrain import RowTable
 from ..contacts import may_touch
@@ -160,19 +161,27 @@ def redundant_rows(start: Start) -> tuple[str, ...]:
 
 
 def independent(J: Array) -> Array:
-    """Rows of J, of about unit size, that are independent and far from dependent: Gram-Schmidt with pivoting;
-    sorted."""
+    """Rows of J, of about unit size, that are independent and far from dependent; sorted."""
+    chosen = [rows[_independent(J[np.ix_(rows, columns)])] for rows, columns in clusters(J)]
+    return np.sort(np.concatenate([np.zeros(0, np.int64), *chosen]))
+
+
+def _independent(J: Array) -> Array:
+    """The same by Gram-Schmidt with pivoting, all rows at once."""
     rest = J.copy()
+    size = np.einsum("ij,ij->i", rest, rest)
     chosen: list[int] = []
     for _ in range(min(J.shape)):
-        size = np.einsum("ij,ij->i", rest, rest)
         i = int(np.argmax(size))
         if size[i] <= _DEPENDENT:
             break
         chosen.append(i)
         u = rest[i] / np.sqrt(size[i])
-        rest -= np.outer(rest @ u, u)
-        rest[chosen] = 0.0
+        along = rest @ u
+        hit = np.flatnonzero(along)  # few in long chains
+        rest[hit] -= np.outer(along[hit], u)
+        rest[i] = 0.0
+        size[hit] = np.einsum("ij,ij->i", rest[hit], rest[hit])
     return np.array(sorted(chosen), np.int64)
 
 
