@@ -77,6 +77,7 @@ class ComponentMethod(ExplicitMethod):
         self._start, self.system = start, start.system
         assert self.system.rows is not None
         self._part = Part(self.system, self.system.rows, self._placement(), self._steps)
+        self._mobilities: Array | None = None
         self._rows = self._part.rows
         self._configuration = self.observer.configure(
             self.system, self._rows.names, start.attachment, start.tree_q
@@ -99,7 +100,9 @@ class ComponentMethod(ExplicitMethod):
         soft = soft_rows(rows)
         stiff = []
         if not self.adaptive and len(soft):
-            found = too_stiff(rows, soft, self._part.yielding(soft), self._dt)
+            if self._mobilities is None:  # as it starts, in this configuration
+                self._mobilities = self._part.yielding(soft)
+            found = too_stiff(rows, soft, self._mobilities, self._dt)
             stiff = [self._rows.names[i] for i in found]
         bounded = {
             name

@@ -21,7 +21,6 @@ from ..kernels.clock import cycles_per_second
 from ..rotation import Array
 from ..solvers import layout
 from ..solvers.hierarchy import (
-    ACCELERATE,
     ARRIVED,
     NODE_COLUMN,
     NODE_D,
@@ -149,19 +148,19 @@ class Part:
             work.row[which] = 0.0
         inverse = work.D[: 6 * n].reshape(-1, 6, 6)
         ends = row_ends(self.system, self.rows)
-        for k, row in enumerate(rows):
-            push = np.zeros(n)
-            for end, body in enumerate(ends[row]):
-                if body >= 0:
-                    push[6 * body : 6 * body + 6] += work.J[row, end]
-            work.r[:, :n] = 0.0
-            work.r[ACCELERATE, :n] = np.einsum("bij,bj->bi", inverse, push.reshape(-1, 6)).ravel()
+        for k in range(0, len(rows), 3):  # a pass has three columns
+            push = np.zeros((3, n))
+            for column, row in enumerate(rows[k : k + 3]):
+                for end, body in enumerate(ends[row]):
+                    if body >= 0:
+                        push[column, 6 * body : 6 * body + 6] += work.J[row, end]
+            work.r[:, :n] = np.einsum("bij,cbj->cbi", inverse, push.reshape(3, -1, 6)).reshape(3, -1)
             work.tau[:] = 0.0
             go_up(work, 3, 0)
             go_down(work, 3)
-            found[k] = max(0.0, push @ work.x[ACCELERATE])  # less is rounding
+            found[k : k + 3] = np.einsum("ci,ci->c", push, work.x)[: len(rows) - k]
         work.row[layout.USUAL], work.node[:] = kept
-        return found
+        return np.maximum(found, 0.0)  # less is rounding
 
     def redundant(self) -> tuple[str, ...]:
         """Joint equations that followed from the others when they were last eliminated."""
