@@ -2,9 +2,20 @@
 
 import numpy as np
 
-from ..coordinates.tree import place
-from ..kernels.jit import kernel
+from ..kernels.jit import inlined, kernel
+from ..kernels.math3 import (
+    add_cross3,
+    cross3,
+    get3,
+    quat_matrix,
+    rotate,
+    rotate_symmetric,
+    scale3,
+    set9,
+    symmetric_times,
+)
 from ..kernels.rows import survey
+from ..kernels.spatial import get6, set6
 from ..loads import apply_loads
 from ..solvers.hierarchy import ENDS
 from ..solvers.layout import LOADS_DISSIPATED, LOADS_SUPPLIED, SMALLEST, SMALLEST_ROW
@@ -14,27 +25,53 @@ from .direct import aim_corrections, hold, law
 
 
 @kernel
-def _spread(tables, constraints, h, v):
-    """(surveyed rows) => h.J: rows against the rates of the bodies they touch; rates of rows."""
-    rows, coords, pairs = constraints.rows, constraints.coords, constraints.pairs
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        rate = 0.0
-        if row.kind == COORDINATE:
-            first = coords[row.first]
-            pair = pairs[first.pair]
-            rate += _project(tables.dofs, h.J[i, 0], pair.a, first.J_A, row.sign, v)
-            rate += _project(tables.dofs, h.J[i, 1], pair.b, first.J_B, row.sign, v)
-            if row.second >= 0:
-                second = coords[row.second]
-                pair = pairs[second.pair]
-                rate += _project(tables.dofs, h.J[i, 2], pair.a, second.J_A, -row.ratio, v)
-                rate += _project(tables.dofs, h.J[i, 3], pair.b, second.J_B, -row.ratio, v)
-        else:
-            pair = pairs[row.pair]
-            rate += _project(tables.dofs, h.J[i, 0], pair.a, row.J_A, 1.0, v)
-            rate += _project(tables.dofs, h.J[i, 1], pair.b, row.J_B, 1.0, v)
-        row.rate = rate
+def place_floating(dofs, islands, q, v):
+    """What `place` computes of bodies that float each at a reference point of its own, and no more than is needed of
+    it.
+
+    Three slides along the axes of the world, which carry the reference point, then a ball: R, V, A0 and p of the
+    last dof.
+    """
+    for d in range(6, dofs.shape[0], 6):
+        dof, island = dofs[d], islands[dofs[d].island]
+        i, k = dofs[d - 5].q, dofs[d - 5].v
+        for j in range(3):
+            island.o[j] = island.p0[j] + q[i + j]
+        R = quat_matrix(q[i + 3], q[i + 4], q[i + 5], q[i + 6])
+        w = rotate(R, (v[k + 3], v[k + 4], v[k + 5]))
+        u = (v[k], v[k + 1], v[k + 2])
+        a = add_cross3((dofs[0].A0[3], dofs[0].A0[4], dofs[0].A0[5]), u, w)
+        set9(dof.R, R)
+        set6(dof.V, (w[0], w[1], w[2], u[0], u[1], u[2]))
+        set6(dof.A0, (0.0, 0.0, 0.0, a[0], a[1], a[2]))
+        # Newton and Euler at the centre of mass, then about the reference point.
+        c = rotate(R, get3(dof.com))
+        J = rotate_symmetric(R, get6(dof.inertia))
+        f = scale3(dof.mass, add_cross3(a, w, add_cross3(u, w, c)))
+        n = add_cross3(cross3(w, symmetric_times(J, w)), c, f)
+        set6(dof.p, (n[0], n[1], n[2], f[0], f[1], f[2]))
+
+
+@inlined
+def _spread(dofs, constraints, row, J, v):
+    """(surveyed row) => J: the row against the rates of the bodies it touches; its rate."""
+    coords, pairs = constraints.coords, constraints.pairs
+    rate = 0.0
+    if row.kind == COORDINATE:
+        first = coords[row.first]
+        pair = pairs[first.pair]
+        rate += _project(dofs, J[0], pair.a, first.J_A, row.sign, v)
+        rate += _project(dofs, J[1], pair.b, first.J_B, row.sign, v)
+        if row.second >= 0:
+            second = coords[row.second]
+            pair = pairs[second.pair]
+            rate += _project(dofs, J[2], pair.a, second.J_A, -row.ratio, v)
+            rate += _project(dofs, J[3], pair.b, second.J_B, -row.ratio, v)
+    else:
+        pair = pairs[row.pair]
+        rate += _project(dofs, J[0], pair.a, row.J_A, 1.0, v)
+        rate += _project(dofs, J[1], pair.b, row.J_B, 1.0, v)
+    row.rate = rate
 
 
 @kernel
@@ -98,13 +135,13 @@ def _body_of(pairs, coords, row, end):
 def look(tables, constraints, h, q, v, t, step, columns):
     """(state, t) => all that the passes need: rows, what they want, forces, D and r of every body alone."""
     rows = constraints.rows
-    place(tables.dofs, tables.islands, q, v)
+    place_floating(tables.dofs, tables.islands, q, v)
     h.report[LOADS_SUPPLIED], h.report[LOADS_DISSIPATED] = 0.0, 0.0
     if tables.loads.shape[0] > 0:
         h.report[LOADS_SUPPLIED], h.report[LOADS_DISSIPATED] = apply_loads(tables, q, v, t)
     survey(tables, constraints, q)
-    _spread(tables, constraints, h, v)
     for i in range(rows.shape[0]):
+        _spread(tables.dofs, constraints, rows[i], h.J[i], v)
         if rows[i].role == HOLD:
             hold(rows[i], h.row, h.flag, i, True)
         else:
