@@ -114,10 +114,13 @@ def test_differences_are_of_all_bodies():
     assert components.apart(one, other) == {"z_m": 2.0, "positions_m": 3.0}
 
 
-def test_exponents_leave_small_models_out():
+def test_exponents_with_and_without_small_models():
     sizes = (1, 5, 10, 40, 200)
-    lines = [{"cars": n, "us_per_step": 7.0 * n**1.25 if n >= components.FITTED else 1e6} for n in sizes]
-    assert components.exponent(lines) == pytest.approx(1.25, abs=1e-12)
+    lines = [{"cars": n, "us_per_step": 7.0 * n**1.25 if n >= components.LARGE else 1e6} for n in sizes]
+    assert components.exponent(lines, components.LARGE) == pytest.approx(1.25, abs=1e-12)
+    assert components.exponent(lines) < 0.5
+    lines = [{"cars": n, "us_per_step": 3.0 * n**1.1} for n in sizes]
+    assert components.exponent(lines) == pytest.approx(1.1, abs=1e-12)
 
 
 def test_figures_for_programs(result):
