@@ -44,7 +44,8 @@ class Simulation:
     friction, drives); by default the first that can do the model. `solver`, of the last two, is "direct" (the
     default: exact) or "impulses" (the papers' sequential impulses). "hybrid", "global" and "topological" are implicit,
     for large steps and stiff springs: the index-3 augmented Lagrangian in relative or natural coordinates, and
-    independent coordinates; they refuse limits, dry friction and contact.
+    independent coordinates; they refuse limits, dry friction and contact. "components" keeps the model's hierarchy of
+    components and eliminates one subsystem after the other, in this process or several; it refuses the same.
 
     `integrator` is one of fixed steps `dt` [s], or "adaptive" (order 5), which keeps the local error at `tolerance`
     and takes dt as its first step; asking for a `tolerance` is enough to get it. Fixed steps: "rk4" (order 4),
@@ -132,6 +133,10 @@ class Simulation:
         for load in self._forces:
             self._push(load, None, None, np.zeros(3))
         self._set_forces[:] = _NOT_SET
+
+    def close(self) -> None:
+        """End what other processes do for this simulation, if they do; it can still be read and saved, but not go on."""
+        self.method.close()
 
     def command(self, drive: str, value: float) -> None:
         """Tell a drive what to do from now on, in units of its kind."""

@@ -102,6 +102,9 @@ class Method(ABC):
         for part, old in zip(self.state[:_CARRIED], other.state[:_CARRIED], strict=True):
             part[...] = old
 
+    def close(self) -> None:  # noqa: B027
+        """Let go of other processes, if there are any."""
+
     def memory(self) -> dict[str, Array]:
         """Arrays beside the state that a resumed run needs, to be saved and written back in place."""
         return {}
