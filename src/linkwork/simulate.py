@@ -135,7 +135,7 @@ class Simulation:
         self._set_forces[:] = _NOT_SET
 
     def close(self) -> None:
-        """End what other processes do for this simulation, if they do; it can still be read and saved, but not go on."""
+        """End what other processes do for this simulation; it can still be read and saved, but not go on with them."""
         self.method.close()
 
     def command(self, drive: str, value: float) -> None:
