@@ -30,7 +30,7 @@ def films() -> None:
 
 def subsystems() -> None:
     """The partition of a model with components in components."""
-    plot_partition(partition(scene("humanoid_stone")), FOLDER / "partition.svg")
+    plot_partition(partition(scene("car")), FOLDER / "partition.svg")
 
 
 def papers() -> None:
