@@ -105,6 +105,24 @@ def finite(v, counts, h):
     return RUNAWAY if fastest < np.inf else NOT_FINITE
 
 
+@kernel
+def untouched(seen, q, v, inputs, write):
+    """Whether coordinates, rates and commands are those that the last call left in `seen`; with `write`, leave them."""
+    same = True
+    for i in range(q.shape[0]):
+        same &= seen[i] == q[i]
+        seen[i] = q[i] if write else seen[i]
+    k = q.shape[0]
+    for i in range(v.shape[0]):
+        same &= seen[k + i] == v[i]
+        seen[k + i] = v[i] if write else seen[k + i]
+    k += v.shape[0]
+    for i in range(inputs.shape[0]):
+        same &= seen[k + i] == inputs[i]
+        seen[k + i] = inputs[i] if write else seen[k + i]
+    return same
+
+
 @inlined
 def _euler_step(tables, q, v, work, delta, qdd, t, h):
     """v ← v + h a(q, v, t);  q ← q ⊕ h v.  First order."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..coordinates.natural import floating_accelerations, floating_state, place_natural
 from ..coordinates.observe import read_joints
-from ..integrate import OK, finite
+from ..integrate import OK, finite, untouched
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel
 from ..solvers.multipliers import (
@@ -226,25 +226,6 @@ def _meet_jump(tables, constraints, work, path, t, h, s):
 
 
 @kernel
-def seen(constraints, path, write):
-    """Whether state and commands are those that the last call left; with `write`, leave them."""
-    kept, k, same = path.seen, 0, True
-    for i in range(path.q.shape[1]):
-        same &= kept[k] == path.q[NOW, i]
-        kept[k] = path.q[NOW, i] if write else kept[k]
-        k += 1
-    for i in range(path.y.shape[1]):
-        same &= kept[k] == path.y[RATES, i]
-        kept[k] = path.y[RATES, i] if write else kept[k]
-        k += 1
-    for i in range(constraints.inputs.shape[0]):
-        same &= kept[k] == constraints.inputs[i]
-        kept[k] = constraints.inputs[i] if write else kept[k]
-        k += 1
-    return same
-
-
-@kernel
 def count_step(path, clock, counts, stats, h, iterations):
     """A whole step has been taken: time, counts, and whether rates are sane."""
     stats[ITERATIONS] += iterations
@@ -266,7 +247,7 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
     """
     tolerance, limit, halvings, budget = options[4], int(options[5]), int(options[6]), options[7]
     refinements = int(options[9])
-    if not seen(constraints, path, False):
+    if not untouched(path.seen, path.q[NOW], path.y[RATES], constraints.inputs, False):
         begin(tables, constraints, work, path, clock[2], h)
         stats[CHANGED] += 1
     for row in range(targets.shape[0]):
@@ -300,7 +281,7 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
             if status != OK:
                 return row, status
         sample(tables, constraints, every_row, work, path, stats, clock[2], out, row)
-    seen(constraints, path, True)
+    untouched(path.seen, path.q[NOW], path.y[RATES], constraints.inputs, True)
     return targets.shape[0], OK
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..coordinates.observe import read_joints
 from ..coordinates.tree import local_rate, retract
-from ..integrate import OK, TOO_SMALL, finite
+from ..integrate import OK, TOO_SMALL, finite, untouched
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel, woven
 from ..kernels.math3 import quat_log, quat_mul, rotation_vector_rate
@@ -417,21 +417,8 @@ def _advance(
 @kernel
 def remind(constraints, motion, write):
     """Whether state and commands are those that the last call left; with `write`, leave them."""
-    seen, k, n = motion.seen, 0, motion.a.shape[0]
-    same = True
-    for i in range(motion.q.shape[1]):
-        same &= seen[k] == motion.q[NOW, i]
-        seen[k] = motion.q[NOW, i] if write else seen[k]
-        k += 1
-    for i in range(n):
-        same &= seen[k] == motion.y[NOW, n + i]
-        seen[k] = motion.y[NOW, n + i] if write else seen[k]
-        k += 1
-    for i in range(constraints.inputs.shape[0]):
-        same &= seen[k] == constraints.inputs[i]
-        seen[k] = constraints.inputs[i] if write else seen[k]
-        k += 1
-    return same
+    n = motion.a.shape[0]
+    return untouched(motion.seen, motion.q[NOW], motion.y[NOW, n : 2 * n], constraints.inputs, write)
 
 
 @kernel

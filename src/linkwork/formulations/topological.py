@@ -9,7 +9,7 @@ halved again and again, and then refused.
 import numpy as np
 
 from ..coordinates.tree import place, retract
-from ..integrate import OK
+from ..integrate import OK, untouched
 from ..kernels.clock import cycles
 from ..kernels.jit import kernel
 from ..solvers.multipliers import (
@@ -47,7 +47,6 @@ from .implicit import (
     count_step,
     local_error,
     sample,
-    seen,
     timed,
     try_end,
 )
@@ -319,7 +318,7 @@ def run_topological(
     """
     halvings, budget, bound = int(options[6]), options[7], part.rows.shape[0] > 0
     refinements = int(options[9])
-    if not seen(constraints, path, False):
+    if not untouched(path.seen, path.q[NOW], path.y[RATES], constraints.inputs, False):
         begin(tables, constraints, work, path, clock[2], h)
         part.size[CHANGES] = 0.0
         _judge(tables, constraints, work, part, path, stats, clock[2], 0.0)
@@ -354,5 +353,5 @@ def run_topological(
             if status != OK:
                 return row, status
         sample(tables, constraints, every_row, work, path, stats, clock[2], out, row)
-    seen(constraints, path, True)
+    untouched(path.seen, path.q[NOW], path.y[RATES], constraints.inputs, True)
     return targets.shape[0], OK
