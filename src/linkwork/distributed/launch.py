@@ -10,6 +10,7 @@ mpiexec ends everybody. It does not matter who called mpiexec.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import re
 import selectors
@@ -84,6 +85,8 @@ class Ranks:
         self.lifeline = Lifeline(world, guard)
         self._world = world
         self._failed = False
+        self.busy = False
+        """Whether a simulation uses the ranks."""
         atexit.register(self._end)
 
     def link(self, rank: int, channel: int = 0, timeout: float | None = TIMEOUT) -> MpiLink:
@@ -97,7 +100,8 @@ class Ranks:
     def leave(self) -> None:
         """All is done: end together with the others, unless a rank was lost."""
         if not self._failed:
-            self._leave_together()
+            with contextlib.suppress(LinkLost):  # has been told
+                self._leave_together()
 
     def __enter__(self) -> Self:
         return self
