@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time as wall
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -101,7 +101,7 @@ class JoinedMethod(ComponentMethod):
         with self._timed():
             return super().advance(targets)
 
-    @contextmanager
+    @contextlib.contextmanager
     def _timed(self) -> Iterator[None]:
         """Count time in which this process' part is stepped, and how much of it was spent waiting."""
         began, waited = wall.perf_counter(), sum(line.link.waited for line in self._lines)
@@ -145,6 +145,8 @@ class JoinedMethod(ComponentMethod):
     def close(self) -> None:
         """Hang up on all parts."""
         for line in self._lines:
+            with contextlib.suppress(LinkLost):
+                line.link.tell({"do": "end"})
             line.link.close()
 
     def memory(self) -> dict[str, Array]:

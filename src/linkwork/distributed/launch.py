@@ -35,6 +35,8 @@ from .mpi import MpiLink
 _RANK = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
 _DRAIN = 0.3
 """In which mpiexec reads what was printed last; an abort drops what it has not read [s]."""
+_FINALE = 5.0
+"""In which MPI must have ended once all ranks are done [s]."""
 LISTENING = "listening on"
 """With which a server says where it can be reached."""
 _START = 30.0
@@ -132,6 +134,16 @@ class Ranks:
                 raise LinkLost(*lost)
             time.sleep(1e-3)
         self.lifeline.leave()
+        # The end of MPI was seen to hang (mpich 5.0 waits for a thread of its own), though all have met above.
+        timer = threading.Timer(
+            _FINALE, os._exit, (1 if self.rank == 0 and hasattr(sys, "last_value") else 0,)
+        )
+        timer.daemon = True
+        timer.start()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        need("mpi4py.MPI", "mpi", "a run of several ranks").Finalize()
+        timer.cancel()
 
     def _end(self) -> None:
         """At the exit of Python, before MPI would wait for ranks that are no more."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..coordinates.observe import read_joints
 from ..errors import UnsupportedError
-from ..integrate import OK
+from ..formulations.components import BAD
 from ..methods.components import ComponentMethod
 from ..methods.part import Crossing, Steps
 from ..model import Model
@@ -196,7 +196,7 @@ class RankedMethod(JoinedMethod):
         for link, name in zip(self._links, names, strict=True):
             inside = next(part for part in top.walk() if part.name == name)
             self._lines.append(Line(link, contents(inside), Crossing(self._share.part, [name])))
-        self._relatives = Below(self._lines)
+        self._relatives = self._below = Below(self._lines)
         self._others = [Window(self, model, top, names, rank, steps) for rank in range(1, ranks.size)]
         covered = np.zeros(len(self._constraints.coords), bool)
         for window in (self._window, *self._others):
@@ -246,13 +246,16 @@ class RankedMethod(JoinedMethod):
             array[:] = 0.0
         out.t[:] = mine.t
         self._window.scatter(mine, out)
-        if status != OK:
-            state.counts[3] = self._window.v[part.state.counts[3]]
+        guilty = []
+        if self._below.own_vote[BAD]:
+            guilty.append(self._window.v[part.state.counts[3]])
         for line, other in zip(self._lines, self._others, strict=True):
             answer, arrays = line.link.hear()
             other.scatter(layout.Samples(**arrays), out)
             if answer["bad"]:
-                state.counts[3] = other.v[answer["rate"]]
+                guilty.append(other.v[answer["rate"]])
+        if guilty:
+            state.counts[3] = min(guilty)
         self._take(out, done)
         return done, status, self._block(out)
 

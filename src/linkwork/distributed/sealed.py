@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -41,7 +42,8 @@ class SealedMethod(JoinedMethod):
         self._guilty: list[str] = []
         compile_first()  # the others find it done
         try:
-            self._links = {name: self._call(name) for name in self._sealed}
+            with ThreadPoolExecutor() as pool:  # processes take a second to start, all at once
+                self._links = dict(zip(self._sealed, pool.map(self._call, self._sealed), strict=True))
             super().__init__(model, steps, partition)
         except BaseException:
             self.close()

@@ -7,6 +7,7 @@ and the state that it hands out for safekeeping is encrypted: only its own proce
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import time as wall
@@ -28,7 +29,7 @@ from ..rotation import Array
 from ..solvers import layout
 from ..subsystems import hierarchy, ties
 from .exchange import Above
-from .links import Link
+from .links import Link, LinkLost
 from .sealed_file import Header
 from .share import Share
 
@@ -168,7 +169,8 @@ def serve(link: Link, component: Component, header: Header) -> bool:
                 link.tell({"error": _without_inside(error)})
                 return False
             link.tell({"joined": os.getpid()})
-            attendant.serve()
+            with contextlib.suppress(LinkLost):  # a model may leave without a word
+                attendant.serve()
             return True
         else:
             link.tell({"error": f"does not understand {message.get('ask')!r}"})
