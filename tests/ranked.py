@@ -35,7 +35,7 @@ def alone(sim: Simulation) -> Simulation:
 
 
 def same(one, other) -> None:
-    """All columns of two records equal bit for bit; energies to rounding, for their parts are summed in another order."""
+    """Equal bit for bit; energies to rounding, for their parts are summed in another order."""
     assert one.groups.keys() == other.groups.keys()
     np.testing.assert_array_equal(one.time, other.time)
     assert len(one.time) > 5

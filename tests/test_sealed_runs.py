@@ -221,7 +221,7 @@ def test_what_fails_inside_is_told_without_the_inside(tmp_path: Path) -> None:
         moving(holder(tmp_path, arm(limits=(-1.0, 1.0))))
     assert "classified" not in str(caught.value)
     assert "secret" not in str(caught.value)
-    sim = moving(holder(tmp_path, arm(stiffness=1e14, position=0.1)))
+    sim = moving(holder(tmp_path, arm(spring=1e14, rest=0.1)))
     with pytest.raises(SimulationError, match="inside component 'hand' something is running away") as caught:
         sim.run(1.0)
     assert "classified" not in str(caught.value)
