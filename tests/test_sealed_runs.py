@@ -152,7 +152,7 @@ def test_nothing_crosses_but_states_responses_forces_and_votes(
     assert {states, votes} <= set(came)
     assert {"advance", "save"} >= {message["do"] for message in told}
     for message, arrays in heard:
-        assert set(message) <= {"done", "status", "bad", "rate", "saved"}
+        assert set(message) <= {"done", "status", "bad", "saved"}
         assert set(arrays) <= {"state"}  # encrypted
 
 

@@ -18,7 +18,7 @@ from ..coordinates.observe import read_joints
 from ..errors import UnsupportedError
 from ..formulations.components import BAD
 from ..methods.components import ComponentMethod
-from ..methods.part import Crossing, Steps
+from ..methods.part import Crossing, Part, Steps
 from ..model import Model
 from ..observe import Block
 from ..rotation import Array
@@ -141,6 +141,10 @@ class RankAttendant(Attendant):
         if "q" in arrays:
             self._window.set_state(arrays["q"], arrays["v"])
 
+    def _details(self) -> dict[str, Any]:
+        rate, speed = fastest(self.share.part)
+        return {"rate": rate, "speed": speed}
+
     def _samples(self, out: layout.Samples) -> dict[str, Array]:
         return out._asdict()
 
@@ -154,6 +158,13 @@ class RankAttendant(Attendant):
     def _force(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
         set_force(self.share, message["load"], arrays.get("force"), message["body"], arrays["at"])
         self._link.tell({"set": True})
+
+
+def fastest(part: Part) -> tuple[int, float]:
+    """The rate that a part blames for a step that failed, and how large it was."""
+    rate = int(part.state.counts[3])
+    speed = abs(float(part.motion.y[layout.TRIAL, part.system.nv + rate]))
+    return rate, speed if np.isfinite(speed) else 1e300
 
 
 def set_force(share: Share, load: str, force: Array | None, body: str | None, at: Array) -> None:
@@ -248,14 +259,15 @@ class RankedMethod(JoinedMethod):
         self._window.scatter(mine, out)
         guilty = []
         if self._below.own_vote[BAD]:
-            guilty.append(self._window.v[part.state.counts[3]])
+            rate, speed = fastest(part)
+            guilty.append((-speed, self._window.v[rate]))
         for line, other in zip(self._lines, self._others, strict=True):
             answer, arrays = line.link.hear()
             other.scatter(layout.Samples(**arrays), out)
             if answer["bad"]:
-                guilty.append(other.v[answer["rate"]])
+                guilty.append((-answer["speed"], other.v[answer["rate"]]))
         if guilty:
-            state.counts[3] = min(guilty)
+            state.counts[3] = min(guilty)[1]
         self._take(out, done)
         return done, status, self._block(out)
 

@@ -73,7 +73,7 @@ class Attendant(ABC):
         self._busy += wall.perf_counter() - began - waited
         bad = int(self._above.own_vote[BAD])
         self._link.tell(
-            {"done": done, "status": status, "bad": bad, "rate": int(part.state.counts[3])},
+            {"done": done, "status": status, "bad": bad, **self._details()},
             self._samples(out),
         )
 
@@ -85,6 +85,10 @@ class Attendant(ABC):
         part.state.counts[:] = arrays["counts"]
         if message.get("disturbed"):
             part.disturb()
+
+    def _details(self) -> dict[str, Any]:
+        """What may be told of a step that failed."""
+        return {}
 
     def _samples(self, out: layout.Samples) -> dict[str, Array]:
         """What may be shown of the samples."""
