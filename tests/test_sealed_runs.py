@@ -150,7 +150,7 @@ def test_nothing_crosses_but_states_responses_forces_and_votes(
     assert set(sent) <= {forces, 3 * forces, votes}
     assert set(came) <= {states, D + forces, D + 3 * forces, votes}
     assert {states, votes} <= set(came)
-    assert {"advance", "save"} >= {message["do"] for message in told}
+    assert {"advance", "save", "end"} >= {message["do"] for message in told}
     for message, arrays in heard:
         assert set(message) <= {"done", "status", "bad", "saved"}
         assert set(arrays) <= {"state"}  # encrypted
