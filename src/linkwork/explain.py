@@ -43,6 +43,8 @@ def likely_reason(simulation: Simulation, status: int) -> str:
             f"t = {time:.6g} s: a singular position lies ahead, where the equations of {joints} no longer say how "
             f"the mechanism moves and no choice of independent coordinates works; use method 'hybrid' or 'simgc'"
         )
+    if elsewhere := simulation.method.blame():
+        return f"t = {time:.6g} s: {elsewhere}; the step dt = {simulation.dt:g} s is probably too long: shorten it"
     what = "is not a number" if status == NOT_FINITE else "is running away"
     head = f"t = {time:.6g} s: the rate '{rate}' of body '{body}' {what}"
     cause = _stiffest(simulation)

@@ -178,15 +178,16 @@ class Simulation:
         if load not in self._forces:
             raise LinkworkError(f"there is no force '{load}' that can be set{nearest(load, self._forces)}")
         now = self._set_forces[self._forces.index(load)]
-        if body is not None:
-            now[4:] = self.system.body(body), *point
-        now[:4] = 1.0, *vector
+        index = None if body is None else self.system.body(body)
         self._push(load, vector, body, point)
+        if index is not None:
+            now[4:] = index, *point
+        now[:4] = 1.0, *vector
         self.method.disturb()
 
     def _push(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
+        self.method.set_force(load, force, body, at)  # which may refuse
         self.system.set_force(self.tables, load, force, body, at)
-        self.method.set_force(load, force, body, at)
 
     def alter(self, model: Model) -> None:
         """Go on with a changed model: other gravity, masses, friction, springs, drives; the same coordinates.

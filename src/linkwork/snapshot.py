@@ -41,12 +41,12 @@ def load(
             data = {key: stored[key] for key in stored.files}
     except (OSError, ValueError, EOFError) as error:
         raise LinkworkError(f"{path}: is not a saved state ({error})") from None
+    for key, what in (("model", "another model"), ("method", "another integrator or step")):
+        if key in data and str(data[key]) != str(snapshot[key]):
+            raise LinkworkError(f"{path}: was saved from {what}: {data[key]} instead of {snapshot[key]}")
     missing = snapshot.keys() - data.keys()
     if missing:
         raise LinkworkError(f"{path}: is not a saved state (it lacks {', '.join(sorted(missing))})")
-    for key, what in (("model", "another model"), ("method", "another integrator or step")):
-        if str(data[key]) != str(snapshot[key]):
-            raise LinkworkError(f"{path}: was saved from {what}: {data[key]} instead of {snapshot[key]}")
     make_room(data)
     for key, array in now().items():
         if key not in ("model", "method"):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Column
 from rich.table import Table as Grid
 
 from ..errors import UnsupportedError
@@ -175,7 +176,7 @@ _SOLVER_KEYS = (
     "solver", "worst_gap_m", "worst_row", "deepest_m", "iterations_mean", "iterations_max", "steps_cut_short",
     "degenerate_rows", "evaluations_mean", "events", "steps_by_impulses", "steps_unsettled", "steps_over_budget",
     "nearest_singular", "redundant_rows", "reactions_indeterminate", "rho", "factorisations_mean", "steps_halved",
-    "sets_chosen_anew",
+    "sets_chosen_anew", "processes",
 )  # fmt: skip
 
 
@@ -206,5 +207,19 @@ def _print_report(report: dict[str, Any], save: Path | None, plot: Path | None) 
     for name, value in rows.items():
         grid.add_row(f"[bold]{name}[/]", escape(value))
     console.print(grid)
+    if "processes" in report:
+        console.print(_processes(report["processes"]))
     for warning in report["warnings"]:
         console.print(f"[yellow]warning:[/] {escape(warning)}", highlight=False)
+
+
+def _processes(processes: list[dict[str, Any]]) -> Grid:
+    """How long each process of a distributed run computed and waited for others."""
+    grid = Grid(
+        "process", "holds", Column("computed [s]", justify="right"), Column("waited [s]", justify="right")
+    )
+    for process in processes:
+        held = escape(", ".join(process["components"]))
+        computed, waited = (f"{process[key]:.3g}" for key in ("computed_s", "waited_s"))
+        grid.add_row(str(process["process"]), held, computed, waited)
+    return grid

@@ -66,9 +66,13 @@ class Below:
 
     def __init__(self, lines: Sequence[Line]):
         self.lines = lines
+        self.own_vote = np.zeros(components.VOTES)
+        """What this part thought of the last step before it heard the others."""
 
     def exchange(self, part: Part, what: int) -> None:
         """Carry over what the loop asks for."""
+        if what == components.VOTE:
+            self.own_vote[:] = part.vote
         for line in self.lines:
             link, crossing = line.link, line.crossing
             if what == components.STATES or what == components.SAMPLE:

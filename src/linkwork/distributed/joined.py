@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time as wall
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import LinkworkError, PartLostError
+from ..elimination import Placement
+from ..errors import LinkworkError, PartLostError, UnsupportedError
 from ..integrate import OK
+from ..item import GROUND
+from ..joints import Hinge, Weld
+from ..methods.base import Method
 from ..methods.components import ComponentMethod
-from ..methods.part import Part
+from ..methods.part import Steps
+from ..model import Body, Model
 from ..observe import Block
 from ..rotation import Array
+from ..subsystems import Subsystem
 from .exchange import Line
-from .links import LinkLost
+from .links import TIMEOUT, LinkLost
 
-_STEPS_AT_ONCE, _SAMPLES_AT_ONCE = (
-    200,
-    64,
-)  # fixed steps and samples after which all parts may say where they are
-_OFTEN = 0.2  # but not more often than this [s]
+# Fixed steps and samples after which all parts may say where they are,
+_STEPS_AT_ONCE, _SAMPLES_AT_ONCE = 200, 64
+_OFTEN = 0.2  # but not more often than this [s].
+COMPILING = 600.0
+"""How long another process may keep silent until it has taken its first steps: it may have to compile [s]."""
+
+_OWN = ("q", "v", "work", "clock", "counts")  # of the state
 
 
 class JoinedMethod(ComponentMethod):
@@ -37,6 +45,10 @@ class JoinedMethod(ComponentMethod):
     """And waited for others, sending included [s]."""
     _kept: dict[str, Array]
     """The state of all parts when they last agreed, as `memory` has it."""
+    _stale = False
+    """Whether another state was loaded since."""
+    _gone = False
+    """Whether a process was lost: then nothing moves any more."""
 
     @abstractmethod
     def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
@@ -48,27 +60,30 @@ class JoinedMethod(ComponentMethod):
 
     def _remember(self) -> None:
         """All parts are in order: this is where a run can be resumed."""
-        state = self.state
-        own = {"q": state.q, "v": state.v, "work": state.work, "clock": state.clock, "counts": state.counts}
-        self._kept = {name: array.copy() for name, array in {**own, **super().memory()}.items()}
+        self._kept = {name: array.copy() for name, array in self._mine().items()}
         self._kept |= self._gather()
+        self._stale = False
         self._when = wall.monotonic()
 
     def _go_back(self) -> None:
         """To where all parts last agreed."""
-        state = self.state
-        own = {"q": state.q, "v": state.v, "work": state.work, "clock": state.clock, "counts": state.counts}
-        for name, array in {**own, **super().memory()}.items():
+        for name, array in self._mine().items():
             array[...] = self._kept[name]
+
+    def _mine(self) -> dict[str, Array]:
+        """All that changes in this process, as it stands."""
+        return {**{name: getattr(self.state, name) for name in _OWN}, **super().memory()}
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         parts: list[Block] = []
         done = 0
         for piece, wanted in self._pieces(targets):
             try:
-                if self._part.disturbed:  # somebody wrote to it: that must not be lost either
+                if self._stale or self._part.disturbed:  # what somebody wrote must not be lost either
                     self._remember()
                 reached, status, block = self._together(piece)
+                for line in self._lines:
+                    line.link.timeout = TIMEOUT
                 if status == OK and wall.monotonic() - self._when > _OFTEN:
                     self._remember()
             except LinkLost as lost:
@@ -86,7 +101,7 @@ class JoinedMethod(ComponentMethod):
         with self._timed():
             return super().advance(targets)
 
-    @contextmanager
+    @contextlib.contextmanager
     def _timed(self) -> Iterator[None]:
         """Count time in which this process' part is stepped, and how much of it was spent waiting."""
         began, waited = wall.perf_counter(), sum(line.link.waited for line in self._lines)
@@ -113,8 +128,9 @@ class JoinedMethod(ComponentMethod):
         if piece:
             yield piece, len(piece)
 
-    def _went(self, lost: LinkLost) -> None:
+    def _went(self, lost: LinkLost) -> NoReturn:
         """A process has gone: say what was there, and where the simulation stands now."""
+        self._gone = True
         line = next((line for line in self._lines if line.link.peer == lost.peer), None)
         where = str(line) if line is not None else lost.peer
         time = float(self.state.clock[2])
@@ -129,21 +145,35 @@ class JoinedMethod(ComponentMethod):
     def close(self) -> None:
         """Hang up on all parts."""
         for line in self._lines:
+            with contextlib.suppress(LinkLost):
+                line.link.tell({"do": "end"})
             line.link.close()
 
     def memory(self) -> dict[str, Array]:
         mine = super().memory()
+        if self._gone:
+            return {**{name: self._kept[name] for name in self._kept if name not in _OWN}, **mine}
         try:
             return {**mine, **self._gather()}
-        except LinkLost:
-            return {**mine, **{name: array for name, array in self._kept.items() if name not in mine}}
+        except LinkLost as lost:
+            self._went(lost)
+
+    def make_room(self, data: dict[str, Array]) -> None:
+        super().make_room(data)
+        self._stale = True
+
+    def take_over(self, other: Method) -> None:
+        self.close()
+        raise UnsupportedError(
+            "a model with parts in other processes cannot be changed while it moves: make the simulation anew"
+        )
 
     def outcome(self) -> dict[str, Any]:
         return {**super().outcome(), "processes": self.times()}
 
     def _holds(self) -> list[str]:
         """Names of the components that this process computes."""
-        return written(self._part)
+        return held(self._part.placement)
 
     def times(self) -> list[dict[str, Any]]:
         """Of every process: what it holds, and how long it computed and waited while stepping so far [s]."""
@@ -169,9 +199,19 @@ class JoinedMethod(ComponentMethod):
         return found
 
 
-def written(part: Part) -> list[str]:
-    """Names of the components that the user wrote and this part holds."""
-    return [name for name in part.placement.number if "/" not in name and name not in part.placement.remote]
+def held(placement: Placement) -> list[str]:
+    """What the user wrote of a placement's hierarchy, without what other processes hold."""
+    top = next(part for part in placement.parts if part.name not in placement.above)
+    return list(contents(top, placement.remote))
+
+
+def contents(subsystem: Subsystem, without: Collection[str] = ()) -> tuple[str, ...]:
+    """What is directly inside a subsystem: the components that the user wrote, and single bodies."""
+    found = subsystem.bodies
+    for child in subsystem.children:
+        if child.name not in without:
+            found += contents(child, without) if "/" in child.name else (child.name,)
+    return found
 
 
 def ask(
@@ -183,3 +223,14 @@ def ask(
     if "error" in answer:
         raise LinkworkError(f"component {line}: {answer['error']}")
     return answer, numbers
+
+
+def compile_first() -> None:
+    """Compile what steps need, or find it compiled, before other processes need the same: together they would take
+    as many times as long."""
+    model = Model("a loop")
+    for name in ("left", "right"):
+        model.add(Body(name, mass=1.0, inertia=(1.0, 1.0, 1.0)))
+        model.add(Hinge(f"{name}_hinge", GROUND, name, axis=(0.0, 1.0, 0.0)))
+    model.add(Weld("closing", "left", "right"))
+    ComponentMethod(model, Steps("rk4", 1e-3, 1e-8)).advance([1])

@@ -10,6 +10,7 @@ mpiexec ends everybody. It does not matter who called mpiexec.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import re
 import selectors
@@ -34,6 +35,8 @@ from .mpi import MpiLink
 _RANK = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
 _DRAIN = 0.3
 """In which mpiexec reads what was printed last; an abort drops what it has not read [s]."""
+_FINALE = 5.0
+"""In which MPI must have ended once all ranks are done [s]."""
 LISTENING = "listening on"
 """With which a server says where it can be reached."""
 _START = 30.0
@@ -84,6 +87,8 @@ class Ranks:
         self.lifeline = Lifeline(world, guard)
         self._world = world
         self._failed = False
+        self.busy = False
+        """Whether a simulation uses the ranks."""
         atexit.register(self._end)
 
     def link(self, rank: int, channel: int = 0, timeout: float | None = TIMEOUT) -> MpiLink:
@@ -97,7 +102,8 @@ class Ranks:
     def leave(self) -> None:
         """All is done: end together with the others, unless a rank was lost."""
         if not self._failed:
-            self._leave_together()
+            with contextlib.suppress(LinkLost):  # has been told
+                self._leave_together()
 
     def __enter__(self) -> Self:
         return self
@@ -128,6 +134,16 @@ class Ranks:
                 raise LinkLost(*lost)
             time.sleep(1e-3)
         self.lifeline.leave()
+        # The end of MPI was seen to hang (mpich 5.0 waits for a thread of its own), though all have met above.
+        timer = threading.Timer(
+            _FINALE, os._exit, (1 if self.rank == 0 and hasattr(sys, "last_value") else 0,)
+        )
+        timer.daemon = True
+        timer.start()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        need("mpi4py.MPI", "mpi", "a run of several ranks").Finalize()
+        timer.cancel()
 
     def _end(self) -> None:
         """At the exit of Python, before MPI would wait for ranks that are no more."""

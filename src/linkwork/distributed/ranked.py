@@ -16,9 +16,9 @@ import numpy as np
 
 from ..coordinates.observe import read_joints
 from ..errors import UnsupportedError
-from ..integrate import OK
+from ..formulations.components import BAD
 from ..methods.components import ComponentMethod
-from ..methods.part import Crossing, Steps
+from ..methods.part import Crossing, Part, Steps
 from ..model import Model
 from ..observe import Block
 from ..rotation import Array
@@ -26,7 +26,7 @@ from ..solvers import layout
 from ..subsystems import Subsystem, borders, hierarchy, ties
 from .divide import divide
 from .exchange import Below, Line
-from .joined import JoinedMethod, ask, written
+from .joined import COMPILING, JoinedMethod, ask, compile_first, contents, held
 from .launch import Ranks
 from .links import Link, LinkLost
 from .session import Attendant, as_bytes, as_numbers
@@ -141,6 +141,10 @@ class RankAttendant(Attendant):
         if "q" in arrays:
             self._window.set_state(arrays["q"], arrays["v"])
 
+    def _details(self) -> dict[str, Any]:
+        rate, speed = fastest(self.share.part)
+        return {"rate": rate, "speed": speed}
+
     def _samples(self, out: layout.Samples) -> dict[str, Array]:
         return out._asdict()
 
@@ -156,35 +160,54 @@ class RankAttendant(Attendant):
         self._link.tell({"set": True})
 
 
+def fastest(part: Part) -> tuple[int, float]:
+    """The rate that a part blames for a step that failed, and how large it was."""
+    rate = int(part.state.counts[3])
+    speed = abs(float(part.motion.y[layout.TRIAL, part.system.nv + rate]))
+    return rate, speed if np.isfinite(speed) else 1e300
+
+
 def set_force(share: Share, load: str, force: Array | None, body: str | None, at: Array) -> None:
     """Change a force load of a share, if it is there; see System.set_force."""
-    if load not in share.system.loads:
-        return
-    if body is not None and body not in share.system.bodies:
-        raise UnsupportedError(f"force '{load}' cannot be put on body '{body}', which another rank holds")
-    share.system.set_force(share.part.tables, load, force, body, at)
+    if load in share.system.loads:
+        share.system.set_force(share.part.tables, load, force, body, at)
 
 
 class RankedMethod(JoinedMethod):
     """The whole model as rank 0 sees it: its own share, and lines to the others."""
 
     def __init__(self, model: Model, steps: Steps, ranks: Ranks):
-        if any(joint.switchable for joint in model.flatten().joints.values()):
+        if ranks.busy:
             raise UnsupportedError(
-                "joints that are attached and released cannot be shared by several ranks; use one"
+                "the ranks of a run hold one simulation, which cannot be exchanged or changed"
             )
+        ranks.busy = True
         self._ranks = ranks
         self._lines = []
-        top, names = divide(hierarchy(model), ties(model.flatten()), ranks.size)
+        self._links = [ranks.link(rank, timeout=COMPILING) for rank in range(1, ranks.size)]
+        try:
+            self._share_out(model, steps)
+        except BaseException:
+            self.close()
+            raise
+
+    def _share_out(self, model: Model, steps: Steps) -> None:
+        flat, ranks = model.flatten(), self._ranks
+        if switchable := next((joint.name for joint in flat.joints.values() if joint.switchable), None):
+            raise UnsupportedError(
+                f"joint '{switchable}' can be attached and released, which several ranks cannot share; use one"
+            )
+        top, names = divide(hierarchy(model), ties(flat), ranks.size)
+        compile_first()
         super().__init__(model, steps, top)
+        for link in self._links:
+            link.tell({"do": "begin"})
         self._window = Window(self, model, top, names, 0, steps)
         self._share = self._window.share
-        for rank, name in enumerate(names, 1):
-            link = ranks.link(rank)
+        for link, name in zip(self._links, names, strict=True):
             inside = next(part for part in top.walk() if part.name == name)
-            there = tuple(child.name for child in inside.children if "/" not in child.name) or inside.bodies
-            self._lines.append(Line(link, there, Crossing(self._share.part, [name])))
-        self._relatives = Below(self._lines)
+            self._lines.append(Line(link, contents(inside), Crossing(self._share.part, [name])))
+        self._relatives = self._below = Below(self._lines)
         self._others = [Window(self, model, top, names, rank, steps) for rank in range(1, ranks.size)]
         covered = np.zeros(len(self._constraints.coords), bool)
         for window in (self._window, *self._others):
@@ -205,7 +228,7 @@ class RankedMethod(JoinedMethod):
             self._remember()
 
     def _holds(self) -> list[str]:
-        return written(self._share.part)
+        return held(self._share.part.placement)
 
     def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state, share = self.state, self._share
@@ -234,13 +257,17 @@ class RankedMethod(JoinedMethod):
             array[:] = 0.0
         out.t[:] = mine.t
         self._window.scatter(mine, out)
-        if status != OK:
-            state.counts[3] = self._window.v[part.state.counts[3]]
+        guilty = []
+        if self._below.own_vote[BAD]:
+            rate, speed = fastest(part)
+            guilty.append((-speed, self._window.v[rate]))
         for line, other in zip(self._lines, self._others, strict=True):
             answer, arrays = line.link.hear()
             other.scatter(layout.Samples(**arrays), out)
             if answer["bad"]:
-                state.counts[3] = other.v[answer["rate"]]
+                guilty.append((-answer["speed"], other.v[answer["rate"]]))
+        if guilty:
+            state.counts[3] = min(guilty)[1]
         self._take(out, done)
         return done, status, self._block(out)
 
@@ -278,7 +305,16 @@ class RankedMethod(JoinedMethod):
         for k, line in enumerate(self._lines, 1):
             ask(line, {"do": "load"}, {"state": data[f"rank_{k}"]})
 
+    def info(self) -> dict[str, Any]:
+        return {**super().info(), "ranks": self._ranks.size}
+
     def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
+        for window in (self._window, *self._others):
+            system = window.share.system
+            if load in system.loads and body is not None and body not in system.bodies:
+                raise UnsupportedError(
+                    f"force '{load}' cannot be put on body '{body}', which another rank holds"
+                )
         super().set_force(load, force, body, at)
         set_force(self._share, load, force, body, at)
         arrays = {"at": at} if force is None else {"at": at, "force": force}
@@ -288,15 +324,15 @@ class RankedMethod(JoinedMethod):
     def switch(self, attach: Collection[str], release: Collection[str]) -> None:
         raise UnsupportedError("joints cannot be attached or released while several ranks share the model")
 
-    def _went(self, lost: LinkLost) -> None:
+    def _went(self, lost: LinkLost) -> NoReturn:
         self._ranks.fail()
         super()._went(lost)
 
     def close(self) -> None:
-        for line in self._lines:
+        for link in self._links:
             with contextlib.suppress(LinkLost):
-                line.link.tell({"do": "end"})
-        super().close()
+                link.tell({"do": "end"})
+            link.close()
 
 
 @cache
@@ -312,8 +348,11 @@ def serve_rank(model: Model, steps: Steps) -> NoReturn:
     """What a rank other than 0 does: answer for its share until rank 0 ends."""
     world = ranks()
     with world:
+        link = world.link(0, timeout=None)
+        if link.hear()[0]["do"] == "end":  # rank 0 could not begin, and says why
+            raise SystemExit(0)
         top, names = divide(hierarchy(model), ties(model.flatten()), world.size)
         whole = ComponentMethod(model, steps, top)
         window = Window(whole, model, top, names, world.rank, steps)
-        RankAttendant(world.link(0), window, whole).serve()
+        RankAttendant(link, window, whole).serve()
     raise SystemExit(0)

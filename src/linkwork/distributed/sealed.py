@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ..rotation import Array
 from ..subsystems import Subsystem, borders, hierarchy
 from .exchange import Below, Line
 from .handshake import call
-from .joined import JoinedMethod, ask
+from .joined import COMPILING, JoinedMethod, ask, compile_first
 from .launch import Servant
 from .links import Link
 from .share import foreign, without_ports
@@ -38,8 +39,11 @@ class SealedMethod(JoinedMethod):
         self._lines = []
         self._links: dict[str, Link] = {}
         self._joined = False
+        self._guilty: list[str] = []
+        compile_first()  # the others find it done
         try:
-            self._links = {name: self._call(name) for name in self._sealed}
+            with ThreadPoolExecutor() as pool:  # processes take a second to start, all at once
+                self._links = dict(zip(self._sealed, pool.map(self._call, self._sealed), strict=True))
             super().__init__(model, steps, partition)
         except BaseException:
             self.close()
@@ -54,6 +58,7 @@ class SealedMethod(JoinedMethod):
             address = servant.address
         link = call(address)
         link.peer = f"'{name}' ({part.sealed})"
+        link.timeout = COMPILING
         return link
 
     def _first_start(self, model: Model) -> Start:
@@ -111,14 +116,13 @@ class SealedMethod(JoinedMethod):
         for line in self._lines:
             line.link.tell(told, numbers)
         done, status, block = self._own(targets)
-        for line in self._lines:
-            answer, _ = line.link.hear()
-            if answer.get("bad"):
-                raise LinkworkError(
-                    f"t = {state.clock[2]:.6g} s: inside component {line} something is running away or not a number; "
-                    "the step is probably too long"
-                )
+        self._guilty = [str(line) for line in self._lines if line.link.hear()[0].get("bad")]
         return done, status, block
+
+    def blame(self) -> str:
+        if not self._guilty:
+            return ""
+        return f"inside component {self._guilty[0]} something is running away or not a number"
 
     def _gather(self) -> dict[str, Array]:
         return {f"sealed_{line.names[0]}": ask(line, {"do": "save"})[1]["state"] for line in self._lines}

@@ -7,6 +7,7 @@ and the state that it hands out for safekeeping is encrypted: only its own proce
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import time as wall
@@ -28,7 +29,7 @@ from ..rotation import Array
 from ..solvers import layout
 from ..subsystems import hierarchy, ties
 from .exchange import Above
-from .links import Link
+from .links import Link, LinkLost
 from .sealed_file import Header
 from .share import Share
 
@@ -72,7 +73,7 @@ class Attendant(ABC):
         self._busy += wall.perf_counter() - began - waited
         bad = int(self._above.own_vote[BAD])
         self._link.tell(
-            {"done": done, "status": status, "bad": bad, "rate": int(part.state.counts[3])},
+            {"done": done, "status": status, "bad": bad, **self._details()},
             self._samples(out),
         )
 
@@ -84,6 +85,10 @@ class Attendant(ABC):
         part.state.counts[:] = arrays["counts"]
         if message.get("disturbed"):
             part.disturb()
+
+    def _details(self) -> dict[str, Any]:
+        """What may be told of a step that failed."""
+        return {}
 
     def _samples(self, out: layout.Samples) -> dict[str, Array]:
         """What may be shown of the samples."""
@@ -168,7 +173,8 @@ def serve(link: Link, component: Component, header: Header) -> bool:
                 link.tell({"error": _without_inside(error)})
                 return False
             link.tell({"joined": os.getpid()})
-            attendant.serve()
+            with contextlib.suppress(LinkLost):  # a model may leave without a word
+                attendant.serve()
             return True
         else:
             link.tell({"error": f"does not understand {message.get('ask')!r}"})

@@ -124,6 +124,10 @@ class Method(ABC):
         """What a record should say about how it went."""
         return {}
 
+    def blame(self) -> str:
+        """Where a run failed, if that is not in a rate of the state."""
+        return ""
+
     def warnings(self) -> list[str]:
         """What the user should know about how it went."""
         return []

@@ -167,7 +167,11 @@ def make_method(model: Model | System, chosen: Settings) -> Method:
 
 def _components(model: Model, steps: Steps) -> ComponentMethod:
     """The component method in one process, or in as many as the model or mpiexec asks for."""
-    if next(sealed_parts(model), None) is not None:
+    if sealed := next(sealed_parts(model), None):
+        if inside_mpi():
+            raise UnsupportedError(
+                f"component '{sealed[0]}' is sealed and runs in a process of its own: start the model without mpiexec"
+            )
         from ..distributed.sealed import SealedMethod
 
         return SealedMethod(model, steps)

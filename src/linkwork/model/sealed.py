@@ -99,7 +99,7 @@ class Sealed(Item):
     @cached_property
     def component(self) -> Component:
         """Its ports as bodies, in its own axes."""
-        made = Component(self.header.name)
+        made = Component(self.header.name, ports=tuple(port.name for port in self.header.ports))
         for port in self.header.ports:  # not by `add`: the port of a component inside has a dotted name
             made.bodies[port.name] = Port(port.name, at=port.at, rotation=port.rotation, port=port.name)
         return made
