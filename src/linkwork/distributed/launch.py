@@ -134,7 +134,7 @@ class Ranks:
                 raise LinkLost(*lost)
             time.sleep(1e-3)
         self.lifeline.leave()
-        # The end of MPI was seen to hang (mpich 5.0 waits for a thread of its own), though all have met above.
+        # The end of MPI was seen to hang (mpich 5.0, for reasons unknown), though all have met above.
         timer = threading.Timer(
             _FINALE, os._exit, (1 if self.rank == 0 and hasattr(sys, "last_value") else 0,)
         )

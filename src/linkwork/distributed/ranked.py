@@ -140,6 +140,7 @@ class RankAttendant(Attendant):
         self._window.set_inputs(arrays["inputs"])
         if "q" in arrays:
             self._window.set_state(arrays["q"], arrays["v"])
+            self.share.part.stiffen(message["stiff"])
 
     def _details(self) -> dict[str, Any]:
         rate, speed = fastest(self.share.part)
@@ -233,13 +234,17 @@ class RankedMethod(JoinedMethod):
     def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state, share = self.state, self._share
         disturbed = self._part.disturbed
-        told = {"do": "advance", "dt": self._dt, "disturbed": disturbed}
+        told: dict[str, Any] = {"do": "advance", "dt": self._dt, "disturbed": disturbed}
         numbers = {
             "targets": np.array(targets, float), "clock": state.clock, "counts": state.counts.astype(float),
             "inputs": self._constraints.inputs,
         }  # fmt: skip
         if disturbed:
             numbers |= {"q": state.q, "v": state.v}
+            stiff = np.flatnonzero(
+                self._constraints.rows["stiff"]
+            )  # judged by the whole, not by a share of it
+            told["stiff"] = [self._rows.names[i] for i in stiff]
         for line in self._lines:
             line.link.tell(told, numbers)
         part = share.part
@@ -248,6 +253,7 @@ class RankedMethod(JoinedMethod):
         self._window.set_inputs(self._constraints.inputs)
         if disturbed:
             self._window.set_state(state.q, state.v)
+            part.stiffen(told["stiff"])
             part.disturb()
         mine = share.room(len(targets))
         with self._timed():
