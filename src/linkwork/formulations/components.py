@@ -75,11 +75,11 @@ STATES, SHARES, FORCES, PASSED, VOTE, SAMPLE = range(100, 106)
 against τ from the parent; τ to children; what each thinks of a step; samples."""
 
 # control: integers that survive a return
-PHASE, STEP_STAGE, COLUMNS, ROUND, BEGIN, SMOOTH, ROW, LAST, PARENT, CHILDREN, BEGAN = range(11)
+PHASE, STEP_STAGE, COLUMNS, ROUND, BEGIN, SMOOTH, ROW, LAST, PARENT, CHILDREN, BEGAN, WAITED = range(12)
 """Where the loop goes on; stage; columns of this evaluation; rounds of projection; 1 while a state is taken up that
 no step led to; 1 for Adams; samples so far; 1 if this step ends at a target; 1 if there are relatives above, and
-below; clock at the start."""
-CONTROL = 11
+below; clock at the start; 1 once the shares of other processes are here."""
+CONTROL = 12
 # plan: floats that survive a return
 START_TIME, LENGTH, EVALUATION_TIME, FACTOR, COUNTED = range(5)
 """Of the step: time at its start, its size [s]; time of the evaluation; factor for the next adaptive step;
@@ -293,15 +293,18 @@ def run_components(
             v = y[TRIAL, n : 2 * n]
             look(tables, constraints, h, q[TRIAL], v, plan[EVALUATION_TIME], plan[LENGTH], control[COLUMNS])
             stats[EVALUATIONS] += 1
-            go_up(h, control[COLUMNS], 0)
+            control[WAITED] = 0
             phase = _GATHERED
-            if control[CHILDREN] != 0:
-                control[PHASE] = phase
-                return control[ROW], SHARES
         if phase == _GATHERED:
-            if control[CHILDREN] != 0:
+            # First all without something of other processes inside, then the rest: by one call, for a compiler that
+            # makes two copies of it rounds each in its own way.
+            waited = control[WAITED]
+            if waited != 0:
                 receive(h)
-                go_up(h, control[COLUMNS], 1)
+            go_up(h, control[COLUMNS], waited)
+            if waited == 0 and control[CHILDREN] != 0:
+                control[WAITED], control[PHASE] = 1, phase
+                return control[ROW], SHARES
             phase = _DOWN
             if control[PARENT] != 0:
                 control[PHASE] = phase

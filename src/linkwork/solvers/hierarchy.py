@@ -253,6 +253,7 @@ def _offer(h, i, columns):
         c, local = h.port[node[PORT_BEGIN] + p, CHILD], h.port[node[PORT_BEGIN] + p, LOCAL]
         inner, inner_size, column = h.child[c, CHILD_D], h.child[c, SIZE], h.child[c, CHILD_COLUMN] + local
         for j in range(6):
+            h.loose[at + 6 * p + j] = h.loose[column + j]  # of another process, it is known only now
             for col in range(columns):
                 h.r[col, at + 6 * p + j] = h.r[col, column + j]
         for s in range(ports):
