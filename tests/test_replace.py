@@ -141,5 +141,7 @@ def test_without_declared_ports_what_is_attached_counts():
 def test_only_components_take_the_place_of_components():
     with pytest.raises(LinkworkError, match="by a Component, not by the model 'car'"):
         car.build().replace("front_left", car.build())
-    with pytest.raises(LinkworkError, match="by a Component, not by 'soft'"):
+    with pytest.raises(LinkworkError, match="by a Component, not by 3"):
+        car.build().replace("front_left", 3)
+    with pytest.raises(LinkworkError, match="soft: there is no such file"):  # text names a sealed component
         car.build().replace("front_left", "soft")

@@ -27,6 +27,7 @@ from .common import (
 
 if TYPE_CHECKING:
     from ..record import Record
+    from ..scenes import Scene
 
 
 @app.command()
@@ -125,7 +126,7 @@ def run(
 
         simulation = Simulation(
             model,
-            method=method or (found.method if found else None),
+            method=method or _usual_method(found, solver),
             solver=solver,
             integrator=integrator,
             epsilon=epsilon,
@@ -180,6 +181,13 @@ _SOLVER_KEYS = (
 )  # fmt: skip
 
 
+def _usual_method(found: Scene | None, solver: str | None) -> str | None:
+    """The scene's own method, unless a solver is asked for that it does not have."""
+    if found is None or (solver is not None and found.method not in ("simgc", "simmc")):
+        return None
+    return found.method
+
+
 def _print_report(report: dict[str, Any], save: Path | None, plot: Path | None) -> None:
     grid = Grid(show_header=False, box=None)
     factor = report["time"] / report["wall_s"] if report["wall_s"] > 0 else float("inf")
@@ -199,7 +207,9 @@ def _print_report(report: dict[str, Any], save: Path | None, plot: Path | None) 
     if report.get("steps_halved"):
         rows["halved"] = f"{report['steps_halved']} steps, for want of convergence or accuracy"
     if "evaluations_mean" in report:
-        rows["evaluations"] = f"{report['evaluations_mean']:.3g} a step, {report['events']} events"
+        rows["evaluations"] = f"{report['evaluations_mean']:.3g} a step"
+        if "events" in report:
+            rows["evaluations"] += f", {report['events']} events"
     if save is not None:
         rows["record"] = str(save)
     if plot is not None:

@@ -31,7 +31,7 @@ from ..solvers.hierarchy import (
 )
 from ..solvers.passing import go_down
 from ..system import System
-from ..tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
+from ..tables import DC_MOTOR, GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
 
 INTEGRATORS = {
     "rk4": stepping.RUNGE_KUTTA,
@@ -143,9 +143,11 @@ class Part:
             return found
         kept = work.row[layout.USUAL].copy(), work.node.copy()
         look(self.tables, self.constraints, work, self.motion.q[layout.NOW], np.zeros(n), 0.0, self.dt, 1)
-        work.flag[layout.ON] = self.constraints.rows["role"] == HOLD
-        for which in (layout.WANT, layout.PLACE, layout.TURN, layout.SOFT):
-            work.row[which] = 0.0
+        role, value = self.constraints.rows["role"], self.constraints.rows["value"]
+        rotor = (role == DC_MOTOR) & (value[:, 0] == 0.0) & (value[:, 2] > 0.0)
+        work.flag[layout.ON] = (role == HOLD) | rotor
+        work.row[[layout.WANT, layout.SOFT]] = 0.0
+        work.row[layout.SOFT][rotor] = 1.0 / (value[rotor, 3] ** 2 * value[rotor, 2])
         inverse = work.D[: 6 * n].reshape(-1, 6, 6)
         ends = row_ends(self.system, self.rows)
         for k in range(0, len(rows), 3):  # a pass has three columns
@@ -155,6 +157,7 @@ class Part:
                     if body >= 0:
                         push[column, 6 * body : 6 * body + 6] += work.J[row, end]
             work.r[:, :n] = np.einsum("bij,cbj->cbi", inverse, push.reshape(3, -1, 6)).reshape(3, -1)
+            work.row[[layout.PLACE, layout.TURN]] = 0.0  # where the last pass left its forces
             work.tau[:] = 0.0
             go_up(work, 3, 0)
             go_down(work, 3)
