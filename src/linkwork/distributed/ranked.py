@@ -165,6 +165,7 @@ def fastest(part: Part) -> tuple[int, float]:
     """The rate that a part blames for a step that failed, and how large it was."""
     rate = int(part.state.counts[3])
     speed = abs(float(part.motion.y[layout.TRIAL, part.system.nv + rate]))
+    speed = max(speed, abs(float(part.motion.a[rate])) * part.dt)  # it may be its acceleration that failed
     return rate, speed if np.isfinite(speed) else 1e300
 
 
