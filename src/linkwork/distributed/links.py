@@ -70,6 +70,13 @@ class Link(ABC):
     def close(self) -> None:
         """Hang up. Closing twice does no harm."""
 
+    def _read(self, packed: bytearray) -> tuple[dict[str, Any], dict[str, Array]]:
+        """The message in what came."""
+        try:
+            return unpack(packed)
+        except ValueError as error:
+            raise self._lost(f"sent a message that cannot be read ({error})") from None
+
     def _lost(self, what: str) -> LinkLost:
         return LinkLost(self.peer, what)
 

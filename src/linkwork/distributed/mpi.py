@@ -16,7 +16,7 @@ import numpy as np
 
 from ..rotation import Array
 from .lifeline import Lifeline
-from .links import MAX_MESSAGE, MESSAGE, NUMBERS, TIMEOUT, Link, LinkLost, mismatch, pack, unpack
+from .links import MAX_MESSAGE, MESSAGE, NUMBERS, TIMEOUT, Link, LinkLost, mismatch, pack
 
 # How to wait, by trial on two cores, idle and crowded. An answer that is on its way comes within a few tries. Then the
 # processor is offered to others, for ranks may be more than cores. Where somebody keeps it for long (a program that
@@ -75,10 +75,7 @@ class MpiLink(Link):
             raise self._lost(f"sent a message of {length} bytes; the limit is {MAX_MESSAGE}")
         packed = bytearray(length)
         self._finish(arrived.message.Irecv([packed, self._byte]), perf_counter(), None, timeout=timeout)
-        try:
-            return unpack(packed)
-        except ValueError as error:
-            raise self._lost(f"sent a message that cannot be read ({error})") from None
+        return self._read(packed)
 
     def close(self) -> None:
         self._closed = True

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from ..errors import LinkworkError, UnsupportedError
 from ..rotation import Array
-from .links import MAX_MESSAGE, MAX_NUMBERS, MESSAGE, NUMBERS, TIMEOUT, Link, LinkLost, mismatch, pack, unpack
+from .links import MAX_MESSAGE, MAX_NUMBERS, MESSAGE, NUMBERS, TIMEOUT, Link, LinkLost, mismatch, pack
 
 _HEAD = struct.Struct("<4sIQ")  # magic, kind, bytes that follow
 _MAGIC = b"LWK1"
@@ -92,10 +92,7 @@ class TcpLink(Link):
             raise self._failed(error, patience) from None
         finally:
             self.waited += perf_counter() - began
-        try:
-            return unpack(packed)
-        except ValueError as error:
-            raise self._lost(f"sent a message that cannot be read ({error})") from None
+        return self._read(packed)
 
     def close(self) -> None:
         self._closed = True

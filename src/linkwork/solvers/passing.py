@@ -89,9 +89,7 @@ def go_down(h, columns):
             continue
         border, at = 6 * (node[PORT_END] - node[PORT_BEGIN]), node[NODE_COLUMN]
         for p in range(node[PORT_BEGIN], node[PORT_END]):
-            body = h.port[
-                p, LOCAL
-            ]  # of a remote subsystem: the first rate of the body that stands for it here
+            body = h.port[p, LOCAL]  # the first rate of the body that stands for it here
             for j in range(6):
                 k = 6 * (p - node[PORT_BEGIN]) + j
                 for col in range(columns):
@@ -99,7 +97,11 @@ def go_down(h, columns):
                     for e in range(border):
                         total += h.D[node[NODE_D] + k * border + e] * h.tau[col, at + e]
                     h.x[col, body + j] = total
-                h.tau[ACCELERATE, at + k] += h.force[body + j]
+        for p in range(
+            node[PORT_BEGIN], node[PORT_END]
+        ):  # now that r, which holds these forces already, has been used
+            for j in range(6):
+                h.tau[ACCELERATE, at + 6 * (p - node[PORT_BEGIN]) + j] += h.force[h.port[p, LOCAL] + j]
 
 
 @kernel
