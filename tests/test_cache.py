@@ -49,6 +49,38 @@ def test_an_edited_callee_in_another_file_is_noticed(copy, tmp_path):
     assert run(copy, **cache) == ["31.0", "0"]
 
 
+def test_an_edit_leaves_kernels_alone_that_do_not_depend_on_it(copy, tmp_path):
+    cache = {"LINKWORK_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(copy, **cache) == ["1.0", "0"]
+    other = copy / "linkwork" / "kernels" / "signal.py"
+    other.write_text(other.read_text() + "\n# a comment\n")
+    assert run(copy, **cache) == ["1.0", "1"]
+
+
+def test_the_stamp_of_a_source_covers_what_it_imports_at_run_time():
+    """Against the modules that Python itself has loaded after an import of one source."""
+    script = """
+import importlib, sys
+from pathlib import Path
+from linkwork.kernels import jit
+from linkwork.kernels.jit import PACKAGE, _imports, _sources
+source = PACKAGE / sys.argv[1]
+known, waiting = set(), {source}
+while waiting:
+    known |= waiting
+    waiting = {other for path in waiting for other in _imports(path)} - known
+before = set(sys.modules)
+importlib.import_module("linkwork." + ".".join(Path(sys.argv[1]).with_suffix("").parts))
+loaded = {Path(sys.modules[name].__file__) for name in set(sys.modules) - before if name.startswith("linkwork.")}
+print(sorted(str(path) for path in (loaded & _sources().keys()) - known))
+"""
+    for source in ("formulations/contact.py", "formulations/stepping.py", "formulations/topological.py"):
+        result = subprocess.run(
+            [sys.executable, "-c", script, source], capture_output=True, text=True, check=True
+        )
+        assert result.stdout.strip() == "[]"
+
+
 def test_every_file_with_kernels_is_watched():
     watched = {path for part in COMPILED_PARTS for path in PACKAGE.glob(part)}
     with_kernels = {
@@ -80,11 +112,14 @@ def test_without_a_writable_folder_kernels_still_work(tmp_path):
 
 
 def test_caches_of_old_sources_are_removed(tmp_path):
-    cache = tmp_path / "cache"
-    for k in range(6):
-        (cache / f"kernels-{k:016d}").mkdir(parents=True)
-    run(tmp_path, LINKWORK_CACHE_DIR=str(cache))
-    assert len(list(cache.glob("kernels-*"))) == 3
+    kernels = tmp_path / "cache" / "kernels"
+    for k in range(20):
+        (kernels / f"kernels.spatial-{k:016d}").mkdir(parents=True)
+    (kernels / "kernels.spatial-other-0000000000000000").mkdir()
+    run(tmp_path, LINKWORK_CACHE_DIR=str(tmp_path / "cache"))
+    left = [path for path in kernels.iterdir() if path.name.rpartition("-")[0] == "kernels.spatial"]
+    assert len(left) == 8
+    assert (kernels / "kernels.spatial-other-0000000000000000").exists()
 
 
 def test_importing_the_package_or_asking_for_help_loads_no_numba():

@@ -95,7 +95,7 @@ def _cold() -> bool:
     from ..kernels.jit import cache_directory
 
     where = cache_directory()
-    return where is None or not any(where.glob("*run_*.nbi"))
+    return where is None or not any(where.glob("*/*run_*.nbi"))
 
 
 @contextmanager

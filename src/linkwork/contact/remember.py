@@ -16,6 +16,7 @@ from .checks import problem
 from .polyhedron import Hull, Parts
 
 _KEPT = 256  # hulls remembered in this process
+_MAKER = Path(__file__).resolve().with_name("hull.py")
 
 
 _memory: OrderedDict[str, Parts] = OrderedDict()
@@ -60,11 +61,11 @@ def remembered(key: str, make: Callable[[], Parts], lasting: bool) -> Parts:
 
 
 def shelf_of(key: str) -> Path | None:
-    """The file that keeps hulls between processes; beside compiled kernels, hence gone when sources change."""
-    from ..kernels.jit import cache_directory
+    """The file that keeps hulls between processes: another one for every version of what makes them."""
+    from ..kernels.jit import cache_directory, source_stamp
 
     folder = cache_directory()
-    return None if folder is None else folder / f"hulls-{key[:32]}.npz"
+    return None if folder is None else folder.parent / "hulls" / f"{key[:32]}-{source_stamp(_MAKER)}.npz"
 
 
 def _stored(key: str) -> Parts | None:
@@ -104,6 +105,7 @@ def _store(key: str, hulls: Parts) -> None:
         data[f"{k}.notes"] = np.array(hull.notes, dtype=np.str_)
     partial = shelf.with_name(f"{shelf.stem}-{os.getpid()}.part.npz")
     try:
+        shelf.parent.mkdir(parents=True, exist_ok=True)
         np.savez(partial, **data)
         os.replace(partial, shelf)  # at once, since others may be reading
     except OSError:
