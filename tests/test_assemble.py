@@ -11,7 +11,7 @@ from linkwork.assemble import assemble
 from linkwork.closure import Closure, difference
 from linkwork.compile import compile_model
 from linkwork.coordinates.dynamics import body_pose
-from linkwork.drives import Repeater
+from linkwork.elements import Repeater
 from linkwork.errors import ModelError
 from linkwork.item import GROUND
 from linkwork.kinematics import Kinematics

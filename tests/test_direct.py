@@ -27,7 +27,7 @@ from linkwork import (
     scene,
 )
 from linkwork.compile import compile_model
-from linkwork.drives import PositionServo, VelocityServo
+from linkwork.elements import PositionServo, VelocityServo
 from linkwork.methods import row_features
 from linkwork.scenes import bennett, excavator, find_scene, scene_names, scissor_lift
 from linkwork.scenes.mass_ratio_four_bar import COUPLER, RELEASE, ROD, STEEL, equilibrium, slope, velocities

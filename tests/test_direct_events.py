@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import brentq
 
 from linkwork import Sine, Table, scene
-from linkwork.drives import DCMotor, PositionServo, TorqueSource, VelocityServo
+from linkwork.elements import DCMotor, PositionServo, TorqueSource, VelocityServo
 from linkwork.scenes.crank_rocker import GEAR, IDLE, STALL, TIME_CONSTANT
 from one_dof import I, M, block, wheel
 from references import reference

@@ -13,7 +13,7 @@ from linkwork.cli import app
 from linkwork.compile import compile_model
 from linkwork.coordinates.dynamics import body_pose, body_twist
 from linkwork.coordinates.tree import place
-from linkwork.drives import PositionServo, Repeater
+from linkwork.elements import PositionServo, Repeater
 from linkwork.item import GROUND
 from linkwork.joints import JOINTS, Weld
 from linkwork.mobility import analyse

@@ -24,7 +24,7 @@ from linkwork import (
     Torque,
     scene,
 )
-from linkwork.drives import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
+from linkwork.elements import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
 from linkwork.methods.choose import DEFAULT_ERP as ERP
 from linkwork.scenes.crank_rocker import GEAR, IDLE, STALL, TIME_CONSTANT
 from linkwork.scenes.hitch import LIMITS

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from linkwork.compile import compile_model
-from linkwork.drives import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
+from linkwork.elements import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
 from linkwork.errors import ModelError, Problem
 from linkwork.io import load_model
 from linkwork.joints import Cylindrical, Hinge, Planar, Spherical, Universal, Weld

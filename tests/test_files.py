@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from linkwork.drives import COUPLINGS, DRIVES, DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
+from linkwork.elements import COUPLINGS, DRIVES, DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
 from linkwork.errors import ModelError
 from linkwork.io import dump_model, load_model, model_schema, save_model
 from linkwork.io.expressions import evaluate

@@ -25,7 +25,7 @@ from linkwork import (
 from linkwork.compile import compile_model
 from linkwork.coordinates.dynamics import body_pose, body_twist, energies, inverse_dynamics
 from linkwork.coordinates.tree import mass_matrix, place, retract
-from linkwork.drives import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
+from linkwork.elements import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
 from linkwork.kernels.rows import measure
 from linkwork.study.inverse import inverse
 from linkwork.study.motion import difference, smooth

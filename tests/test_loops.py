@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from linkwork import Body, Hinge, Model, Simulation, Slider, scene
-from linkwork.drives import PositionServo, VelocityServo
+from linkwork.elements import PositionServo, VelocityServo
 from linkwork.joints import JOINTS
 from linkwork.methods.choose import DEFAULT_ERP as ERP
 from linkwork.methods.rows import floating

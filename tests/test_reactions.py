@@ -12,7 +12,7 @@ from linkwork import Body, Cylindrical, Hinge, Model, Slider, Spherical, Weld, s
 from linkwork.compile import compile_model
 from linkwork.coordinates.dynamics import body_pose, body_twist, derive
 from linkwork.coordinates.tree import place
-from linkwork.drives import PositionServo, Repeater, TorqueSource
+from linkwork.elements import PositionServo, Repeater, TorqueSource
 from linkwork.item import GROUND
 from linkwork.kinematics import Kinematics
 from linkwork.loads import BodyFunction, Force, JointFunction

@@ -5,7 +5,7 @@ import pytest
 
 from linkwork.compile import compile_model
 from linkwork.coordinates.tree import place, retract
-from linkwork.drives import Repeater
+from linkwork.elements import Repeater
 from linkwork.joints import JOINTS
 from linkwork.kernels.rows import measure, measure_motion
 from linkwork.kinematics import Kinematics

@@ -23,7 +23,7 @@ from linkwork import (
     UnsupportedError,
     scene,
 )
-from linkwork.drives import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
+from linkwork.elements import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
 from linkwork.scenes import scene_names
 from linkwork.scenes.crank_rocker import BASE, CRANK, points
 from linkwork.scenes.n_four_bar import rod

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from graphs import chain, hierarchies, outside
 from linkwork import Body, Component, Model
-from linkwork.drives import PositionServo, Repeater
+from linkwork.elements import PositionServo, Repeater
 from linkwork.joints import Hinge, Spherical
 from linkwork.loads import Spring
 from linkwork.subsystems import Subsystem, borders, hierarchy, monolith, ties

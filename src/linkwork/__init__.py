@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "linkwork.drives": ("DCMotor", "PositionServo", "Repeater", "TorqueSource", "VelocityServo"),
+    "linkwork.elements": (
+        "PID", "Actuator", "DCMotor", "HydraulicCylinder", "PositionServo", "Repeater", "TorqueSource",
+        "VelocityServo",
+    ),
     "linkwork.errors": ("LinkworkError", "ModelError", "Problem", "SimulationError", "UnsupportedError"),
     "linkwork.io": ("load_model", "save_model"),
     "linkwork.joints": (
@@ -50,7 +53,16 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from .drives import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
+    from .elements import (
+        PID,
+        Actuator,
+        DCMotor,
+        HydraulicCylinder,
+        PositionServo,
+        Repeater,
+        TorqueSource,
+        VelocityServo,
+    )
     from .errors import LinkworkError, ModelError, Problem, SimulationError, UnsupportedError
     from .io import load_model, save_model
     from .joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld

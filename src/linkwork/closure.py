@@ -175,7 +175,7 @@ def difference(system: System, start: Array, end: Array) -> Array:
 
 
 def yielding(closure: Closure, q: Array, rows: Any) -> Array:
-    """1/m of what each of some rows moves, the loops closed: how much a force along it accelerates it."""
+    """How much a force along each of some rows accelerates each of them, the loops closed [1/kg or 1/(kg m²)]."""
     closure.gaps(q)
     K, J = closure.kin.jacobian(rows), closure.kin.jacobian(closure.rows)
     H = closure.kin.inertia()
@@ -190,8 +190,8 @@ def yielding(closure: Closure, q: Array, rows: Any) -> Array:
         KN[:, place] = K[:, columns] @ motions
     for columns, motions, place in parts:
         inertia[place] = motions.T @ HN[columns]
-    moved: Array = np.einsum("ij,ji->i", KN, np.linalg.solve(inertia, KN.T))
-    return moved
+    moved: Array = KN @ np.linalg.solve(inertia, KN.T)
+    return 0.5 * (moved + moved.T)
 
 
 def clusters(J: Array) -> list[tuple[Any, Any]]:

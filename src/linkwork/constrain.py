@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .elements import LAWS, SPRING, TORQUE, Drive, Law
 from .errors import ModelError, Problem, nearest
 from .joints import Joint
 from .joints.base import AX, AZ, BX, D, Motion
@@ -18,18 +19,18 @@ from .tables import (
     BALL_AXIS,
     COORD,
     COORDINATE,
-    DC_MOTOR,
     DISTANCE,
     DOT,
     FRICTION,
     HOLD,
+    LAW,
     LIMIT,
+    NO_LAW,
     PAIR,
     ROW,
-    SERVO_PLACE,
+    SERVO_RATE,
     SLIDE,
     SPIN,
-    SPRING,
     TURN,
     Constraints,
 )
@@ -39,6 +40,13 @@ if TYPE_CHECKING:
 
 # Below this approach speed a limit does not bounce, whatever its restitution [rad/s or m/s].
 _BOUNCE = 1e-2
+
+
+class Column(NamedTuple):
+    """Name and unit of one number of the state."""
+
+    name: str
+    unit: str
 
 
 @dataclass
@@ -56,6 +64,8 @@ class RowTable:
     """Those of them whose rows are in this table."""
     needs: tuple[frozenset[str], ...] = ()
     """Of a table with switchable joints: which of them each of its rows needs."""
+    states: tuple[Column, ...] = ()
+    """Continuous states of elements, in the order of their numbers."""
     whole: RowTable | None = None
     """Of a table that was made by `configured`: the one with the rows of all joints."""
 
@@ -98,6 +108,7 @@ class Constrainer:
         self.pair_of: dict[str, int] = {}
         self.coord_of: dict[str, dict[str, int]] = {}
         self.problems: list[Problem] = []
+        self.states: list[Column] = []
 
     def table(self) -> RowTable:
         """All rows, in the order: joints as declared, springs, couplings, drives."""
@@ -136,6 +147,7 @@ class Constrainer:
             switchable,
             frozenset(switchable),
             tuple(self._needs(row, switchable) for row in self.rows) if switchable else (),
+            tuple(self.states),
         )
         return table.configured([name for name in switchable if joints[name].attached_at_start])
 
@@ -205,19 +217,21 @@ class Constrainer:
                 row = _row(COORDINATE, LIMIT, group, first=coord, sign=-1.0, offset=-high, value=bounce)
                 self._name(row, f"{label}: upper limit")
             if joint.per_rate("friction")[k] > 0.0:
-                row = self._moving(coord, FRICTION, group, value=(joint.per_rate("friction")[k],))
+                row = self._moving(coord, FRICTION, group, strength=joint.per_rate("friction")[k])
                 self._name(row, f"{label}: friction")
             stiffness, damping = joint.per_rate("spring")[k], joint.per_rate("damping")[k]
             if damping and self.coords[coord]["how"] == BALL_AXIS:
-                self._name(self._moving(coord, SPRING, group, value=(0.0, damping)), f"{label}: damper")
+                damper = self._moving(coord, LAW, group, law=_number(SPRING), value=(0.0, damping))
+                self._name(damper, f"{label}: damper")
                 damping = 0.0
             if stiffness or damping:
                 rest = joint.per_rate("rest")[k]
-                row = _row(COORDINATE, SPRING, group, first=coord, offset=rest, value=(stiffness, damping))
+                value = (stiffness, damping)
+                row = _row(COORDINATE, LAW, group, law=_number(SPRING), first=coord, offset=rest, value=value)
                 self._name(row, f"{label}: spring")
-            if cut and joint.per_rate("armature")[k] > 0.0:  # a motor without voltage and back-EMF is a rotor
-                value = (0.0, 1.0, joint.per_rate("armature")[k], 1.0)
-                self._name(self._moving(coord, DC_MOTOR, group, value=value), f"{label}: armature")
+            if cut and joint.per_rate("armature")[k] > 0.0:  # a drive that does nothing but turn along
+                rotor = {"inertia": joint.per_rate("armature")[k], "source": 1, "law": _number(TORQUE)}
+                self._name(self._moving(coord, LAW, group, **rotor), f"{label}: armature")
 
     def _moving(self, coord: int, role: int, group: int, **fields: Any) -> Any:
         """A row along a rate: of a ball its angular velocity, not the rate of its rotation vector."""
@@ -240,9 +254,8 @@ class Constrainer:
         )
         pair = self._append(self.pairs, record)
         value = (load.stiffness, load.damping)
-        self._name(
-            _row(DISTANCE, SPRING, group, pair=pair, offset=length, value=value), f"{load.name}: spring"
-        )
+        row = _row(DISTANCE, LAW, group, law=_number(SPRING), pair=pair, offset=length, value=value)
+        self._name(row, f"{load.name}: spring")
 
     def _couple(self, coupling: Any, group: int) -> None:
         first = self._find(coupling, "a", coupling.a, coupling.coordinate_a)
@@ -253,16 +266,36 @@ class Constrainer:
         row["offset"] = self._start_value(first) - coupling.ratio * self._start_value(second)
         self._name(row, f"{coupling.name}: repeater")
 
-    def _drive(self, drive: Any, group: int, slot: int) -> None:
+    def _drive(self, drive: Drive, group: int, slot: int) -> None:
         coord = self._find(drive, "joint", drive.joint, drive.coordinate)
         if coord is None:
             return
-        if drive.role == SERVO_PLACE:
-            row = _row(COORDINATE, drive.role, group, first=coord, value=drive.numbers(), input=slot)
+        fields: dict[str, Any] = {
+            "value": drive.numbers(),
+            "strength": drive.bound,
+            "inertia": drive.rotor,
+            "source": 1,
+            "input": slot,
+            "signal": self.compiler.signal(drive.signal),
+            "period": drive.period,
+        }
+        role = SERVO_RATE
+        if drive.law is not None:
+            role, fields["law"] = LAW, _number(drive.law)
+            if drive.law.state is not None:
+                fields["state"] = len(self.states)
+                name, unit = drive.law.state
+                self.states.append(Column(f"{drive.name}.{name}", self._unit(coord, unit)))
+        if drive.along_rate:
+            row = self._moving(coord, role, group, **fields)
         else:
-            row = self._moving(coord, drive.role, group, value=drive.numbers(), input=slot)
-        row["signal"] = self.compiler.signal(drive.signal)
+            row = _row(COORDINATE, role, group, first=coord, **fields)
         self._name(row, f"{drive.name}: {drive.kind.replace('_', ' ')}")
+
+    def _unit(self, coord: int, unit: str) -> str:
+        """A unit of an element on a coordinate: "force" and "place" are those of the coordinate."""
+        slides = self.coords[coord]["how"] == SLIDE
+        return unit.replace("force", "N" if slides else "N m").replace("place", "m" if slides else "rad")
 
     def _find(self, thing: Any, field: str, joint: str, coordinate: str | None) -> int | None:
         """The coordinate that a drive or coupling names, or a problem."""
@@ -323,10 +356,16 @@ def _readings(joint: Joint) -> Iterator[tuple[Motion, int, tuple[int, ...]]]:
             yield motion, TURN, (AX + j, BX + i, AX + i, BX + i, 0)
 
 
+def _number(law: Law) -> int:
+    """Number of a law in the table of rows."""
+    return LAWS.index(law)
+
+
 def _row(kind: int, role: int, group: int, **fields: Any) -> Any:
     row: Any = np.zeros((), ROW)
     row["kind"], row["role"], row["group"] = kind, role, group
-    row["pair"] = row["first"] = row["second"] = row["input"] = row["signal"] = -1
+    row["pair"] = row["first"] = row["second"] = row["input"] = row["signal"] = row["state"] = -1
+    row["law"], row["strength"] = NO_LAW, np.inf
     row["sign"] = 1.0
     for name, value in fields.items():
         if name == "value":

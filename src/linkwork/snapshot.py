@@ -80,6 +80,10 @@ def fingerprint(system: System) -> str:
             "ratio",
             "offset",
             "value",
+            "strength",
+            "inertia",
+            "law",
+            "period",
         ):
             digest.update(np.ascontiguousarray(rows[name]).tobytes())
     digest.update(np.ascontiguousarray(system.tables.dofs["A0"][0]).tobytes())

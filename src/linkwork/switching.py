@@ -21,7 +21,7 @@ from .joints import Joint
 from .kinematics import Kinematics
 from .rotation import Array, Vector
 from .system import System
-from .tables import DC_MOTOR, HOLD, SERVO_RATE, Tables
+from .tables import HOLD, SERVO_RATE, Tables
 
 # Eigenvalues of the scaled A = J H⁻¹ Jᵀ below this share of the largest belong to rows that repeat others.
 _REPEATED = 1e-12
@@ -146,12 +146,12 @@ def blow(system: System, q: Array, v: Array, taking: Collection[str]) -> Blow:
     kin.place(q, v)
     rows = kin.constraints.rows
     held = rows["role"] == HOLD
-    kept: Any = np.flatnonzero(held | ((rows["role"] == SERVO_RATE) & np.isinf(rows["value"][:, 0])))
-    rotors: Any = np.flatnonzero((rows["role"] == DC_MOTOR) & (rows["value"][:, 2] > 0.0))
+    kept: Any = np.flatnonzero(held | ((rows["role"] == SERVO_RATE) & np.isinf(rows["strength"])))
+    rotors: Any = np.flatnonzero(rows["inertia"] > 0.0)
     J, K = kin.jacobian(kept), kin.jacobian(rotors)
     moments = _moments(system, kin, kept)
     H = kin.inertia()
-    geared = rows["value"][rotors, 3] ** 2 * rows["value"][rotors, 2]
+    geared = rows["inertia"][rotors]
     whole = H + K.T @ (geared[:, None] * K)
     rate = J @ v
     p = _impulses(J, whole, np.where(held[kept], -rate, 0.0))

@@ -8,19 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .constrain import RowTable
+from .constrain import Column, RowTable
 from .contacts import ColliderTable
 from .errors import LinkworkError, nearest
 from .joints.base import Joint
 from .rotation import Array
 from .tables import Tables
-
-
-class Column(NamedTuple):
-    """Name and unit of one number of the state."""
-
-    name: str
-    unit: str
 
 
 def coordinate_columns(joint: Joint) -> list[Column]:

@@ -114,8 +114,12 @@ DOT, COORDINATE, DISTANCE, SPIN = range(4)
 """What a row measures: a joint equation α·β, joint coordinates, the distance of two points, or the angular
 velocity of B against A about an axis of B, which has no gap."""
 
-HOLD, LIMIT, FRICTION, SPRING, TORQUE, SERVO_RATE, SERVO_PLACE, DC_MOTOR = range(8)
-"""What a row is for."""
+HOLD, LIMIT, FRICTION, SERVO_RATE, LAW = range(5)
+"""What a row is for: an equation, a bound of a coordinate, dry friction, a rate to be kept, or the force of an element
+that follows a law (see `elements`)."""
+
+NO_LAW, USER_LAW = -2, -1
+"""Numbers of laws that are not in the registry: none, and a function of the user's."""
 
 FREE, HELD, LOW, HIGH, GIVEN = range(5)
 """How a row takes part in the motion now: no force, kept (with what force that takes), force at its lower or upper
@@ -177,9 +181,19 @@ ROW = np.dtype(
         ("sign", "f8"),  # factor of the first coordinate: -1 for an upper limit
         ("ratio", "f8"),  # factor of the second one
         ("offset", "f8"),  # subtracted from what is measured [rad or m]
-        ("value", "f8", 6),  # numbers of its role: bounds, stiffness, motor data
+        ("value", "f8", 6),  # of a limit restitution and least bounce; of a law its numbers
+        ("strength", "f8"),  # largest force of friction, servos and laws [N or N m]
+        ("inertia", "f8"),  # of a rotor that turns with it [kg or kg m²]
+        ("law", "i8"),  # number of its law, USER_LAW or NO_LAW
+        (
+            "source",
+            "i8",
+        ),  # 1 if its power comes from outside: a drive; 0 if what is missing of it was dissipated
+        ("function", "i8"),  # address of a user's law; its numbers begin at value[0] of the table of numbers
         ("input", "i8"),  # where its command stands in `inputs`, or -1
         ("signal", "i8"),  # the time signal that scales the command, or -1
+        ("state", "i8"),  # place of its continuous state among all of them, or -1
+        ("period", "f8"),  # time between its samples, 0 for none [s]
         # --- written by every evaluation ---
         ("phi", "f8"),  # gap [rad or m]
         ("J_A", "f8", 6),  # against body twists at their islands' reference points
@@ -194,6 +208,14 @@ ROW = np.dtype(
         ("hi", "f8"),
         ("push", "f8"),  # wanted pseudo velocity, which removes the gap
         ("p", "f8"),  # impulse of this step, kept to start the next one
+        # --- of a law ---
+        ("x", "f8"),  # its continuous state
+        ("flow", "f8"),  # and how fast that changes
+        ("memory", "f8", 4),  # its sampled states
+        ("samples", "f8"),  # how often it has been sampled: the next time is at samples · period
+        ("pull", "f8"),  # force by its law at the last evaluation, whatever it then was [N or N m]
+        ("supplied", "f8"),  # power at that force [W]
+        ("dissipated", "f8"),
         # --- the direct solver's own ---
         ("mode", "i8"),  # FREE, HELD, LOW, HIGH or GIVEN
         ("stiff", "i8"),  # 1 if its spring or motor is too stiff for the step and is taken implicitly

@@ -15,7 +15,7 @@ from ..item import GROUND
 from ..rotation import frame_from_axis, matrix
 
 if TYPE_CHECKING:
-    from ..drives import Drive
+    from ..elements import Drive
     from ..joints.base import Joint, Motion
     from ..model import Body, Flat, Model, Scenery
     from ..rotation import Array

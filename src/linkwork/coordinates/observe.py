@@ -1,11 +1,12 @@
 """What a record keeps of a motion, computed for a block of samples at once."""
 
+from ..elements.respond import stored_energy
 from ..kernels.jit import kernel
 from ..kernels.math3 import cross3, dot3, get3, sub3
 from ..kernels.quaternion import matrix_quaternion
 from ..kernels.rows import measure
 from ..kernels.spatial import dot6, get6
-from ..tables import BALL_AXIS, SPRING
+from ..tables import BALL_AXIS
 from .dynamics import body_pose, derive, energies, inverse_dynamics
 from .tree import place
 
@@ -66,12 +67,12 @@ def observe_reactions(tables, t, q, v, qdd, outermost, sign, forces, torques, ta
 
 
 @kernel
-def read_joints(tables, constraints, q, v, values, rates):
+def read_joints(tables, constraints, q, v, t, values, rates):
     """Coordinates and rates of all joints, read from their frames where they close a loop; returns strain [J].
 
     Angles go on from where they were last read: read every step, they count turns.
     """
-    coords, pairs, rows, dofs = constraints.coords, constraints.pairs, constraints.rows, tables.dofs
+    coords, pairs, dofs = constraints.coords, constraints.pairs, tables.dofs
     place(dofs, tables.islands, q, v)
     measure(tables, constraints, q)
     for c in range(coords.shape[0]):
@@ -88,8 +89,4 @@ def read_joints(tables, constraints, q, v, values, rates):
             rates[c] = dot3(axis, (V_B[0] - V_A[0], V_B[1] - V_A[1], V_B[2] - V_A[2]))
         else:
             rates[c] = dot6(get6(coord.J_A), V_A) + dot6(get6(coord.J_B), V_B)
-    strain = 0.0
-    for r in range(rows.shape[0]):
-        if rows[r].role == SPRING:
-            strain += 0.5 * rows[r].value[0] * rows[r].phi * rows[r].phi
-    return strain
+    return stored_energy(tables, constraints, t)

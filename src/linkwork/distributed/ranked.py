@@ -289,7 +289,7 @@ class RankedMethod(JoinedMethod):
         for i in range(done):
             if len(self._uncovered):
                 values, rates = out.values[i].copy(), out.rates[i].copy()
-                read_joints(self._tables, self._every_row, out.q[i], out.v[i], values, rates)
+                read_joints(self._tables, self._every_row, out.q[i], out.v[i], out.t[i], values, rates)
                 out.values[i, self._uncovered], out.rates[i, self._uncovered] = (
                     values[self._uncovered], rates[self._uncovered],
                 )  # fmt: skip

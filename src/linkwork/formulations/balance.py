@@ -17,6 +17,7 @@ from ..coordinates.natural_tangent import add_load_blocks, add_row_block
 from ..coordinates.soften import add_load_tangent, second, straight
 from ..coordinates.tangent import add_motion_tangent, balance, hold, prepare
 from ..coordinates.tree import place, retract
+from ..elements.respond import bounded, command_of, note, power_of, respond
 from ..kernels.jit import inlined, kernel
 from ..kernels.rows import survey
 from ..loads import apply_loads
@@ -30,12 +31,11 @@ from ..solvers.multipliers import (
     SOFT,
     STEEPEST,
     multiply,
-    row_law,
     scatter,
 )
 from ..solvers.skyline import LOWER, START, add, clear
 from ..solvers.skyline import PLACE as ROW_OF
-from ..tables import HOLD, SPRING
+from ..tables import HOLD, LAW
 
 # Penalty against the largest inertia that a row moves: each round takes at least so much off a gap. Were it the
 # smallest, a heavy body held by a light rod would be held loosely.
@@ -161,10 +161,20 @@ def look(tables, constraints, work, q, v):
 
 
 @kernel
+def _answer(tables, constraints, row, t, slopes):
+    """Response of an element at its present gap and rate, within its strength."""
+    answer = bounded(row, respond(tables, row, command_of(tables, constraints, row, t), t, slopes))
+    note(row, answer)
+    return answer
+
+
+@kernel
 def _push(tables, constraints, work, r, v, a, t, on_v, on_q, tangent):
     """Force of a soft row subtracted from the residual, and its derivatives from the matrix."""
     row, residual = constraints.rows[r], work.x[RESIDUAL]
-    force, stiffness, damping, inertia = row_law(tables, constraints, row, t)
+    answer = _answer(tables, constraints, row, t, tangent)
+    stiffness, damping, inertia = answer.by_phi, answer.by_rate, row.inertia
+    force = answer.force
     if inertia > 0.0:
         force -= inertia * (multiply(work, r, a) + row.bias)
     row.force = force
@@ -245,11 +255,12 @@ def account(constraints, work):
             row.force = -work.row[MULTIPLIER, r]
         if row.role == HOLD:
             continue
-        power = row.force * row.rate
-        if row.role == SPRING:
-            dissipated -= power + row.value[0] * row.phi * row.rate
+        if row.role == LAW:
+            gain, loss = power_of(row)
+            supplied += gain
+            dissipated += loss
         else:
-            supplied += power
+            supplied += row.force * row.rate
     work.report[2], work.report[3] = supplied, dissipated
 
 
@@ -264,8 +275,7 @@ def settle_forces(tables, constraints, work, q, v, a, t):
     for r in range(constraints.rows.shape[0]):
         if work.kept[r] == SOFT:
             row = constraints.rows[r]
-            force, _, _, inertia = row_law(tables, constraints, row, t)
-            row.force = force
-            if inertia > 0.0:
-                row.force -= inertia * (multiply(work, r, a) + row.bias)
+            row.force = _answer(tables, constraints, row, t, False).force
+            if row.inertia > 0.0:
+                row.force -= row.inertia * (multiply(work, r, a) + row.bias)
     account(constraints, work)

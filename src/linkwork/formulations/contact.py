@@ -16,6 +16,7 @@ from ..contact.detect import OLD_PATCHES, PATCHES, SIDE, detect, relative_pose
 from ..coordinates.factor import factor, solve_inward, solve_outward
 from ..coordinates.observe import read_joints
 from ..coordinates.tree import place, retract
+from ..elements.impulse import end_row, set_targets
 from ..integrate import OK, finite, sample
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel, woven
@@ -23,7 +24,6 @@ from ..kernels.math3 import add3, cross3, dot3, get3, get9, rotate, scale3, set9
 from ..kernels.rows import measure
 from ..kernels.spatial import dot6, get6, set6
 from ..loads import apply_loads
-from ..solvers.aim import aim, audit
 from ..solvers.envelope import factor_envelope, solve_envelope
 from ..solvers.islands import settle_island
 from ..solvers.layout import (
@@ -123,7 +123,7 @@ def step(
     patches, points = found.patches[side], found.points[side]
 
     # Impulses. Rows with bounds that were within them a step ago are taken to be so still, unless that proves wrong.
-    aim(tables, constraints, t, h, options[ERP])
+    set_targets(tables, constraints, t, h, options[ERP])
     _guess(work, reach, constraints, options)
     spin(tables, spins, v, h, delta)
     sweeps, cut, residual, islands, eliminated = 0, 0, 0.0, 0, False
@@ -168,7 +168,7 @@ def step(
         solve_outward(dofs, work.H, work.dof[DELTA])
         if not _wrong(constraints, work, reach, attempt == _GUESSES - 2):
             break
-    _account(work, reach, constraints, patches, points, count, h, energy, options[SLEEP])
+    _account(tables, work, reach, constraints, patches, points, count, t, h, energy, options[SLEEP])
 
     # Pseudo impulses where something has to be moved.
     deepest = _aim_places(reach, found, patches, points, count, h, options)
@@ -525,16 +525,16 @@ def _aim_patch(reach, patch, points, h, slop):
 
 
 @kernel
-def _account(work, reach, constraints, patches, points, count, h, energy, sleep):
+def _account(tables, work, reach, constraints, patches, points, count, t, h, energy, sleep):
     """Work of rows and contacts."""
     rows = constraints.rows
     for r in range(rows.shape[0]):
         row = rows[r]
         if work.flag[ON, r] != 0:
-            audit(row, row.p, 0.5 * (row.rate + row_rate(work, reach, r, U)), h, energy)
+            end_row(tables, constraints, row, row.p, row_rate(work, reach, r, U), t, h, energy)
         elif _folded(work, reach, rows, r):
             after = row.sign * work.dof[DELTA, int(reach.row[ROW_DOF, r]) - 1]
-            audit(row, row.p, 0.5 * (row.rate + after), h, energy)
+            end_row(tables, constraints, row, row.p, after, t, h, energy)
     for k in range(count):
         patch = patches[k]
         if _asleep(reach, patch.island, sleep):
@@ -785,7 +785,7 @@ def run_contact(
             if 2 * event_count[0] > events.shape[0]:
                 return row, FULL
         sample(state, out_t, out_q, out_v, out_work, row, clock[2])
-        strain = read_joints(tables, constraints, state.q, state.v, out_values[row], out_rates[row])
+        strain = read_joints(tables, constraints, state.q, state.v, clock[2], out_values[row], out_rates[row])
         out_solver[row, 0], out_solver[row, 1], out_solver[row, 2] = (
             strain,
             stats[LAST_SWEEPS],

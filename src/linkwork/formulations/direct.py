@@ -14,11 +14,12 @@ import numpy as np
 
 from ..coordinates.factor import add_row, factor, solve_inward, solve_outward
 from ..coordinates.tree import place, retract
+from ..elements.impulse import end_row, set_targets
+from ..elements.respond import command_of, flow, note, power_of, respond
 from ..kernels.jit import inlined, kernel, woven
 from ..kernels.rows import survey
 from ..kernels.signal import signal_slope, signal_value
 from ..loads import apply_loads
-from ..solvers.aim import aim, audit
 from ..solvers.box import EXACT, FLOOR, solve_box
 from ..solvers.envelope import factor_envelope, solve_envelope, solve_three, times_envelope
 from ..solvers.layout import (
@@ -54,21 +55,7 @@ from ..solvers.layout import (
     WEAKEST,
     P,
 )
-from ..tables import (
-    DC_MOTOR,
-    FREE,
-    FRICTION,
-    GIVEN,
-    HELD,
-    HIGH,
-    HOLD,
-    LIMIT,
-    LOW,
-    SERVO_PLACE,
-    SERVO_RATE,
-    SPRING,
-    TORQUE,
-)
+from ..tables import FREE, FRICTION, GIVEN, HELD, HIGH, HOLD, LAW, LIMIT, LOW, SERVO_RATE
 
 NEAR, RESTING = 1e-7, 3e-5
 """At an event, limits this near and this slow are taken as closed, and their force says whether they open: else two
@@ -232,7 +219,8 @@ def hold(row, numbers, flag, i, arriving):
 
 @kernel
 def law(tables, constraints, work, i, t, h):
-    """What row i contributes: a force by its law or bound, or what it wants as a kept row (ON, WANT, SOFT, LO, HI)."""
+    """What row i contributes: a force by its law or bound, or what it wants as a kept row (ON, WANT, SOFT, LO,
+    HI)."""
     row, flag = constraints.rows[i], work.flag
     role, mode = row.role, row.mode
     flag[ON, i] = 0
@@ -246,64 +234,51 @@ def law(tables, constraints, work, i, t, h):
             work.row[WANT, i] = -row.bias
             work.row[LO, i], work.row[HI, i] = 0.0, np.inf
         return
+    if role == LAW:
+        _element(tables, constraints, work, i, t, h)
+        return
     command, slope = 0.0, 0.0
     if row.input >= 0:
         scale = constraints.inputs[row.input]
-        later = t + h if role == SERVO_PLACE and row.stiff != 0 else t
-        command = scale * signal_value(tables, row.signal, later)
+        command = scale * signal_value(tables, row.signal, t)
         slope = scale * signal_slope(tables, row.signal, t)
-    if role == FRICTION or role == SERVO_RATE:
-        row.goal, row.push = command, slope
-        work.row[LO, i], work.row[HI, i] = -row.value[0], row.value[0]
-        if mode == HELD:
-            flag[ON, i] = 1
-            work.row[WANT, i] = slope - row.bias
-        else:
-            row.force = -row.value[0] if mode == LOW else row.value[0]
-    elif role == TORQUE:
-        row.force = command
-    elif role == SPRING:
-        _spring(row, work, i, row.phi, row.value[0], row.value[1], np.inf, h)
-    elif role == SERVO_PLACE:
-        _spring(row, work, i, row.phi - command, row.value[1], row.value[2], row.value[0], h)
-    elif role == DC_MOTOR:
-        _motor(row, work, i, command, h)
-
-
-@kernel
-def _spring(row, work, i, stretch, stiffness, damping, strength, h):
-    """Explicit, or implicit Euler if it is stiff: f = -k (φ + h φ' + h² φ'') - c (φ' + h φ'')."""
-    work.row[LO, i], work.row[HI, i] = -strength, strength
-    if row.mode == LOW or row.mode == HIGH:
-        row.force = -strength if row.mode == LOW else strength
-    elif row.stiff != 0:
-        work.flag[ON, i] = 1
-        soft = 1.0 / (h * h * stiffness + h * damping)
-        work.row[SOFT, i] = soft
-        pull = stiffness * stretch + (h * stiffness + damping) * row.rate
-        work.row[WANT, i] = -soft * pull - row.bias
+    row.goal, row.push = command, slope
+    work.row[LO, i], work.row[HI, i] = -row.strength, row.strength
+    if mode == HELD:
+        flag[ON, i] = 1
+        work.row[WANT, i] = slope - row.bias
     else:
-        pull = -stiffness * stretch - damping * row.rate
-        row.force = min(max(pull, -strength), strength)
+        row.force = -row.strength if mode == LOW else row.strength
 
 
 @kernel
-def _motor(row, work, i, command, h):
-    """DC motor: f = gear M (U - gear φ'/ω_idle) - gear² I φ'', the back-EMF implicit if it is stiff."""
-    stall, idle, inertia, gear = row.value[0], row.value[1], row.value[2], row.value[3]
-    voltage = min(1.0, max(-1.0, command))
-    brake = gear * gear * stall / idle
-    pull = gear * stall * voltage - brake * row.rate
-    resistance = gear * gear * inertia
-    if row.stiff != 0:
-        resistance += h * brake
+def _element(tables, constraints, work, i, t, h):
+    """Force of an element by its law F, with a rotor of inertia I: F - I φ''.
+
+    If it is stiff, by implicit Euler: F + h F_φ φ' - (I - h (F_v + h F_φ)) φ''. Then, and with a rotor, it is a kept
+    row with a softness.
+    """
+    row, stiff = constraints.rows[i], constraints.rows[i].stiff != 0
+    command = command_of(tables, constraints, row, t + h if stiff else t)
+    answer = respond(tables, row, command, t, stiff)
+    note(row, answer)
+    if row.state >= 0:
+        change = flow(row, command)
+        row.flow = change.rate / (1.0 - h * change.by_state) if stiff else change.rate
+    work.row[LO, i], work.row[HI, i] = -row.strength, row.strength
+    if row.mode == LOW or row.mode == HIGH:
+        row.force = -row.strength if row.mode == LOW else row.strength
+        return
+    pull, resistance = answer.force, row.inertia
+    if stiff:
+        pull += h * answer.by_phi * row.rate
+        resistance -= h * (answer.by_rate + h * answer.by_phi)
     if resistance > 0.0:
         work.flag[ON, i] = 1
         work.row[SOFT, i] = 1.0 / resistance
         work.row[WANT, i] = pull / resistance - row.bias
-        work.row[LO, i], work.row[HI, i] = -np.inf, np.inf
     else:
-        row.force = pull
+        row.force = min(max(pull, -row.strength), row.strength)
 
 
 @kernel
@@ -386,13 +361,14 @@ def add_power(constraints, work):
             row.force = work.row[P, i]
         if row.role == HOLD or row.role == LIMIT:
             continue
-        power = row.force * row.rate
-        if row.role == FRICTION:
-            report[DISSIPATED] -= power
-        elif row.role == SPRING:
-            report[DISSIPATED] -= power + row.value[0] * row.phi * row.rate
+        if row.role == LAW:
+            supplied, dissipated = power_of(row)
+            report[SUPPLIED] += supplied
+            report[DISSIPATED] += dissipated
+        elif row.role == FRICTION:
+            report[DISSIPATED] -= row.force * row.rate
         else:
-            report[SUPPLIED] += power
+            report[SUPPLIED] += row.force * row.rate
 
 
 # --- onto the constraints ---
@@ -412,7 +388,7 @@ def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event
             evaluations += 1
             if begin:
                 changed = 1
-                if _impact(tables, constraints, work, v, energy, event):
+                if _impact(tables, constraints, work, v, energy, t, event):
                     continue
                 _set_modes(tables, constraints, t, event)
                 begin = False
@@ -511,7 +487,7 @@ def _correct(tables, constraints, work, q, v, energy, h):
         row = rows[i]
         if on[i] != 0 and (row.role == FRICTION or row.role == SERVO_RATE):
             push = work.row[TURN, i]
-            if abs(push) > h * row.value[0]:
+            if abs(push) > h * row.strength:
                 row.mode = LOW if row.rate > row.goal else HIGH
                 released = True
             elif row.role == SERVO_RATE:
@@ -581,7 +557,7 @@ def _set_modes(tables, constraints, t, event):
             if row.input >= 0:
                 goal = constraints.inputs[row.input] * signal_value(tables, row.signal, t)
             slip = row.rate - goal
-            if abs(slip) <= STOPPED or i == event or row.value[0] == np.inf:
+            if abs(slip) <= STOPPED or i == event or row.strength == np.inf:
                 row.mode = HELD
             else:
                 row.mode = LOW if slip > 0.0 else HIGH
@@ -590,7 +566,7 @@ def _set_modes(tables, constraints, t, event):
 
 
 @woven
-def _impact(tables, constraints, work, v, energy, event):
+def _impact(tables, constraints, work, v, energy, t, event):
     """Impulses at limits that are hit, on gathered rows; returns whether there were any.
 
     Finite forces have no time to act; rows without bounds, and rotors, do. Newton's law of restitution.
@@ -615,10 +591,10 @@ def _impact(tables, constraints, work, v, energy, event):
                 row[WANT, i] = (bounce if bounce > record.value[1] else 0.0) - record.rate
                 hit |= record.rate < -RESTING
         elif record.role == SERVO_RATE:
-            flag[ON, i] = 1 if record.value[0] == np.inf else 0
-        elif record.role == DC_MOTOR and record.value[2] > 0.0:
+            flag[ON, i] = 1 if record.strength == np.inf else 0
+        elif record.inertia > 0.0:
             flag[ON, i] = 1
-            row[SOFT, i] = 1.0 / (record.value[3] * record.value[3] * record.value[2])
+            row[SOFT, i] = 1.0 / record.inertia
     if not hit:
         return False
     couple(tables, work)
@@ -630,7 +606,7 @@ def _impact(tables, constraints, work, v, energy, event):
     _times(work, work.J, v, row[SUM])
     for i in range(rows.shape[0]):
         if flag[ON, i] != 0:
-            audit(rows[i], row[P, i], 0.5 * (rows[i].rate + row[SUM, i]), 0.0, energy)
+            end_row(tables, constraints, rows[i], row[P, i], row[SUM, i], t, 0.0, energy)
     return True
 
 
@@ -641,7 +617,7 @@ def leap(tables, constraints, work, q, v, energy, delta, t, h):
     gather(tables, constraints, work, q, v, t)
     energy[0] += h * work.report[LOADS_SUPPLIED]
     energy[1] += h * work.report[LOADS_DISSIPATED]
-    aim(tables, constraints, t, h, 0.0)
+    set_targets(tables, constraints, t, h, 0.0)
     for i in range(rows.shape[0]):
         flag[ON, i] = rows[i].active
         flag[SIDE, i] = HELD
@@ -659,5 +635,5 @@ def leap(tables, constraints, work, q, v, energy, delta, t, h):
     _times(work, work.J, v, row[SUM])
     for i in range(rows.shape[0]):
         if flag[ON, i] != 0:
-            audit(rows[i], row[P, i], 0.5 * (rows[i].rate + row[SUM, i]), h, energy)
+            end_row(tables, constraints, rows[i], row[P, i], row[SUM, i], t, h, energy)
     retract(tables.dofs, q, delta, q)

@@ -303,7 +303,9 @@ def sample(tables, constraints, every_row, work, path, stats, t, out, row):
     out.work[row, 0], out.work[row, 1] = path.energy[0], path.energy[1]
     for i in range(constraints.rows.shape[0]):
         out.forces[row, i] = constraints.rows[i].force
-    strain = read_joints(tables, every_row, out.q[row], out.v[row], out.values[row], out.rates[row])
+    strain = read_joints(
+        tables, every_row, out.q[row], out.v[row], out.t[row], out.values[row], out.rates[row]
+    )
     gap, rows = 0.0, every_row.rows
     for i in range(rows.shape[0]):
         if rows[i].role == HOLD and abs(rows[i].phi) > gap:

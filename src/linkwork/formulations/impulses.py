@@ -17,12 +17,12 @@ import numpy as np
 from ..coordinates.factor import factor, project_row, solve_inward, solve_outward
 from ..coordinates.observe import read_joints
 from ..coordinates.tree import place, retract
+from ..elements.impulse import end_row, set_targets
 from ..integrate import OK, finite, sample
 from ..kernels.clock import cycles
 from ..kernels.jit import kernel
 from ..kernels.rows import measure
 from ..loads import apply_loads
-from ..solvers.aim import aim, audit
 from ..solvers.impulses import (
     COLUMNS,
     SHOVED,
@@ -117,7 +117,7 @@ def step(tables, constraints, work, q, v, energy, delta, t, h, erp, epsilon, lim
         _respond(dofs, work, count, v, delta)
         for k in range(count):
             row = rows[work.live[k]]
-            audit(row, row.p, 0.5 * (row.rate + work.velocity[k]), h, energy)
+            end_row(tables, constraints, row, row.p, work.velocity[k], t, h, energy)
         _stick(constraints, work, count, v, dofs, epsilon)
     else:
         for i in range(n):
@@ -148,7 +148,7 @@ def _gather(tables, constraints, work, v, t, h, erp):
             largest = max(largest, abs(Y[i, k]))
         rows[i].rate = before
         work.dropped[i] = 1 if largest <= DEGENERATE * magnitude else 0
-    aim(tables, constraints, t, h, erp)
+    set_targets(tables, constraints, t, h, erp)
     count = 0
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -254,6 +254,6 @@ def run_impulses(
             if status != OK:
                 return row, status
         sample(state, out_t, out_q, out_v, out_work, row, clock[2])
-        strain = read_joints(tables, constraints, state.q, state.v, out_values[row], out_rates[row])
+        strain = read_joints(tables, constraints, state.q, state.v, clock[2], out_values[row], out_rates[row])
         out_solver[row, 0], out_solver[row, 1], out_solver[row, 2] = strain, stats[5], stats[7]
     return targets.shape[0], OK

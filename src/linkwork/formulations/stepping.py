@@ -49,7 +49,7 @@ from ..solvers.layout import (
     UNSETTLED,
     UNSETTLED_TIME,
 )
-from ..tables import BALL, FRICTION, GIVEN, HELD, HOLD, LIMIT, LOW, SERVO_PLACE, SERVO_RATE
+from ..tables import BALL, FRICTION, GIVEN, HELD, HOLD, LAW, LIMIT, LOW, SERVO_RATE
 from .direct import STOPPED, arrive, gather, leap, scale_pivots, solve
 
 EULER, RUNGE_KUTTA, ADAMS, ADAPTIVE, PROBE = range(5)
@@ -179,7 +179,7 @@ def _try_servos(constraints):
     """Stiff servos at their strength are tried again as kept."""
     rows = constraints.rows
     for i in range(rows.shape[0]):
-        if rows[i].role == SERVO_PLACE:
+        if rows[i].role == LAW:
             rows[i].mode = GIVEN
 
 
@@ -265,7 +265,7 @@ def _measured(row):
     if row.mode == HELD:
         if row.role == LIMIT:
             return row.force, 0.0
-        return row.value[0] - abs(row.force), 0.0
+        return row.strength - abs(row.force), 0.0
     if row.role == LIMIT:
         return row.phi, row.rate
     sign = 1.0 if row.mode == LOW else -1.0
@@ -281,7 +281,7 @@ def _first_event(constraints, work, h):
         largest = max(largest, abs(rows[i].force))
     for i in range(rows.shape[0]):
         row = rows[i]
-        if row.role != LIMIT and ((row.role != FRICTION and row.role != SERVO_RATE) or row.value[0] == 0.0):
+        if row.role != LIMIT and ((row.role != FRICTION and row.role != SERVO_RATE) or row.strength == 0.0):
             continue
         end, end_rate = _measured(row)
         begin, rate = work.row[BEGAN, i], work.row[BEGAN_RATE, i]
@@ -508,7 +508,7 @@ def leave_sample(tables, constraints, every_row, motion, stats, t, out, sample):
     out.work[sample, 0], out.work[sample, 1] = y[2 * n], y[2 * n + 1]
     for i in range(constraints.rows.shape[0]):
         out.forces[sample, i] = constraints.rows[i].force
-    strain = read_joints(tables, every_row, q, y[n : 2 * n], out.values[sample], out.rates[sample])
+    strain = read_joints(tables, every_row, q, y[n : 2 * n], t, out.values[sample], out.rates[sample])
     gap, rows = 0.0, every_row.rows
     for i in range(rows.shape[0]):
         if rows[i].role == HOLD and abs(rows[i].phi) > gap:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..drives import COUPLINGS, DRIVES
+from ..elements import COUPLINGS, DRIVES
 from ..item import Item, _hints, field_names
 from ..joints import JOINTS
 from ..model import Body, Marker, Material, MaterialPair, NoContact, Scenery

@@ -32,8 +32,8 @@ COMPILED = not config.DISABLE_JIT
 
 PACKAGE = Path(__file__).resolve().parent.parent
 COMPILED_PARTS = (
-    "kernels/*.py", "coordinates/*.py", "loads/*.py", "solvers/*.py", "formulations/*.py", "contact/*.py",
-    "tables.py", "integrate.py",
+    "kernels/*.py", "coordinates/*.py", "elements/*.py", "loads/*.py", "solvers/*.py", "formulations/*.py",
+    "contact/*.py", "tables.py", "integrate.py",
 )  # fmt: skip
 """Where kernels and the constants they use may stand; nothing else can make the cache stale."""
 _KEPT_STAMPS = 8  # of each module, code of older sources beyond this many versions is deleted

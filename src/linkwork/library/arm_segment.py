@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..drives import PositionServo, VelocityServo
+from ..elements import PositionServo, VelocityServo
 from ..errors import LinkworkError, nearest
 from ..joints import Hinge
 from ..model import Body, Component

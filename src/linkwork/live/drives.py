@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ..drives import DCMotor, Drive, PositionServo, TorqueSource, VelocityServo
+from ..elements import DCMotor, Drive, PositionServo, TorqueSource, VelocityServo
 from ..model import Flat
 from ..signals import Sine, Table
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..compile import compile_apart, refuse_zero_inertia
+from ..elements.stiffness import slopes_of, soft_rows, too_stiff
 from ..elimination import Placement
 from ..errors import UnsupportedError
 from ..loads import JointFunction
@@ -18,8 +19,8 @@ from ..rotation import Array
 from ..subsystems import Subsystem, borders, hierarchy, ties
 from ..switching import Attachment
 from ..system import System
-from ..tables import SERVO_PLACE
-from .explicit import ExplicitMethod, soft_rows, too_stiff
+from ..tables import LAW
+from .explicit import ExplicitMethod
 from .implicit import refuse
 from .part import Part, Relatives, Steps
 from .rows import Start, settle
@@ -97,17 +98,18 @@ class ComponentMethod(ExplicitMethod):
     def _stiffen(self) -> None:
         """Take implicitly what is too stiff for the step."""
         rows = self._constraints.rows
-        soft = soft_rows(rows)
+        soft = soft_rows(self._constraints)
         stiff = []
         if not self.adaptive and len(soft):
             if self._mobilities is None:  # as it starts, in this configuration
                 self._mobilities = self._part.yielding(soft)
-            found = too_stiff(rows, soft, self._mobilities, self._dt)
-            stiff = [self._rows.names[i] for i in found]
+            slopes = slopes_of(self._tables, self._constraints, soft)
+            found = too_stiff(slopes, self._mobilities, self._dt)
+            stiff = [self._rows.names[soft[k]] for k in found]
         bounded = {
             name
             for name, row in zip(self._rows.names, rows, strict=True)
-            if row["role"] == SERVO_PLACE and np.isfinite(row["value"][0])
+            if row["role"] == LAW and np.isfinite(row["strength"])
         }
         self._chatters = [name for name in stiff if name in bounded]
         self._part.stiffen([name for name in stiff if name not in bounded])

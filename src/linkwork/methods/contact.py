@@ -243,7 +243,9 @@ class ContactMethod(RowMethod):
     def now(self) -> Block:
         values, rates, solver = self._joint_samples(1)
         q, v, s = self.state.q, self.state.v, self._stats
-        strain = read_joints(self._tables, self._constraints, q, v, values[0], rates[0])
+        strain = read_joints(
+            self._tables, self._constraints, q, v, float(self.state.clock[2]), values[0], rates[0]
+        )
         solver[0] = (
             strain,
             s[contact.LAST_SWEEPS],

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..closure import Closure, yielding
+from ..elements.stiffness import slopes_of, soft_rows, too_stiff
 from ..formulations import stepping
 from ..integrate import dormand_prince, new_state, rk4
 from ..kernels.clock import cycles_per_second
@@ -17,9 +18,9 @@ from ..order import new_work
 from ..rotation import Array
 from ..solvers import layout
 from ..switching import Attachment
-from ..tables import FRICTION, LIMIT, SERVO_PLACE, SERVO_RATE
+from ..tables import LIMIT
 from .base import samples
-from .explicit import ExplicitMethod, soft_rows, too_stiff
+from .explicit import ExplicitMethod
 from .rows import Start, ordered_rows, redundant_rows, settle
 
 INTEGRATORS = {
@@ -120,10 +121,7 @@ class DirectMethod(ExplicitMethod):
         code = INTEGRATORS[self._integrator]
         if code == stepping.ADAMS and self._stiff:
             code = stepping.RUNGE_KUTTA
-        strength = rows["value"][:, 0]
-        bounded = np.isin(rows["role"], (LIMIT, FRICTION)) | (
-            np.isin(rows["role"], (SERVO_RATE, SERVO_PLACE)) & np.isfinite(strength)
-        )
+        bounded = (rows["role"] == LIMIT) | np.isfinite(rows["strength"])
         ticks = 0.0 if self._budget is None else self._budget * cycles_per_second()
         self._options = np.array([code, bounded.any(), self._tolerance, ticks])
 
@@ -179,9 +177,10 @@ class DirectMethod(ExplicitMethod):
 def _stiff_rows(start: Start, h: float) -> list[str]:
     """Springs, servos and motors too stiff to be stepped explicitly."""
     assert start.tree.rows is not None
-    rows, names = start.tree.rows.constraints.rows, start.tree.rows.names
-    soft = soft_rows(rows)
+    soft = soft_rows(start.tree.rows.constraints)
     if not len(soft):
         return []
-    mobilities = yielding(Closure(start.tree, start.tree_q), start.tree_q, soft)
-    return [names[i] for i in too_stiff(rows, soft, mobilities, h)]
+    closure = Closure(start.tree, start.tree_q)
+    mobility = yielding(closure, start.tree_q, soft)
+    slopes = slopes_of(closure.kin.tables, closure.kin.constraints, soft)
+    return [start.tree.rows.names[soft[k]] for k in too_stiff(slopes, mobility, h)]

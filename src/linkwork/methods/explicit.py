@@ -1,4 +1,4 @@
-"""What methods share that step explicitly onto the constraints: what they report, and parts too stiff for a step."""
+"""What methods share that step explicitly onto the constraints: what they report."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..constrain import RowTable
-from ..rotation import Array
 from ..solvers import layout
-from ..tables import DC_MOTOR, SERVO_PLACE, SPRING
 from .sampled import SampledMethod
 
-# Step times frequency, and step times decay, from which a spring or motor is taken implicitly.
-_STIFF_SPRING, _STIFF_DAMPER = 0.5, 0.2
 # A gap worth a warning [m or rad]; sin² of the angle between constraints that counts as a singular position.
 _GAP_BUDGET, _SINGULAR = 1e-8, 1e-6
 
@@ -94,24 +90,3 @@ class ExplicitMethod(SampledMethod):
     def _gap_row(self) -> str | None:
         assert self.system.rows is not None
         return self._row_name(self._stats[layout.GAP_ROW], self.system.rows)
-
-
-def soft_rows(rows: Any) -> np.ndarray:
-    """Springs, servos and motors: rows that can be too stiff to be stepped explicitly."""
-    return np.flatnonzero(np.isin(rows["role"], (SPRING, SERVO_PLACE, DC_MOTOR)))
-
-
-def too_stiff(rows: Any, soft: np.ndarray, mobilities: Array, h: float) -> list[int]:
-    """Those of the soft rows that are, given how far each yields to a unit of force [1/kg or 1/(kg m²)]."""
-    found = []
-    for i, mobility in zip(soft, mobilities, strict=True):
-        role, value = rows["role"][i], rows["value"][i]
-        if role == DC_MOTOR:
-            stall, idle, inertia, gear = value[:4]
-            stiffness, damping = 0.0, gear * gear * stall / idle
-            mobility = 1.0 / (1.0 / mobility + gear * gear * inertia) if mobility > 0.0 else 0.0
-        else:
-            stiffness, damping = value[1:3] if role == SERVO_PLACE else value[:2]
-        if h * np.sqrt(stiffness * mobility) > _STIFF_SPRING or h * damping * mobility > _STIFF_DAMPER:
-            found.append(int(i))
-    return found

@@ -111,7 +111,9 @@ class ImpulseMethod(RowMethod):
     def now(self) -> Block:
         values, rates, solver = self._joint_samples(1)
         q, v = self.state.q, self.state.v
-        strain = read_joints(self._tables, self._constraints, q, v, values[0], rates[0])
+        strain = read_joints(
+            self._tables, self._constraints, q, v, float(self.state.clock[2]), values[0], rates[0]
+        )
         solver[0] = strain, self._stats[5], self._stats[7]
         return (*super().now(), values, rates, solver)
 

@@ -74,7 +74,15 @@ class GlobalMethod(ImplicitMethod):
         """In the coordinates of the tree: bodies without inertia of their own cannot be struck while they float."""
         tree, coords = self._start.tree, len(self._constraints.coords)
         values, rates = np.empty(coords), np.empty(coords)
-        read_joints(self._tables, self._constraints, self.state.q, self.state.v, values, rates)
+        read_joints(
+            self._tables,
+            self._constraints,
+            self.state.q,
+            self.state.v,
+            float(self.state.clock[2]),
+            values,
+            rates,
+        )
         q, v = tree_coordinates(tree, values), tree_rates(tree, rates)
         hit = blow(tree, q, v, taking)
         return hit._replace(v=floating(self._model, self.system, tree, q, hit.v)[1])

@@ -31,7 +31,7 @@ from ..solvers.hierarchy import (
 )
 from ..solvers.passing import go_down
 from ..system import System
-from ..tables import DC_MOTOR, GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
+from ..tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
 
 INTEGRATORS = {
     "rk4": stepping.RUNGE_KUTTA,
@@ -134,20 +134,17 @@ class Part:
         self._options[components.STIFF] = float(rows["stiff"].any())
 
     def yielding(self, rows: np.ndarray) -> Array:
-        """How far these rows yield to a unit of force each where the part is now [1/kg or 1/(kg m²)].
+        """How much a force along each of these rows accelerates each of them where the part is now [1/kg or 1/(kg m²)].
 
         Of a part with something of another process inside it is not known: 0.
         """
-        work, n, found = self.work, self.system.nv, np.zeros(len(rows))
+        work, n, found = self.work, self.system.nv, np.zeros((len(rows), len(rows)))
         if self.placement.remote:
             return found
         kept = work.row[layout.USUAL].copy(), work.node.copy()
         look(self.tables, self.constraints, work, self.motion.q[layout.NOW], np.zeros(n), 0.0, self.dt, 1)
-        role, value = self.constraints.rows["role"], self.constraints.rows["value"]
-        rotor = (role == DC_MOTOR) & (value[:, 0] == 0.0) & (value[:, 2] > 0.0)
-        work.flag[layout.ON] = (role == HOLD) | rotor
+        work.flag[layout.ON] = self.constraints.rows["role"] == HOLD
         work.row[[layout.WANT, layout.SOFT]] = 0.0
-        work.row[layout.SOFT][rotor] = 1.0 / (value[rotor, 3] ** 2 * value[rotor, 2])
         inverse = work.D[: 6 * n].reshape(-1, 6, 6)
         ends = row_ends(self.system, self.rows)
         for k in range(0, len(rows), 3):  # a pass has three columns
@@ -161,9 +158,14 @@ class Part:
             work.tau[:] = 0.0
             go_up(work, 3, 0)
             go_down(work, 3)
-            found[k : k + 3] = np.einsum("ci,ci->c", push, work.x)[: len(rows) - k]
+            for i, row in enumerate(rows):
+                for end, body in enumerate(ends[row]):
+                    if body >= 0:
+                        found[i, k : k + 3] += (work.x[:, 6 * body : 6 * body + 6] @ work.J[row, end])[
+                            : len(rows) - k
+                        ]
         work.row[layout.USUAL], work.node[:] = kept
-        return np.maximum(found, 0.0)  # less is rounding
+        return 0.5 * (found + found.T)
 
     def redundant(self) -> tuple[str, ...]:
         """Joint equations that followed from the others when they were last eliminated."""

@@ -15,13 +15,14 @@ import numpy as np
 
 from ..constrain import RowTable
 from ..coordinates.tree import place
+from ..elements.respond import respond
 from ..errors import LinkworkError, nearest
 from ..integrate import OK
 from ..kernels.rows import measure
 from ..observe import Block
 from ..rotation import Array
 from ..switching import Attachment, Blow, Due, JointChange, blow, here, plan, tree_coordinates
-from ..tables import COORDINATE, HOLD, SPRING, Constraints
+from ..tables import COORDINATE, HOLD, LAW, Constraints
 from .base import Method
 from .rows import Start, carry
 
@@ -183,8 +184,10 @@ class RowMethod(Method):
         """Energy in the springs of a joint [J]; rows are measured."""
         self._measure()
         rows = self._constraints.rows
-        mine = [i for i, needs in enumerate(self._rows.needs) if joint in needs and rows["role"][i] == SPRING]
-        return float(0.5 * (rows["value"][mine, 0] * rows["phi"][mine] ** 2).sum())
+        mine = [i for i, needs in enumerate(self._rows.needs) if joint in needs and rows["role"][i] == LAW]
+        return float(
+            sum(respond(self._tables, rows[i], 0.0, self.state.clock[2], False).stored for i in mine)
+        )
 
     # --- at the times that the model says ---
 

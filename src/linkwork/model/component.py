@@ -16,7 +16,7 @@ from .body import Body, Marker
 from .touch import Material, MaterialPair, NoContact, Scenery
 
 if TYPE_CHECKING:
-    from ..drives import Drive
+    from ..elements import Drive
     from ..loads.base import Load
     from .sealed import Sealed
 

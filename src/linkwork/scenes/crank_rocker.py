@@ -2,7 +2,7 @@
 
 from math import acos, cos, hypot, radians, sin
 
-from ..drives import DCMotor
+from ..elements import DCMotor
 from ..item import GROUND
 from ..joints import Hinge
 from ..model import Marker, Model

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from math import acos, atan2, cos, hypot, pi, radians, sin
 
-from ..drives import PositionServo
+from ..elements import PositionServo
 from ..item import GROUND
 from ..joints import Hinge, Slider, Weld
 from ..model import Body, Marker, Model

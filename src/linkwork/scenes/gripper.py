@@ -2,7 +2,7 @@
 
 from math import acos, atan2, cos, hypot, pi, radians, sin
 
-from ..drives import PositionServo, Repeater, VelocityServo
+from ..elements import PositionServo, Repeater, VelocityServo
 from ..item import GROUND
 from ..joints import Free, Hinge, Slider
 from ..model import Body, Material, Model, Scenery

@@ -2,7 +2,7 @@
 
 from math import radians
 
-from ..drives import PositionServo
+from ..elements import PositionServo
 from ..item import GROUND
 from ..joints import Spherical, Universal
 from ..model import Body, Model

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from ..drives import VelocityServo
+from ..elements import VelocityServo
 from ..item import GROUND
 from ..joints import Free, Hinge, Spherical, Universal
 from ..model import Body, Model, Scenery

@@ -1,6 +1,6 @@
 """Gripper with two jaws on one motor: a repeater makes the right one follow the left, and both stop."""
 
-from ..drives import PositionServo, Repeater
+from ..elements import PositionServo, Repeater
 from ..item import GROUND
 from ..joints import Slider
 from ..model import Body, Model

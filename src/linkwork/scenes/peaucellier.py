@@ -2,7 +2,7 @@
 
 from math import acos, atan2, cos, hypot, pi, sin, tau
 
-from ..drives import VelocityServo
+from ..elements import VelocityServo
 from ..joints import Hinge
 from ..model import Body, Marker, Model
 from ..shapes import Box

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..drives import TorqueSource
+from ..elements import TorqueSource
 from ..item import GROUND
 from ..joints import Spherical
 from ..model import Model

@@ -2,7 +2,7 @@
 
 from math import cos, pi, radians, sin, tan
 
-from ..drives import PositionServo
+from ..elements import PositionServo
 from ..item import GROUND
 from ..joints import Hinge, Slider, Weld
 from ..model import Body, Model

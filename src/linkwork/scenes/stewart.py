@@ -4,7 +4,7 @@ from math import cos, pi, radians, sin
 
 import numpy as np
 
-from ..drives import PositionServo
+from ..elements import PositionServo
 from ..item import GROUND
 from ..joints import Slider, Spherical, Universal
 from ..model import Body, Model

@@ -1,4 +1,4 @@
-"""Arrays of the implicit steps, and the laws of their soft rows.
+"""Arrays of the implicit steps.
 
 Unknowns are numbered like the rates of the coordinates in use. Rows in these coordinates are sparse: `val[k]` belongs
 to unknown `idx[k]`, k from ptr[r] to ptr[r + 1].
@@ -14,7 +14,7 @@ from ..coordinates.natural import Natural, no_natural
 from ..coordinates.natural_tangent import MOTION, Reach
 from ..kernels.jit import kernel
 from ..kernels.signal import signal_slope, signal_value
-from ..tables import DC_MOTOR, HOLD, SERVO_PLACE, SERVO_RATE, SPRING, Constraints
+from ..tables import HOLD, SERVO_RATE, Constraints
 from .skyline import Skyline
 
 # row: floats of each row
@@ -90,30 +90,6 @@ class Path(NamedTuple):
     """Work supplied and dissipated so far [J]."""
     seen: np.ndarray
     """q, v and commands at the end of the last call: if they differ, somebody wrote to them."""
-
-
-@kernel
-def row_law(tables, constraints, row, t):
-    """Force of a soft row at its present gap and rate, its slopes along both, and the inertia that it adds."""
-    role = row.role
-    command = 0.0
-    if row.input >= 0:
-        command = constraints.inputs[row.input] * signal_value(tables, row.signal, t)
-    if role == SPRING:
-        stiffness, damping = row.value[0], row.value[1]
-        return -stiffness * row.phi - damping * row.rate, -stiffness, -damping, 0.0
-    if role == SERVO_PLACE:
-        strength, stiffness, damping = row.value[0], row.value[1], row.value[2]
-        pull = stiffness * (command - row.phi) - damping * row.rate
-        if abs(pull) > strength:
-            return (strength if pull > 0.0 else -strength), 0.0, 0.0, 0.0
-        return pull, -stiffness, -damping, 0.0
-    if role == DC_MOTOR:
-        stall, idle, inertia, gear = row.value[0], row.value[1], row.value[2], row.value[3]
-        brake = gear * gear * stall / idle
-        voltage = min(1.0, max(-1.0, command))
-        return gear * stall * voltage - brake * row.rate, 0.0, -brake, gear * gear * inertia
-    return command, 0.0, 0.0, 0.0
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import LinkworkError, nearest
 from ..model import Model
 from ..rotation import Array
-from ..tables import BALL, DC_MOTOR
+from ..tables import BALL
 from .mechanism import RANK, Indices, Lost, Mechanism, null_space, velocity_servos
 
 # Good enough if rounding allows no better: forces left over, as shares of those in play, and gaps, of the size.
@@ -130,7 +130,9 @@ class Forces:
         mech = self.mech
         mech.kin.place(q)
         rest = np.zeros(mech.system.nv)
-        force = np.array([mech.law(row, 0.0, 0.0, self.command(row)) for row in map(int, self.acting)])
+        force = np.array(
+            [mech.law(row, 0.0, 0.0, self.command(row), self.time) for row in map(int, self.acting)]
+        )
         parts = mech.jacobian(self.acting) * force[:, None] if len(force) else np.zeros((0, len(rest)))
         return parts.sum(axis=0) - mech.kin.demand(q, rest, rest, self.time), np.abs(parts).sum(axis=0)
 
@@ -192,9 +194,9 @@ class Forces:
         """Joint-space inertia with the rotors of motors."""
         mech, rows = self.mech, self.mech.kin.constraints.rows
         mech.kin.place(q)
-        motors = self.acting[rows["role"][self.acting] == DC_MOTOR]
-        J, value = mech.jacobian(motors), rows["value"][motors]
-        H: Array = mech.kin.inertia() + J.T @ (J * (value[:, 2] * value[:, 3] ** 2)[:, None])
+        motors = self.acting[rows["inertia"][self.acting] > 0.0]
+        J = mech.jacobian(motors)
+        H: Array = mech.kin.inertia() + J.T @ (J * rows["inertia"][motors, None])
         mech.kin.place(q)
         return H
 

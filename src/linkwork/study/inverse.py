@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import __version__
+from ..elements.respond import respond, settled
 from ..errors import LinkworkError
 from ..model import Model
 from ..record import Group, Record
 from ..rotation import Array
 from ..system import coordinate_columns, rate_columns
-from ..tables import DC_MOTOR, SERVO_PLACE, SERVO_RATE, TORQUE
+from ..tables import SERVO_RATE
 from .mechanism import RANK, Lost, Mechanism, as_coordinates, null_space, velocity_servos
 from .motion import Motion, corners, prescribed
 
@@ -284,7 +285,7 @@ class _Study:
             if row in friction and abs(rate) <= still:
                 self._resting[row] = self._resting.get(row, 0) + 1
                 rate = 0.0
-            forces[row] = mech.law(row, rate, float(accelerations[row]), mech.command(row, t))
+            forces[row] = mech.law(row, rate, float(accelerations[row]), mech.command(row, t), t)
         return forces
 
     def _watch_limits(self, t: float) -> None:
@@ -324,7 +325,7 @@ class _Study:
         mech, data = self.mech, columns.arrays()
         names = [mech.coordinates[c] for c in self.driven]
         units = {name: mech.force_unit(int(c)) for name, c in zip(names, self.driven, strict=True)}
-        commands, command_units = self._commands(data)
+        commands, command_units = self._commands(times, data)
         self._conclude(data, commands)
         torques = {name: data["tau"][:, k].copy() for k, name in enumerate(names)}
         power = data["power"].sum(axis=1)
@@ -333,7 +334,7 @@ class _Study:
             times, torques, units, power, commands, data["q"], data["v"], data["qdd"], record, self.warnings
         )
 
-    def _commands(self, data: dict[str, Array]) -> tuple[dict[str, Array], dict[str, str]]:
+    def _commands(self, times: Array, data: dict[str, Array]) -> tuple[dict[str, Array], dict[str, str]]:
         """What a drive must be told, where one acts alone on a driven coordinate."""
         mech, rows = self.mech, self.mech.kin.constraints.rows
         commands: dict[str, Array] = {}
@@ -342,21 +343,35 @@ class _Study:
             found = mech.drives_at(c)
             if len(found) != 1:
                 continue
-            role, value = int(rows["role"][found[0]]), rows["value"][found[0]]
             tau, rate = data["tau"][:, k], data["driven_rates"][:, k]
-            name = mech.drive_name(found[0])
-            if role == TORQUE:
-                commands[name], units[name] = tau.copy(), mech.force_unit(c)
-            elif role == SERVO_RATE:
-                commands[name], units[name] = rate.copy(), f"{mech.unit(c)}/s"
-            elif role == SERVO_PLACE:
-                commands[name] = data["values"][:, c] + (tau + value[2] * rate) / value[1]
-                units[name] = mech.unit(c)
-            elif role == DC_MOTOR:
-                stall, idle, rotor, gear = value[:4]
-                back = gear * (stall / idle * rate + rotor * data["driven_accelerations"][:, k])
-                commands[name], units[name] = (tau / gear + back) / stall, "1"
+            row, name = found[0], mech.drive_name(found[0])
+            units[name] = self._command_unit(name, c)
+            if rows["role"][row] == SERVO_RATE:
+                commands[name] = rate.copy()
+            else:
+                tau = tau + rows["inertia"][row] * data["driven_accelerations"][:, k]
+                commands[name] = self._inverted(row, times, data["values"][:, c], rate, tau)
         return commands, units
+
+    def _command_unit(self, drive: str, coordinate: int) -> str:
+        """Unit of the command of a drive on a coordinate."""
+        mech, what = self.mech, self.mech.drives[drive].command_unit
+        known = {"force": mech.force_unit(coordinate), "place": mech.unit(coordinate)}
+        return known.get(what, f"{mech.unit(coordinate)}/s" if what == "rate" else what)
+
+    def _inverted(self, row: int, times: Array, values: Array, rates: Array, forces: Array) -> Array:
+        """Commands at which the law of a drive gives these forces: laws are linear in their command."""
+        mech, record = self.mech, self.mech.kin.constraints.rows[row]
+        commands = np.zeros(len(times))
+        for i, (t, value, rate) in enumerate(zip(times, values, rates, strict=True)):
+            record["phi"], record["rate"] = value, rate
+            ends = []
+            for command in (0.0, 1.0):
+                if record["state"] >= 0:
+                    record["x"] = settled(record, command)
+                ends.append(respond(mech.kin.tables, record, command, t, False).force)
+            commands[i] = (forces[i] - ends[0]) / (ends[1] - ends[0])
+        return commands
 
     def _conclude(self, data: dict[str, Array], commands: dict[str, Array]) -> None:
         """Warnings that are known only when all times are."""
@@ -366,7 +381,7 @@ class _Study:
                 f"the motion passes '{mech.kin.names[row]}' by up to {depth:.3g} {mech.row_unit(row)}, at {t:g} s"
             )
         for row, count in self._resting.items():
-            bound = float(rows["value"][row][0])
+            bound = float(rows["strength"][row])
             self.warnings.append(
                 f"'{mech.kin.names[row]}' is at rest at {count} of the times: it may carry up to {bound:.3g} "
                 f"{'N' if mech.row_unit(row) == 'm' else 'N m'} there, and is taken to carry nothing"
@@ -383,15 +398,14 @@ class _Study:
     def _judge_strength(self, row: int, tau: Array, commands: dict[str, Array]) -> None:
         record = self.mech.kin.constraints.rows[row]
         name, most = self.mech.drive_name(row), float(np.abs(tau).max())
-        if record["role"] in (SERVO_RATE, SERVO_PLACE) and most > record["value"][0]:
+        if most > record["strength"]:
             self.warnings.append(
-                f"drive '{name}' is too weak: it needs up to {most:.4g} and has {record['value'][0]:.4g}"
+                f"drive '{name}' is too weak: it needs up to {most:.4g} and has {record['strength']:.4g}"
             )
-        if record["role"] == DC_MOTOR and name in commands and np.abs(commands[name]).max() > 1.0:
+        full = self.mech.drives[name].full_command
+        if full and name in commands and np.abs(commands[name]).max() > 1.0:
             share = float(np.abs(commands[name]).max())
-            self.warnings.append(
-                f"motor '{name}' is too weak: it needs up to {share:.4g} times its nominal voltage"
-            )
+            self.warnings.append(f"drive '{name}' is too weak: it needs up to {share:.4g} times its {full}")
 
     def _record(
         self,

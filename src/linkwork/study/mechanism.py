@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..compile import compile_model
 from ..contacts import may_touch
+from ..elements.respond import bounded, respond, settled
 from ..errors import LinkworkError, UnsupportedError, nearest
 from ..joints.base import BX, D, Joint
 from ..kernels.signal import signal_value
@@ -25,18 +26,16 @@ from ..system import System
 from ..tables import (
     BALL_AXIS,
     COORDINATE,
-    DC_MOTOR,
     DISTANCE,
     DOT,
     FRICTION,
+    LAW,
     LIMIT,
+    NO_LAW,
     ROW,
-    SERVO_PLACE,
     SERVO_RATE,
     SLIDE,
     SPIN,
-    SPRING,
-    TORQUE,
 )
 
 Indices = npt.NDArray[np.signedinteger[Any]]
@@ -63,6 +62,13 @@ class Mechanism:
         if touching:
             raise UnsupportedError(
                 f"statics and inverse dynamics have no contact, but {'; '.join(touching)}; leave the materials out"
+            )
+        self.drives = model.flatten().drives
+        sampled = [drive.name for drive in self.drives.values() if drive.period > 0.0]
+        if sampled:
+            raise UnsupportedError(
+                f"drive '{sampled[0]}' is a sampled controller: what it does depends on the past, which statics and "
+                f"inverse dynamics do not know; leave it out, or put a torque source in its place"
             )
         self.system = _with_coordinate_rows(compile_model(model, rows=True))
         assert self.system.rows is not None
@@ -272,7 +278,7 @@ class Mechanism:
 
     def acting(self, without: Iterable[int] = ()) -> Indices:
         """Rows that push by a law of their own: springs, friction, drives; less those in `without`."""
-        roles = (SPRING, FRICTION, TORQUE, SERVO_PLACE, DC_MOTOR)
+        roles = (LAW, FRICTION)
         left_out = set(without)
         chosen = [
             i
@@ -281,23 +287,16 @@ class Mechanism:
         ]
         return np.array(chosen, np.int64)
 
-    def law(self, row: int, rate: float, acceleration: float, command: float) -> float:
-        """Force of an acting row at the pose, along what it measures [N m or N]."""
+    def law(self, row: int, rate: float, acceleration: float, command: float, t: float) -> float:
+        """Force of an acting row at the pose, along what it measures [N m or N]; its state has settled."""
         record = self.kin.constraints.rows[row]
-        role, phi, value = int(record["role"]), float(record["phi"]), record["value"]
-        if role == SPRING:
-            return float(-value[0] * phi - value[1] * rate)
-        if role == FRICTION:
-            return float(-value[0] * np.sign(rate))
-        if role == TORQUE:
-            return command
-        if role == SERVO_PLACE:
-            pull = -value[1] * (phi - command) - value[2] * rate
-            return float(np.clip(pull, -value[0], value[0]))
-        stall, idle, rotor, gear = value[:4]  # a DC motor, or a rotor alone
-        voltage = min(1.0, max(-1.0, command))
-        back = gear * stall / idle * rate + gear * rotor * acceleration
-        return float(gear * (stall * voltage - back))
+        if record["role"] == FRICTION:
+            return float(-record["strength"] * np.sign(rate))
+        record["rate"] = rate
+        if record["state"] >= 0:
+            record["x"] = settled(record, command)
+        answer = bounded(record, respond(self.kin.tables, record, command, t, False))
+        return float(answer.force - record["inertia"] * acceleration)
 
 
 class Lost(Exception):  # noqa: N818 - caught by the studies, which know what to say
@@ -356,9 +355,9 @@ def _with_coordinate_rows(system: System) -> System:
     assert system.rows is not None
     constraints = system.rows.constraints
     added = np.zeros(2 * len(constraints.coords), ROW)
-    added["pair"] = added["second"] = added["input"] = added["signal"] = -1
+    added["pair"] = added["second"] = added["input"] = added["signal"] = added["state"] = -1
     added["sign"] = 1.0
-    added["kind"], added["role"] = COORDINATE, TORQUE
+    added["kind"], added["role"], added["law"] = COORDINATE, LAW, NO_LAW
     for c, coord in enumerate(constraints.coords):
         place, push = c, len(constraints.coords) + c
         added["first"][[place, push]] = c

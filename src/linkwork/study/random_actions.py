@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..drives import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
+from ..elements import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
 from ..item import GROUND, Item
 from ..joints import Joint
 from ..loads import Force, Spring, Torque

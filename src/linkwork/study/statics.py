@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..errors import LinkworkError
 from ..model import Model
 from ..rotation import Array
-from ..tables import SERVO_PLACE
+from ..tables import LAW
 from .descent import Descent
 from .forces import NEARLY, Forces, Look, symmetric
 from .mechanism import Mechanism, as_coordinates
@@ -215,12 +215,12 @@ def _holders(forces: Forces, equal: Array, limits: Array, notes: list[str]) -> l
     holders = []
     for row in map(int, forces.acting):
         drive = rows["input"][row] >= 0
-        force = mech.law(row, 0.0, 0.0, forces.command(row))
+        force = mech.law(row, 0.0, 0.0, forces.command(row), forces.time)
         if drive or force != 0.0:
             name = mech.drive_name(row) if drive else mech.kin.names[row].partition(":")[0]
             holders.append(Holder(name, "drive" if drive else "spring", force, _unit(mech, row)))
-        if rows["role"][row] == SERVO_PLACE and abs(force) >= rows["value"][row][0]:
-            notes.append(f"position servo '{mech.drive_name(row)}' pulls with all its strength")
+        if drive and rows["role"][row] == LAW and abs(force) >= rows["strength"][row]:
+            notes.append(f"drive '{mech.drive_name(row)}' pulls with all its strength")
     for row, force in zip(map(int, mech.limits), map(float, limits), strict=True):
         if force > 0.0:
             holders.append(Holder(mech.kin.names[row], "limit", force, _unit(mech, row)))
@@ -229,7 +229,7 @@ def _holders(forces: Forces, equal: Array, limits: Array, notes: list[str]) -> l
         name = mech.coordinates[c]
         if c in forces.locks:
             row = forces.locks[c]
-            name, strength = mech.drive_name(row), float(rows["value"][row][0])
+            name, strength = mech.drive_name(row), float(rows["strength"][row])
             if abs(force) > strength:
                 notes.append(
                     f"velocity servo '{name}' would slip: it holds {abs(force):.4g} and has {strength:.4g}"

@@ -6,15 +6,11 @@ from collections.abc import Iterator
 from math import sqrt, tau
 from typing import Literal
 
-import numpy as np
-
 from ..closure import Closure, yielding
+from ..elements.stiffness import EXPLICIT, fastest, slopes_of, soft_rows, too_stiff
 from ..rotation import Array
 from ..system import System
-from ..tables import SERVO_PLACE, SPRING
 
-# Explicit methods diverge beyond this product of step and frequency or decay (RK4: 2.8).
-_STABLE = 2.0
 # Implicit steps damp a vibration by a share ω h/2 of the critical: beyond this it is lost, at this it is kept.
 _LOST, _KEPT = 0.5, 0.02
 
@@ -25,24 +21,20 @@ def stiff_parts(system: System, q: Array, explicit: bool, h: float) -> Iterator[
     """(level, where, what) of every part too stiff for steps of h [s], at a pose that closes the loops."""
     assert system.rows is not None
     closure = Closure(system, q)
-    rows = closure.kin.constraints.rows
-    soft = np.flatnonzero((rows["role"] == SPRING) | (rows["role"] == SERVO_PLACE))
+    soft = soft_rows(system.rows.constraints)
     if not len(soft):
         return
-    for i, mobility in zip(soft, yielding(closure, q, soft), strict=True):
-        first = 1 if rows["role"][i] == SERVO_PLACE else 0
-        stiffness, damping = (float(x) for x in rows["value"][i, first : first + 2])
-        if stiffness * mobility <= 0.0 and damping * mobility <= 0.0:
-            continue
+    mobility = yielding(closure, q, soft)
+    slopes = slopes_of(closure.kin.tables, closure.kin.constraints, soft)
+    implicit = set(too_stiff(slopes, mobility, h))
+    limit = EXPLICIT / max(fastest(slopes, mobility), 1e-300)
+    for k, i in enumerate(soft):
         name, _, what = closure.kin.names[i].partition(": ")
-        frequency, decay = sqrt(stiffness * mobility), damping * mobility
-        worst = max(frequency, decay)
-        if stiffness == 0.0:
+        frequency, decay = sqrt(slopes.stiffness[k] * mobility[k, k]), slopes.damping[k] * mobility[k, k]
+        if slopes.stiffness[k] == 0.0:
             what = "damping"
-        if explicit and h * worst > _STABLE:
-            advice = (
-                f"take dt below {_STABLE / worst:.2g} s, the integrator 'adaptive', or the method 'simgc'"
-            )
+        if explicit and h > limit and k in implicit:
+            advice = f"take dt below {limit:.2g} s, the integrator 'adaptive', or the method 'simgc'"
             yield "warning", name, f"its {what} is too stiff for the default step of {h:g} s: {advice}"
         elif not explicit and h * frequency > _LOST and decay < 2.0 * frequency:
             fact = (

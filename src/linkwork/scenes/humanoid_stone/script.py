@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import acos, atan2, cos, hypot, radians, sin
 from typing import NamedTuple
 
-from ...drives import PositionServo
+from ...elements import PositionServo
 from ...model import Model
 from ...signals import Table
 from .robot import (
