@@ -278,6 +278,7 @@ class Constrainer:
             "input": slot,
             "signal": self.compiler.signal(drive.signal),
             "period": drive.period,
+            "x": drive.initial,
         }
         role = SERVO_RATE
         if drive.law is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from ..item import NonNegative, Positive, item
+from ..item import NonNegative, Number, Positive, item
 from .drive import Drive, Strength
 from .law import Flow, Law, Response
 
@@ -28,8 +28,15 @@ class Actuator(Drive):
     strength: Strength = math.inf
     """Largest torque or force [N m or N]; unlimited by default."""
 
+    built_up: Number = 0.0
+    """Force at the start [N m or N]."""
+
     def numbers(self) -> tuple[float, ...]:
         return self.time_constant, self.damping
+
+    @property
+    def initial(self) -> float:
+        return self.built_up
 
 
 def _respond(p, m, x, phi, rate, u):

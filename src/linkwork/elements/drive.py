@@ -70,3 +70,8 @@ class Drive(Item):
     def period(self) -> float:
         """Time between its samples [s]; 0 for a drive that acts continuously."""
         return 0.0
+
+    @property
+    def initial(self) -> float:
+        """Its continuous state at the start."""
+        return 0.0

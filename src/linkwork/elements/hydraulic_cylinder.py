@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from ..item import NonNegative, Positive, item
+from ..item import NonNegative, Number, Positive, item
 from .drive import Drive
 from .law import Flow, Law, Response
 
@@ -38,8 +38,15 @@ class HydraulicCylinder(Drive):
     leakage: NonNegative = 0.0
     """Past the piston [m³/(s Pa)]."""
 
+    pressure: Number = 0.0
+    """Of the load at the start [Pa]."""
+
     def numbers(self) -> tuple[float, ...]:
         return self.area, self.supply, self.flow, 4.0 * self.bulk_modulus / self.volume, self.leakage
+
+    @property
+    def initial(self) -> float:
+        return self.pressure
 
 
 _LEAST = 1e-3  # share of the supply below which the drop at the valve is taken as linear: a root has no slope at zero

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..kernels.callback import call_user
 from ..kernels.jit import inlined, kernel
 from ..kernels.signal import signal_value
@@ -142,25 +140,74 @@ def power_of(row):
 
 # --- samples ---
 
+_EARLY = 1e-9  # share of a period by which a step may miss an instant: rounding of times
+
 
 @kernel
-def next_sample(constraints, t):
-    """When the next element is sampled that has not been at t [s]; infinite for none."""
-    rows, due = constraints.rows, np.inf
+def sampling_due(constraints, t):
+    """Whether an element has to be sampled at t."""
+    rows = constraints.rows
     for i in range(rows.shape[0]):
-        if rows[i].period > 0.0:
-            due = min(due, rows[i].samples * rows[i].period)
-    return due
+        if rows[i].period > 0.0 and (rows[i].samples - _EARLY) * rows[i].period <= t:
+            return True
+    return False
+
+
+@kernel
+def up_to_sample(constraints, t, h):
+    """How far a step from t may go: h, or up to the next instant after t at which an element is sampled [s]."""
+    rows, reach = constraints.rows, h
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if row.period > 0.0:
+            due = row.samples * row.period - t
+            if due <= _EARLY * row.period:
+                due += row.period
+            reach = min(reach, due)
+    return reach if reach < (1.0 - _EARLY) * h else h
 
 
 @kernel
 def take_samples(tables, constraints, t):
-    """(measured rows with rates) Sample the elements that are due at t, which a step may miss by rounding."""
+    """(measured rows with rates) Sample the elements that are due at t."""
     rows = constraints.rows
     for i in range(rows.shape[0]):
         row = rows[i]
-        if row.period > 0.0 and row.samples * row.period <= t + 1e-9 * row.period:
+        if row.period > 0.0 and (row.samples - _EARLY) * row.period <= t:
             _sample(
                 row.law, row.value, row.memory, row.phi, row.rate, command_of(tables, constraints, row, t)
             )
             row.samples += 1.0
+
+
+# --- continuous states as part of a vector ---
+
+
+@kernel
+def read_states(constraints, y, at):
+    """y[at …] = states of elements."""
+    rows = constraints.rows
+    if y.shape[0] > at:
+        for i in range(rows.shape[0]):
+            if rows[i].state >= 0:
+                y[at + rows[i].state] = rows[i].x
+
+
+@kernel
+def write_states(constraints, y, at):
+    """States of elements = y[at …]."""
+    rows = constraints.rows
+    if y.shape[0] > at:
+        for i in range(rows.shape[0]):
+            if rows[i].state >= 0:
+                rows[i].x = y[at + rows[i].state]
+
+
+@kernel
+def read_flows(constraints, y, at):
+    """y[at …] = how fast states of elements change, as last evaluated."""
+    rows = constraints.rows
+    if y.shape[0] > at:
+        for i in range(rows.shape[0]):
+            if rows[i].state >= 0:
+                y[at + rows[i].state] = rows[i].flow

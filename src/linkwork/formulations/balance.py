@@ -17,18 +17,22 @@ from ..coordinates.natural_tangent import add_load_blocks, add_row_block
 from ..coordinates.soften import add_load_tangent, second, straight
 from ..coordinates.tangent import add_motion_tangent, balance, hold, prepare
 from ..coordinates.tree import place, retract
-from ..elements.respond import bounded, command_of, note, power_of, respond
+from ..elements.law import Response
+from ..elements.respond import bounded, command_of, flow, note, power_of, respond
 from ..kernels.jit import inlined, kernel
 from ..kernels.rows import survey
 from ..loads import apply_loads
 from ..solvers.multipliers import (
     BIAS,
+    FLOW,
+    HALF,
     MULTIPLIER,
     PENALTY,
     PHI,
     RATE,
     RESIDUAL,
     SOFT,
+    STATE,
     STEEPEST,
     multiply,
     scatter,
@@ -39,6 +43,7 @@ from ..tables import HOLD, LAW
 
 # Penalty against the largest inertia that a row moves: each round takes at least so much off a gap. Were it the
 # smallest, a heavy body held by a light rod would be held loosely.
+_SETTLING = 20  # iterations for the state of an element
 _FIRM, _SHARE, _LEAST = 1e6, 0.03, 1e-3  # the last: of the heaviest unknown, for rows of bodies without mass
 
 
@@ -161,18 +166,61 @@ def look(tables, constraints, work, q, v):
 
 
 @kernel
-def _answer(tables, constraints, row, t, slopes):
-    """Response of an element at its present gap and rate, within its strength."""
-    answer = bounded(row, respond(tables, row, command_of(tables, constraints, row, t), t, slopes))
+def _answer(tables, constraints, work, r, t, slopes):
+    """Response of an element at its present gap and rate, within its strength; a state follows to the trial.
+
+    States go by the trapezoidal rule, x = x₀ + h/2 (f₀ + f(x)), solved on the spot, and what they make of the force
+    along the motion is part of its slopes.
+    """
+    row = constraints.rows[r]
+    command = command_of(tables, constraints, row, t)
+    if row.state < 0:
+        answer = bounded(row, respond(tables, row, command, t, slopes))
+        note(row, answer)
+        return answer
+    half, began = work.report[HALF], work.row[STATE, r] + work.report[HALF] * work.row[FLOW, r]
+    change = flow(row, command)
+    for _ in range(_SETTLING):
+        move = (began + half * change.rate - row.x) / (1.0 - half * change.by_state)
+        row.x += move
+        change = flow(row, command)
+        if abs(move) <= 1e-14 * abs(row.x):
+            break
+    answer = bounded(row, respond(tables, row, command, t, slopes))
     note(row, answer)
-    return answer
+    gain = answer.by_state * half / (1.0 - half * change.by_state)
+    return Response(
+        answer.force, answer.by_phi + gain * change.by_phi, answer.by_rate + gain * change.by_rate, 0.0, answer.stored,
+        answer.supplied, answer.dissipated,
+    )  # fmt: skip
+
+
+@kernel
+def keep_states(tables, constraints, work, t):
+    """(measured rows) The states of elements are those that the next step begins with."""
+    rows = constraints.rows
+    work.report[HALF] = 0.0
+    for r in range(rows.shape[0]):
+        if rows[r].state >= 0:
+            rows[r].flow = flow(rows[r], command_of(tables, constraints, rows[r], t)).rate
+            work.row[STATE, r], work.row[FLOW, r] = rows[r].x, rows[r].flow
+
+
+@kernel
+def begin_states(constraints, work, h):
+    """States of elements back to where a step of h begins."""
+    rows = constraints.rows
+    work.report[HALF] = 0.5 * h
+    for r in range(rows.shape[0]):
+        if rows[r].state >= 0:
+            rows[r].x = work.row[STATE, r]
 
 
 @kernel
 def _push(tables, constraints, work, r, v, a, t, on_v, on_q, tangent):
     """Force of a soft row subtracted from the residual, and its derivatives from the matrix."""
     row, residual = constraints.rows[r], work.x[RESIDUAL]
-    answer = _answer(tables, constraints, row, t, tangent)
+    answer = _answer(tables, constraints, work, r, t, tangent)
     stiffness, damping, inertia = answer.by_phi, answer.by_rate, row.inertia
     force = answer.force
     if inertia > 0.0:
@@ -275,7 +323,7 @@ def settle_forces(tables, constraints, work, q, v, a, t):
     for r in range(constraints.rows.shape[0]):
         if work.kept[r] == SOFT:
             row = constraints.rows[r]
-            row.force = _answer(tables, constraints, row, t, False).force
+            row.force = _answer(tables, constraints, work, r, t, False).force
             if row.inertia > 0.0:
                 row.force -= row.inertia * (multiply(work, r, a) + row.bias)
     account(constraints, work)

@@ -17,6 +17,7 @@ from ..coordinates.factor import factor, solve_inward, solve_outward
 from ..coordinates.observe import read_joints
 from ..coordinates.tree import place, retract
 from ..elements.impulse import end_row, set_targets
+from ..elements.respond import up_to_sample
 from ..integrate import OK, finite, sample
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel, woven
@@ -768,13 +769,16 @@ def run_contact(
     t0, clock, counts = state.clock[0], state.clock, state.counts
     for row in range(targets.shape[0]):
         while counts[0] < targets[row]:
-            t = t0 + counts[0] * h
-            status = step(
-                tables, constraints, colliders, work, found, reach, space, spins, state.q, state.v, state.work, state.y,
-                t, h, options, stats,
-            )  # fmt: skip
-            if status != OK:
-                return row, status
+            t, left, span = t0 + counts[0] * h, h, 0.0
+            while left > 0.0:  # in one go, unless an element is sampled within the step
+                span = up_to_sample(constraints, t, left)
+                status = step(
+                    tables, constraints, colliders, work, found, reach, space, spins, state.q, state.v, state.work,
+                    state.y, t, span, options, stats,
+                )  # fmt: skip
+                if status != OK:
+                    return row, status
+                t, left = t + span, left - span
             counts[0] += 1
             counts[1] += 1
             clock[2] = t0 + counts[0] * h

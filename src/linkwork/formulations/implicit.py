@@ -19,6 +19,7 @@ import numpy as np
 
 from ..coordinates.natural import floating_accelerations, floating_state, place_natural
 from ..coordinates.observe import read_joints
+from ..elements.respond import sampling_due, take_samples, up_to_sample
 from ..integrate import OK, finite, untouched
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel
@@ -31,6 +32,7 @@ from ..solvers.multipliers import (
     DELTA,
     DRIVEN,
     FACTORED,
+    FLOW,
     GAP,
     GAP_ROW,
     GAP_TIME,
@@ -48,6 +50,7 @@ from ..solvers.multipliers import (
     SAFE,
     SLOW_STEPS,
     SOFT,
+    STATE,
     STEEPEST,
     TARGET,
     TRIAL_ACCELERATION,
@@ -58,7 +61,7 @@ from ..solvers.multipliers import (
 )
 from ..solvers.skyline import factor, solve
 from ..tables import HOLD
-from .balance import account, evaluate, is_natural, move, settle_forces, stiffen
+from .balance import account, begin_states, evaluate, is_natural, keep_states, move, settle_forces, stiffen
 from .onto import ASIDE, NOW, TRIAL, along, begin, project_motion, shove
 
 NO_CONVERGENCE = 4
@@ -115,6 +118,7 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
     for i in range(n):
         delta[i] = h * path.y[RATES, i] + 0.5 * h * h * path.y[AUXILIARY, i]
     aim_servos(tables, constraints, work, t, h)
+    begin_states(constraints, work, h)
     last, ratio, size, moved, end = np.inf, 0.0, 0.0, 0.0, t + (1.0 - ASIDE) * h
     for turn in range(limit):
         try_end(work, path, h, method)
@@ -161,9 +165,14 @@ def attempt(tables, constraints, work, path, stats, t, h, method, tolerance, lim
 
 
 @kernel
-def local_error(work, path, h):
-    """Error of a step: what accelerations that changed made of it, a third of it being that of the trapezoidal rule."""
-    worst = 0.0
+def local_error(constraints, work, path, h):
+    """Error of a step: what accelerations that changed made of it, a third of it being that of the trapezoidal rule;
+    of states of elements against 1 + |x|."""
+    worst, rows = 0.0, constraints.rows
+    for r in range(rows.shape[0]):
+        if rows[r].state >= 0:
+            bent = rows[r].x - work.row[STATE, r] - h * work.row[FLOW, r]
+            worst = max(worst, abs(bent) / (1.0 + abs(rows[r].x)))
     for i in range(work.x.shape[1]):
         straight_on = h * path.y[RATES, i] + 0.5 * h * h * path.y[AUXILIARY, i]
         worst = max(worst, abs(work.x[DELTA, i] - straight_on))
@@ -191,6 +200,7 @@ def take(tables, constraints, work, path, t, h, method):
     settle_forces(tables, constraints, work, q, v, a, t + (1.0 - ASIDE) * h)
     path.energy[0] += 0.5 * h * (supplied + work.report[2])
     path.energy[1] += 0.5 * h * (dissipated + work.report[3])
+    keep_states(tables, constraints, work, t + h)
     if timed(tables, constraints):
         _meet_jump(tables, constraints, work, path, t + h, h, s)
 
@@ -226,6 +236,15 @@ def _meet_jump(tables, constraints, work, path, t, h, s):
 
 
 @kernel
+def begin_span(tables, constraints, work, path, t, h):
+    """(measured rows) Sample elements that are due at t, whose forces jump; how far the step may go from there."""
+    if sampling_due(constraints, t):
+        take_samples(tables, constraints, t)
+        begin(tables, constraints, work, path, t, h)
+    return up_to_sample(constraints, t, h)
+
+
+@kernel
 def count_step(path, clock, counts, stats, h, iterations):
     """A whole step has been taken: time, counts, and whether rates are sane."""
     stats[ITERATIONS] += iterations
@@ -253,18 +272,25 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
     for row in range(targets.shape[0]):
         while counts[0] < targets[row]:
             began = cycles() if budget > 0.0 else 0
-            t0 = clock[0] + counts[0] * h
+            t0, left = clock[0] + counts[0] * h, h
+            span = begin_span(tables, constraints, work, path, t0, left)
             parts, done, level, iterations = 1, 0, 0, 0
             while done < parts:
-                part = h / parts
+                part = span / parts
                 t = t0 + done * part
                 for r in range(work.kept.shape[0]):
                     work.row[SAFE, r] = work.row[MULTIPLIER, r]
                 ended = attempt(tables, constraints, work, path, stats, t, part, options, tolerance, limit)
                 iterations += stats[LAST_ITERATIONS]
-                if ended and (level >= refinements or local_error(work, path, part) <= options[8]):
+                if ended and (
+                    level >= refinements or local_error(constraints, work, path, part) <= options[8]
+                ):
                     take(tables, constraints, work, path, t, part, options)
                     done += 1
+                    if done == parts and span < left:  # an element is sampled within the step
+                        t0, left = t0 + span, left - span
+                        span = begin_span(tables, constraints, work, path, t0, left)
+                        parts, done, level = 1, 0, 0
                     continue
                 for r in range(work.kept.shape[0]):
                     work.row[MULTIPLIER, r] = work.row[SAFE, r]

@@ -18,6 +18,7 @@ from ..coordinates.factor import factor, project_row, solve_inward, solve_outwar
 from ..coordinates.observe import read_joints
 from ..coordinates.tree import place, retract
 from ..elements.impulse import end_row, set_targets
+from ..elements.respond import up_to_sample
 from ..integrate import OK, finite, sample
 from ..kernels.clock import cycles
 from ..kernels.jit import kernel
@@ -236,11 +237,16 @@ def run_impulses(
     limit, blocks = int(options[2]), options[4] != 0.0
     for row in range(targets.shape[0]):
         while counts[0] < targets[row]:
-            t = t0 + counts[0] * h
-            iterations, cut, gap, worst = step(
-                tables, constraints, work, state.q, state.v, state.work, state.y, t, h,
-                options[0], options[1], limit, int(options[3]), blocks,
-            )  # fmt: skip
+            t, left, span = t0 + counts[0] * h, h, 0.0
+            iterations, cut, gap, worst = 0, 0, 0.0, -1
+            while left > 0.0:  # in one go, unless an element is sampled within the step
+                span = up_to_sample(constraints, t, left)
+                more, over, gap, worst = step(
+                    tables, constraints, work, state.q, state.v, state.work, state.y, t, span,
+                    options[0], options[1], limit, int(options[3]), blocks,
+                )  # fmt: skip
+                iterations, cut = iterations + more, cut + over
+                t, left = t + span, left - span
             stats[0] += iterations
             stats[1] = max(stats[1], iterations)
             stats[2] += cut

@@ -27,7 +27,7 @@ from ..solvers.multipliers import (
     scatter,
 )
 from ..solvers.skyline import factor, solve
-from .balance import account, evaluate, look, move, put, stiffen
+from .balance import account, evaluate, keep_states, look, move, put, stiffen
 
 NOW, TRIAL = 0, 1
 """Of path.q: where the motion is, and where it is tried."""
@@ -135,6 +135,7 @@ def project_motion(tables, constraints, work, q, v, a, t, s):
 def begin(tables, constraints, work, path, t, h):
     """Bring a state onto the constraints and find its accelerations and multipliers."""
     q, v, a, s = path.q[NOW], path.y[RATES], path.y[ACCELERATIONS], 0.25 * h * h
+    keep_states(tables, constraints, work, t)
     for i in range(a.shape[0]):
         a[i] = 0.0
     for r in range(work.kept.shape[0]):
@@ -151,6 +152,7 @@ def begin(tables, constraints, work, path, t, h):
     _want_rates(tables, constraints, work, t)
     _project(work, s, v)
     find_accelerations(tables, constraints, work, path, t + ASIDE * h, s)
+    keep_states(tables, constraints, work, t)
 
 
 @kernel

@@ -38,11 +38,12 @@ from ..solvers.multipliers import (
 from ..solvers.partition import eliminate, follow, gather_back, load_gradients, solve_dense
 from ..solvers.skyline import FIRST, LOWER, START, UNKNOWN, UPPER
 from ..tables import SERVO_RATE
-from .balance import account, evaluate, look
+from .balance import account, begin_states, evaluate, keep_states, look
 from .implicit import (
     JUMP,
     NO_CONVERGENCE,
     aim_servos,
+    begin_span,
     converged,
     count_step,
     local_error,
@@ -176,6 +177,7 @@ def _attempt(tables, constraints, work, part, path, stats, t, h, options):
     for i in range(n):
         delta[i] = h * path.y[RATES, i] + 0.5 * h * h * path.y[AUXILIARY, i]
     aim_servos(tables, constraints, work, t, h)
+    begin_states(constraints, work, h)
     last = np.inf
     for turn in range(int(options[5])):
         stats[LAST_ITERATIONS] = turn + 1
@@ -234,6 +236,7 @@ def _take(tables, constraints, work, part, path, t, h, options):
     account(constraints, work)
     path.energy[0] += 0.5 * h * (supplied + work.report[2])
     path.energy[1] += 0.5 * h * (dissipated + work.report[3])
+    keep_states(tables, constraints, work, t + h)
     if timed(tables, constraints):
         _meet_jump(tables, constraints, work, part, path, t + h, h)
 
@@ -326,20 +329,28 @@ def run_topological(
     for row in range(targets.shape[0]):
         while counts[0] < targets[row]:
             began = cycles() if budget > 0.0 else 0
+            t0, left = clock[0] + counts[0] * h, h
+            span = begin_span(tables, constraints, work, path, t0, left)
             parts, done, level, iterations = 1, 0, 0, 0
             while done < parts:
-                step = h / parts
-                t = clock[0] + counts[0] * h + done * step
+                step = span / parts
+                t = t0 + done * step
                 ahead = part.size[ENDS] + step * part.size[CHANGES]
                 singular = bound and ahead <= _LEFT * part.size[ENDS]
                 ended = False
                 if not singular:
                     ended = _attempt(tables, constraints, work, part, path, stats, t, step, options)
                     iterations += stats[LAST_ITERATIONS]
-                if ended and (level >= refinements or local_error(work, path, step) <= options[8]):
+                if ended and (
+                    level >= refinements or local_error(constraints, work, path, step) <= options[8]
+                ):
                     _take(tables, constraints, work, part, path, t, step, options)
                     _judge(tables, constraints, work, part, path, stats, t + step, step)
                     done += 1
+                    if done == parts and span < left:  # an element is sampled within the step
+                        t0, left = t0 + span, left - span
+                        span = begin_span(tables, constraints, work, path, t0, left)
+                        parts, done, level = 1, 0, 0
                     continue
                 level += 1
                 if level > max(halvings, refinements) and not ended:

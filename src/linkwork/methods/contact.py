@@ -221,6 +221,9 @@ class ContactMethod(RowMethod):
         return {
             **super().memory(),
             "impulses": constraints.rows["p"],
+            "element_states": constraints.rows["x"],
+            "element_memory": constraints.rows["memory"],
+            "element_samples": constraints.rows["samples"],
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
             "stats": self._stats,

@@ -211,7 +211,7 @@ def give_command(table: RowTable, constraints: Constraints, drive: str, value: f
     constraints.inputs[table.drives.index(drive)] = value
 
 
-_ROW_STATE = ("rate", "active", "p", "mode", "force")
+_ROW_STATE = ("rate", "active", "p", "mode", "force", "x", "memory", "samples")
 _COORD_STATE = ("value", "tracked", "turns", "sine")
 
 

@@ -18,10 +18,13 @@ from ..tables import HOLD, SERVO_RATE, Constraints
 from .skyline import Skyline
 
 # row: floats of each row
-MULTIPLIER, PENALTY, STEEPEST, TARGET, AIM, WANT, SAFE, PHI, RATE, BIAS = range(10)
+MULTIPLIER, PENALTY, STEEPEST, TARGET, AIM, WANT, SAFE, PHI, RATE, BIAS, STATE, FLOW = range(12)
 """λ*; α; largest gradient seen; where a servo's coordinate should be, at the start of a step and at its end; wanted
-rate or acceleration; λ* at the start of a step; gap, its rate, and φ'' if no unknown accelerated."""
-ROW_FIELDS = 10
+rate or acceleration; λ* at the start of a step; gap, its rate, and φ'' if no unknown accelerated;
+the element's state and its flow at the start of a step."""
+ROW_FIELDS = 12
+HALF = 4
+"""In the report: half of the step that states of elements are taken over [s]; 0 between steps."""
 # kept: what a row is to the solver
 SOFT, HELD, DRIVEN = range(3)
 """It has a law; it is a constraint; it is one that moves: a servo that keeps a rate whatever it takes."""
@@ -66,7 +69,7 @@ class Step(NamedTuple):
     line: np.ndarray
     """A row on its way into sparse form: zeros between uses."""
     report: np.ndarray
-    """Power supplied and dissipated by loads, and by all [W]."""
+    """Power supplied and dissipated by loads, and by all [W]; HALF."""
     natural: Natural
     """Without bodies if the coordinates are those of the tree."""
     reach: Reach
@@ -145,7 +148,7 @@ def new_step(matrix: Skyline, gradients: list[set[int]], kept: np.ndarray, dof_o
         block=np.zeros((2, 12, 12)),
         spare=np.zeros(24),
         line=np.zeros(n),
-        report=np.zeros(4),
+        report=np.zeros(5),
         natural=no_natural(),
         reach=Reach(*(np.zeros(0, np.int64) for _ in range(3))),
         mass_at=np.zeros((2, 0), np.int64),
