@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .constrain import Constrainer
+from .constrain import MEASURED, Constrainer
 from .contacts import collider_table
 from .errors import LinkworkError, ModelError, Problem
 from .item import GROUND, Vector
 from .joints import Joint
 from .joints.base import Motion
 from .kernels.jit import COMPILED
-from .loads import KIND_CODES, JointFunction, Spring
+from .loads import KIND_CODES, JointFunction
 from .loads.base import Load
 from .model import Flat, Model
 from .rotation import Array, frame_from_axis, matrix
@@ -314,8 +314,8 @@ class _Compiler:
         return table
 
     def _pushing(self) -> list[Load]:
-        """Loads of the table: with rows, springs are rows."""
-        return [load for load in self.flat.loads.values() if not (self.rows and isinstance(load, Spring))]
+        """Loads of the table: with rows, those that act along one measure are rows."""
+        return [load for load in self.flat.loads.values() if not (self.rows and isinstance(load, MEASURED))]
 
     def _markers(self) -> tuple[Mark, ...]:
         names = list(self.flat.bodies)
@@ -342,10 +342,12 @@ class _Compiler:
     def point(self, at: Vector | str) -> Vector:
         return self.flat.markers[at].at if isinstance(at, str) else at
 
-    def end(self, row: np.void, side: str, body: str, at: Vector | str | None) -> None:
+    def end(
+        self, row: np.void, side: str, body: str, at: Vector | str | None, axes: Array | None = None
+    ) -> None:
         frame = self._body_frame(body)
         if at is not None:
-            frame = _Frame(np.array(self.point(at)), frame.R)
+            frame = _Frame(np.array(self.point(at)), frame.R if axes is None else axes)
         link = self.link_of[body]
         local = self.frames[link].of(frame)
         row[side] = link

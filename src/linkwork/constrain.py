@@ -13,7 +13,8 @@ from .errors import ModelError, Problem, nearest
 from .joints import Joint
 from .joints.base import AX, AZ, BX, D, Motion
 from .kernels.jit import COMPILED
-from .loads.spring import Spring
+from .loads import Bushing, LineFunction, Spring
+from .rotation import Array, frame_from_axis, matrix
 from .spanning import spanning_tree
 from .tables import (
     BALL_AXIS,
@@ -25,6 +26,7 @@ from .tables import (
     HOLD,
     LAW,
     LIMIT,
+    LOAD,
     NO_LAW,
     PAIR,
     ROW,
@@ -32,6 +34,7 @@ from .tables import (
     SLIDE,
     SPIN,
     TURN,
+    USER_LAW,
     Constraints,
 )
 
@@ -40,6 +43,10 @@ if TYPE_CHECKING:
 
 # Below this approach speed a limit does not bounce, whatever its restitution [rad/s or m/s].
 _BOUNCE = 1e-2
+
+
+MEASURED = (Spring, Bushing, LineFunction)
+"""Loads that act along one measure each, or several: rows in methods that have rows."""
 
 
 class Column(NamedTuple):
@@ -124,8 +131,8 @@ class Constrainer:
             self._along(joint, group, cut)
         group = len(joints)
         for load in flat.loads.values():
-            if isinstance(load, Spring):
-                self._distance(load, group)
+            if isinstance(load, MEASURED):
+                self._measured(load, group)
                 group += 1
         for coupling in flat.couplings.values():
             self._couple(coupling, group)
@@ -241,21 +248,38 @@ class Constrainer:
             return _row(SPIN, role, group, pair=record["pair"], alpha=axis, first=coord, **fields)
         return _row(COORDINATE, role, group, first=coord, **fields)
 
-    def _distance(self, load: Spring, group: int) -> None:
+    def _measured(self, load: Any, group: int) -> None:
+        """Rows of a load along one measure, or three."""
+        if isinstance(load, Bushing):
+            pair, drawn = self._ends(load, matrix(load.rotation))
+            rest = drawn if load.rest is None else load.rest
+            for k, axis in enumerate("xyz"):
+                value = (load.stiffness[k], load.damping[k])
+                along = {"alpha": AX + k, "beta": D, "pair": pair, "offset": rest[k]}
+                row = _row(DOT, LAW, group, law=_number(SPRING), value=value, **along)
+                self._name(row, f"{load.name}: bushing {axis}")
+        elif isinstance(load, Spring):
+            pair, drawn = self._ends(load, np.eye(3))
+            length = float(np.linalg.norm(drawn)) if load.length is None else load.length
+            value = (load.stiffness, load.damping)
+            row = _row(DISTANCE, LAW, group, law=_number(SPRING), pair=pair, offset=length, value=value)
+            self._name(row, f"{load.name}: spring")
+        else:
+            pair, _ = self._ends(load, np.eye(3) if load.axis is None else frame_from_axis(load.axis))
+            kind = {"kind": DISTANCE} if load.axis is None else {"kind": DOT, "alpha": AZ, "beta": D}
+            record: Any = np.zeros((), LOAD)
+            load.fill(record, self.compiler)
+            value = (float(record["first"]), float(record["count"]))
+            own = {"law": USER_LAW, "function": record["function"], "pair": pair, "value": value}
+            self._name(_row(role=LAW, group=group, **kind, **own), f"{load.name}: function")
+
+    def _ends(self, load: Any, axes: Array) -> tuple[int, Array]:
+        """The frames of a load's two ends, that on a with these axes, and how far b's is from a's along them [m]."""
         record: Any = np.zeros((), PAIR)
-        ends = []
-        for side, body, at in (("a", load.a, load.at_a), ("b", load.b, load.at_b)):
-            self.compiler.end(record, side, body, at)
-            ends.append(self.compiler.point(at))
-        length = (
-            float(np.linalg.norm(np.array(ends[1]) - np.array(ends[0])))
-            if load.length is None
-            else load.length
-        )
-        pair = self._append(self.pairs, record)
-        value = (load.stiffness, load.damping)
-        row = _row(DISTANCE, LAW, group, law=_number(SPRING), pair=pair, offset=length, value=value)
-        self._name(row, f"{load.name}: spring")
+        self.compiler.end(record, "a", load.a, load.at_a, axes)
+        self.compiler.end(record, "b", load.b, load.at_b)
+        apart = np.subtract(self.compiler.point(load.at_b), self.compiler.point(load.at_a))
+        return self._append(self.pairs, record), axes.T @ apart
 
     def _couple(self, coupling: Any, group: int) -> None:
         first = self._find(coupling, "a", coupling.a, coupling.coordinate_a)

@@ -9,7 +9,7 @@ from ..kernels.callback import call_user
 from ..kernels.jit import inlined, kernel
 from ..kernels.signal import signal_value
 from ..tables import LAW, USER_LAW
-from . import LAWS
+from . import LAWS, SPRING
 from .law import Flow, Response
 
 _NUDGE = 1e-6  # [m or m/s]: central differences of a user's law are then good to some ten digits
@@ -35,6 +35,10 @@ _ZEROS = ", ".join(["0.0"] * 7)
 _respond = _chain("_respond", "p, m, x, phi, rate, u", [law.respond for law in LAWS], f"Response({_ZEROS})")
 _flow = _chain("_flow", "p, m, x, phi, rate, u", [law.flow for law in LAWS], "Flow(0.0, 0.0, 0.0, 0.0)")
 _sample = _chain("_sample", "p, m, phi, rate, u", [law.sample for law in LAWS], "None")
+
+
+spring_law = inlined(SPRING.respond)
+"""The law of springs by itself, for the joints and loads of a tree, which are no rows."""
 
 
 @kernel

@@ -212,7 +212,7 @@ def timed(tables, constraints):
         if tables.loads[i].signal >= 0 or tables.loads[i].function != 0:
             return True
     for r in range(constraints.rows.shape[0]):
-        if constraints.rows[r].signal >= 0:
+        if constraints.rows[r].signal >= 0 or constraints.rows[r].function != 0:
             return True
     return False
 

@@ -180,7 +180,7 @@ def _measure_row(pairs, coords, row):
     """Gap and Jacobian of a row."""
     if row.kind == DOT:
         pair = pairs[row.pair]
-        row.phi = measure_dot(pair, row.alpha, row.beta, row.J_A, row.J_B)
+        row.phi = measure_dot(pair, row.alpha, row.beta, row.J_A, row.J_B) - row.offset
         if row.first >= 0:  # a screw: travel less lead times angle
             _subtract_coordinate(row, coords[row.first], row.ratio)
     elif row.kind == COORDINATE:  # its Jacobian is that of its coordinates

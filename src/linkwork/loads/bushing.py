@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import BeforeValidator
 
+from ..elements.respond import spring_law
 from ..item import BodyName, LocalOffset, NonNegative, Orientation, Place, Vector, _plain, item
 from ..kernels.jit import kernel
 from ..kernels.math3 import add3, cross3, dot3, get9, rotate, scale3, sub3
@@ -74,11 +75,11 @@ def apply_bushing(load, tables, q, v, t):
     for k in range(3):
         axis = first + 3 * k
         u = rotate(R, (numbers[axis], numbers[axis + 1], numbers[axis + 2]))
-        stiffness, damping = numbers[first + _STIFFNESS + k], numbers[first + _DAMPING + k]
-        stretch, rate = dot3(u, d) - numbers[first + _REST + k], dot3(u, seen)
-        f = add3(f, scale3(stiffness * stretch + damping * rate, u))
-        potential += 0.5 * stiffness * stretch * stretch
-        dissipated += damping * rate * rate
+        p = (numbers[first + _STIFFNESS + k], numbers[first + _DAMPING + k])
+        answer = spring_law(p, p, 0.0, dot3(u, d) - numbers[first + _REST + k], dot3(u, seen), 0.0)
+        f = add3(f, scale3(-answer.force, u))
+        potential += answer.stored
+        dissipated += answer.dissipated
     push(tables, load.a, add3(r_a, d), f)
     push(tables, load.b, r_b, scale3(-1.0, f))
     load.potential = potential

@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY
 
 import numpy as np
 
+from ..elements.respond import spring_law
 from ..item import BodyName, NonNegative, Place, item
 from ..kernels.jit import kernel
 from ..kernels.math3 import dot3, norm3, scale3, sub3
@@ -50,13 +51,9 @@ def apply_spring(load, tables, q, v, t):
     r_b, v_b = end_point(tables, load.b, load.X_B)
     d = gap_between(tables, load.a, r_a, load.b, r_b)
     length = norm3(d)
-    stretch = length - load.value[2]
-    load.potential = 0.5 * load.value[0] * stretch * stretch
-    if length == 0.0:
-        return 0.0, 0.0
-    u = scale3(1.0 / length, d)
-    rate = dot3(u, sub3(v_b, v_a))
-    f = scale3(load.value[0] * stretch + load.value[1] * rate, u)
-    push(tables, load.a, r_a, f)
-    push(tables, load.b, r_b, scale3(-1.0, f))
-    return 0.0, load.value[1] * rate * rate
+    u = scale3(1.0 / length, d) if length > 0.0 else (0.0, 0.0, 0.0)
+    answer = spring_law(load.value, load.value, 0.0, length - load.value[2], dot3(u, sub3(v_b, v_a)), 0.0)
+    load.potential = answer.stored
+    push(tables, load.a, r_a, scale3(-answer.force, u))
+    push(tables, load.b, r_b, scale3(answer.force, u))
+    return 0.0, answer.dissipated
