@@ -12,8 +12,7 @@ adds no energy.
 
 from ..kernels.jit import kernel
 from ..tables import FRICTION, HOLD, LAW, LIMIT
-from .law import Response
-from .respond import command_of, flow, respond, take_samples
+from .respond import command_of, flow, respond, take_samples, with_state
 
 # Another impact may change the velocity of a coordinate by this much in a step: nearer limits are watched,
 # whichever way the coordinate moves [rad/s or m/s].
@@ -65,7 +64,9 @@ def _aim_law(tables, row, command, t, h):
     """Softness and target of an element; one that the step does not soften has its impulse given."""
     answer = respond(tables, row, command, t, True)
     if row.state >= 0:
-        answer = _with_state(row, answer, flow(row, command), h)
+        change = flow(row, command)
+        row.flow = h / (1.0 - h * change.by_state)  # what is left to multiply at the end of the step
+        answer = with_state(answer, change, row.flow)
     given = h * (answer.force - answer.by_rate * row.rate)
     resistance = row.inertia - h * (answer.by_rate + h * answer.by_phi)
     if resistance > 0.0:
@@ -75,18 +76,6 @@ def _aim_law(tables, row, command, t, h):
         given = min(max(h * answer.force, row.lo), row.hi)
         row.lo = row.hi = given
         row.active = 1 if given != 0.0 or row.state >= 0 else 0
-
-
-@kernel
-def _with_state(row, answer, change, h):
-    """A response whose state moves along by the end of the step; how far is left in row.flow for `end_state`."""
-    step = h / (1.0 - h * change.by_state)
-    row.flow = step
-    weight = answer.by_state * step
-    return Response(
-        answer.force + weight * change.rate, answer.by_phi + weight * change.by_phi,
-        answer.by_rate + weight * change.by_rate, answer.by_state, answer.stored, answer.supplied, answer.dissipated,
-    )  # fmt: skip
 
 
 @kernel

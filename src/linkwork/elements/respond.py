@@ -91,6 +91,16 @@ def _user(tables, row, t, slopes):
 
 
 @kernel
+def with_state(answer, change, step):
+    """A response whose state moves along by `step` (f + h f_φ v⁺ + f_v (v⁺ - v)), with step = h/(1 - h f_x)."""
+    weight = answer.by_state * step
+    return Response(
+        answer.force + weight * change.rate, answer.by_phi + weight * change.by_phi,
+        answer.by_rate + weight * change.by_rate, answer.by_state, answer.stored, answer.supplied, answer.dissipated,
+    )  # fmt: skip
+
+
+@kernel
 def bounded(row, answer):
     """The response within the strength of its row: at a bound it no longer changes."""
     force = min(max(answer.force, -row.strength), row.strength)

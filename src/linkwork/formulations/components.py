@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from ..coordinates.tree import local_rate, retract
+from ..elements.respond import read_flows, read_states, sampling_due, up_to_sample, write_states
 from ..integrate import OK, TOO_SMALL, finite
 from ..kernels.clock import cycles
 from ..kernels.jit import kernel, woven
@@ -75,16 +76,18 @@ STATES, SHARES, FORCES, PASSED, VOTE, SAMPLE = range(100, 106)
 against τ from the parent; τ to children; what each thinks of a step; samples."""
 
 # control: integers that survive a return
-PHASE, STEP_STAGE, COLUMNS, ROUND, BEGIN, SMOOTH, ROW, LAST, PARENT, CHILDREN, BEGAN, WAITED = range(12)
+PHASE, STEP_STAGE, COLUMNS, ROUND, BEGIN, SMOOTH, ROW, LAST, PARENT, CHILDREN, BEGAN, WAITED, SAMPLING = (
+    range(13)
+)
 """Where the loop goes on; stage; columns of this evaluation; rounds of projection; 1 while a state is taken up that
 no step led to; 1 for Adams; samples so far; 1 if this step ends at a target; 1 if there are relatives above, and
-below; clock at the start; 1 once the shares of other processes are here."""
-CONTROL = 12
+below; clock at the start; 1 once the shares of other processes are here; 1 while elements are sampled."""
+CONTROL = 13
 # plan: floats that survive a return
-START_TIME, LENGTH, EVALUATION_TIME, FACTOR, COUNTED = range(5)
+START_TIME, LENGTH, EVALUATION_TIME, FACTOR, COUNTED, LEFT = range(6)
 """Of the step: time at its start, its size [s]; time of the evaluation; factor for the next adaptive step;
-evaluations before."""
-PLAN = 5
+evaluations before; what is left of a fixed step [s]."""
+PLAN = 6
 STIFF = 4
 """In options: 1 if rows look ahead by a step. What they do then is no derivative that Adams' method could use."""
 # vote: judgements of a step, the largest of all parts' counts
@@ -117,14 +120,15 @@ def _prepare(tables, h, motion, tableau, control, plan, integrator):
         for i in range(n):
             y[TRIAL, n + i] = y[NOW, n + i] + size * motion.a[i]
             y[TRIAL, i] = size * y[TRIAL, n + i]
-        for i in range(2):
-            y[TRIAL, 2 * n + i] = y[NOW, 2 * n + i] + size * h.report[SUPPLIED + i]
+        newest = past(motion.tally[HEAD], 0)
+        for i in range(2 * n, y.shape[1]):
+            y[TRIAL, i] = y[NOW, i] + size * y[newest, i]
     elif control[SMOOTH] != 0:
         adams(tables, motion, size)
     else:
         if s == 1:
             newest = past(motion.tally[HEAD], 0)
-            for i in range(2 * n + 2):
+            for i in range(y.shape[1]):
                 y[STAGE, i] = y[newest, i]
         combine(motion, tableau[WEIGHTS] if last else tableau[s], s, size)
         share = 1.0 if last else min(tableau[TIMES, s], 1.0 - 1e-9)
@@ -141,7 +145,7 @@ def _stages(tableau, integrator, smooth):
 
 
 @kernel
-def _store(tables, h, motion, s):
+def _store(tables, constraints, h, motion, s):
     """The derivative at a stage of Runge-Kutta."""
     y, n = motion.y, motion.a.shape[0]
     stage = y[STAGE + s]
@@ -149,6 +153,7 @@ def _store(tables, h, motion, s):
     for i in range(n):
         stage[n + i] = motion.a[i]
     stage[2 * n], stage[2 * n + 1] = h.report[SUPPLIED], h.report[DISSIPATED]
+    read_flows(constraints, stage, 2 * n + 2)
 
 
 @kernel
@@ -189,7 +194,7 @@ def _correct(tables, constraints, h, motion):
 
 
 @kernel
-def _begin_step(motion, clock, counts, control, plan, step, integrator, target):
+def _begin_step(constraints, motion, clock, counts, control, plan, step, integrator, target):
     """What is next: 0 for a step, 1 if the target is reached, 2 if no step is small enough."""
     if integrator == ADAPTIVE:
         t = clock[2]
@@ -197,28 +202,35 @@ def _begin_step(motion, clock, counts, control, plan, step, integrator, target):
         rest = target - t if control[LAST] != 0 else clock[1]
         if rest <= 1e-14 * max(1.0, abs(t)):
             return 2 if rest > 0.0 else 1
-        plan[LENGTH] = rest
-    else:
+        plan[LEFT] = rest
+    elif plan[LEFT] == 0.0:
         if counts[0] >= target:
             return 1
-        plan[LENGTH] = step
+        plan[LEFT] = step
     plan[START_TIME] = clock[2]
+    plan[LENGTH] = up_to_sample(constraints, clock[2], plan[LEFT])
     control[STEP_STAGE], control[ROUND] = 1, 0
-    control[SMOOTH] = 1 if integrator == ADAMS and motion.tally[KNOWN] >= 4 else 0
+    whole = plan[LENGTH] == step
+    control[SMOOTH] = 1 if integrator == ADAMS and motion.tally[KNOWN] >= 4 and whole else 0
     return 0
 
 
 @kernel
 def _count(clock, counts, control, plan, step, integrator, target):
     """A step has been taken."""
-    counts[1] += 1
+    cut = plan[LENGTH] < (1.0 - 1e-12) * plan[LEFT]  # to sample an element
+    counts[1] += 1 if integrator == ADAPTIVE or not cut else 0
     if integrator == ADAPTIVE:
-        last = control[LAST] != 0
+        last = control[LAST] != 0 and not cut
         clock[2] = target if last else plan[START_TIME] + plan[LENGTH]
         # A step cut short to meet a sample says little about the next one.
         grown = plan[LENGTH] * plan[FACTOR]
-        clock[1] = max(grown, clock[1]) if last else grown
+        clock[1] = max(grown, clock[1]) if last or cut else grown
+    elif cut:
+        plan[LEFT] -= plan[LENGTH]
+        clock[2] += plan[LENGTH]
     else:
+        plan[LEFT] = 0.0
         counts[0] += 1
         clock[2] = clock[0] + counts[0] * step
 
@@ -254,6 +266,7 @@ def run_components(
     if control[PHASE] == _NEXT:
         control[ROW] = 0
         control[BEGIN] = 0 if remind(constraints, motion, False) else 1
+        read_states(constraints, y[NOW], 2 * n + 2)
     while True:
         phase = control[PHASE]
         if phase == _NEXT:
@@ -263,16 +276,18 @@ def run_components(
             target = targets[control[ROW]]
             plan[COUNTED] = stats[EVALUATIONS]
             control[BEGAN] = cycles() if budget > 0.0 else 0
-            if control[BEGIN] != 0:
+            control[SAMPLING] = 1 if sampling_due(constraints, clock[2]) else 0
+            if control[BEGIN] != 0 or control[SAMPLING] != 0:
+                control[BEGIN] = 1
                 for i in range(q.shape[1]):
                     q[TRIAL, i] = q[NOW, i]
-                for i in range(n, 2 * n + 2):
+                for i in range(n, y.shape[1]):
                     y[TRIAL, i] = y[NOW, i]
                 plan[LENGTH], plan[EVALUATION_TIME] = step, clock[2]
                 control[COLUMNS], control[ROUND] = 3, 0
                 phase = _PLACED
             else:
-                how = _begin_step(motion, clock, counts, control, plan, step, integrator, target)
+                how = _begin_step(constraints, motion, clock, counts, control, plan, step, integrator, target)
                 if how == 2:
                     return control[ROW], TOO_SMALL
                 if how == 1:
@@ -291,7 +306,19 @@ def run_components(
                 return control[ROW], STATES
         if phase == _LOOK:
             v = y[TRIAL, n : 2 * n]
-            look(tables, constraints, h, q[TRIAL], v, plan[EVALUATION_TIME], plan[LENGTH], control[COLUMNS])
+            write_states(constraints, y[TRIAL], 2 * n + 2)
+            sampling, control[SAMPLING] = control[SAMPLING] != 0, 0
+            look(
+                tables,
+                constraints,
+                h,
+                q[TRIAL],
+                v,
+                plan[EVALUATION_TIME],
+                plan[LENGTH],
+                control[COLUMNS],
+                sampling,
+            )
             stats[EVALUATIONS] += 1
             control[WAITED] = 0
             phase = _GATHERED
@@ -323,7 +350,7 @@ def run_components(
         if phase == _TAKEN:
             s = control[STEP_STAGE]
             if control[BEGIN] == 0 and control[ROUND] == 0 and control[SMOOTH] == 0 and integrator != EULER:
-                _store(tables, h, motion, s)
+                _store(tables, constraints, h, motion, s)
             if control[COLUMNS] == 1:
                 control[STEP_STAGE] = s + 1
                 control[PHASE] = _PREPARE
@@ -364,7 +391,7 @@ def run_components(
             for i in range(h.node.shape[0]):
                 h.node[i, ARRIVED] = h.node[i, LIVE]
             take(motion)
-            keep(h, motion, control[BEGIN] != 0 or vote[CHANGED] != 0.0)
+            keep(constraints, h, motion, control[BEGIN] != 0 or vote[CHANGED] != 0.0)
             if control[BEGIN] == 0:
                 _count(clock, counts, control, plan, step, integrator, targets[control[ROW]])
             control[BEGIN] = 0

@@ -15,7 +15,7 @@ import numpy as np
 from ..coordinates.factor import add_row, factor, solve_inward, solve_outward
 from ..coordinates.tree import place, retract
 from ..elements.impulse import end_row, set_targets
-from ..elements.respond import command_of, flow, note, power_of, respond
+from ..elements.respond import command_of, flow, note, power_of, respond, take_samples, with_state
 from ..kernels.jit import inlined, kernel, woven
 from ..kernels.rows import survey
 from ..kernels.signal import signal_slope, signal_value
@@ -264,7 +264,12 @@ def _element(tables, constraints, work, i, t, h):
     note(row, answer)
     if row.state >= 0:
         change = flow(row, command)
-        row.flow = change.rate / (1.0 - h * change.by_state) if stiff else change.rate
+        row.flow, row.push = change.rate, 0.0
+        if stiff:  # the state follows to the end of the step, with the acceleration that `add_power` knows
+            step = h / (1.0 - h * change.by_state)
+            answer = with_state(answer, change, step)
+            row.flow = step / h * (change.rate + h * change.by_phi * row.rate)
+            row.push = step * (change.by_rate + h * change.by_phi)
     work.row[LO, i], work.row[HI, i] = -row.strength, row.strength
     if row.mode == LOW or row.mode == HIGH:
         row.force = -row.strength if row.mode == LOW else row.strength
@@ -277,6 +282,7 @@ def _element(tables, constraints, work, i, t, h):
         work.flag[ON, i] = 1
         work.row[SOFT, i] = 1.0 / resistance
         work.row[WANT, i] = pull / resistance - row.bias
+        row.goal = pull
     else:
         row.force = min(max(pull, -row.strength), row.strength)
 
@@ -362,6 +368,8 @@ def add_power(constraints, work):
         if row.role == HOLD or row.role == LIMIT:
             continue
         if row.role == LAW:
+            if row.state >= 0 and work.flag[ON, i] != 0:
+                row.flow += row.push * (row.goal - row.force) * work.row[SOFT, i]
             supplied, dissipated = power_of(row)
             report[SUPPLIED] += supplied
             report[DISSIPATED] += dissipated
@@ -390,6 +398,7 @@ def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event
                 changed = 1
                 if _impact(tables, constraints, work, v, energy, t, event):
                     continue
+                take_samples(tables, constraints, t)
                 _set_modes(tables, constraints, t, event)
                 begin = False
             solve(tables, constraints, work, t, h, a, bounded, True)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..elements.respond import take_samples
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import (
     add_cross3,
@@ -132,8 +133,9 @@ def _body_of(pairs, coords, row, end):
 
 
 @kernel
-def look(tables, constraints, h, q, v, t, step, columns):
-    """(state, t) => all that the passes need: rows, what they want, forces, D and r of every body alone."""
+def look(tables, constraints, h, q, v, t, step, columns, sampling):
+    """(state, t) => all that the passes need: rows, what they want, forces, D and r of every body alone; with
+    `sampling`, elements that are due at t are sampled first."""
     rows = constraints.rows
     place_floating(tables.dofs, tables.islands, q, v)
     h.report[LOADS_SUPPLIED], h.report[LOADS_DISSIPATED] = 0.0, 0.0
@@ -142,6 +144,9 @@ def look(tables, constraints, h, q, v, t, step, columns):
     survey(tables, constraints, q)
     for i in range(rows.shape[0]):
         _spread(tables.dofs, constraints, rows[i], h.J[i], v)
+    if sampling:
+        take_samples(tables, constraints, t)
+    for i in range(rows.shape[0]):
         if rows[i].role == HOLD:
             hold(rows[i], h.row, h.flag, i, True)
         else:

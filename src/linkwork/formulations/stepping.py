@@ -13,6 +13,7 @@ import numpy as np
 
 from ..coordinates.observe import read_joints
 from ..coordinates.tree import local_rate, retract
+from ..elements.respond import read_flows, read_states, sampling_due, up_to_sample, write_states
 from ..integrate import OK, TOO_SMALL, finite, untouched
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel, woven
@@ -87,6 +88,8 @@ def adams(tables, motion, h):
         new = y[NOW, k] + h / 24.0 * (55.0 * f0[k] - 59.0 * f1[k] + 37.0 * f2[k] - 9.0 * f3[k])
         trial[k] = new
         trial[i] = h / 24.0 * (9.0 * new + 19.0 * f0[i] - 5.0 * f1[i] + f2[i])
+    for k in range(2 * n + 2, y.shape[1]):  # states of elements
+        trial[k] = y[NOW, k] + h / 24.0 * (55.0 * f0[k] - 59.0 * f1[k] + 37.0 * f2[k] - 9.0 * f3[k])
     if motion.q.shape[1] != n:
         _adams_balls(tables.dofs, motion, h)
 
@@ -128,16 +131,16 @@ def _seen_from(back, q, i, f, j):
 
 @kernel
 def combine(motion, weights, count, h):
-    """Trial = (0, v, W) + h Σ weights stages."""
+    """Trial = (0, v, W, x) + h Σ weights stages."""
     y, n = motion.y, motion.a.shape[0]
     for i in range(n):
         y[TRIAL, i] = 0.0
-    for i in range(n, 2 * n + 2):
+    for i in range(n, y.shape[1]):
         y[TRIAL, i] = y[NOW, i]
     for s in range(count):
         if weights[s] != 0.0:
             w = h * weights[s]
-            for i in range(2 * n + 2):
+            for i in range(y.shape[1]):
                 y[TRIAL, i] += w * y[STAGE + s, i]
 
 
@@ -149,7 +152,7 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
         stages = 1
     else:
         newest = past(motion.tally[HEAD], 0)
-        for i in range(2 * n + 2):
+        for i in range(y.shape[1]):
             y[STAGE, i] = y[newest, i]
     v = y[TRIAL, n : 2 * n]
     for s in range(1, stages + 1):
@@ -159,6 +162,7 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
         else:
             combine(motion, tableau[WEIGHTS] if last else tableau[s], s, h)
         retract(tables.dofs, q[NOW], y[TRIAL], q[TRIAL])
+        write_states(constraints, y[TRIAL], 2 * n + 2)
         if last:
             _try_servos(constraints)
         # A stage at the end of the step is still before it, should a signal jump there; by so much that sums of times
@@ -172,6 +176,7 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
             for i in range(n):
                 stage[n + i] = motion.a[i]
             stage[2 * n], stage[2 * n + 1] = work.report[SUPPLIED], work.report[DISSIPATED]
+            read_flows(constraints, stage, 2 * n + 2)
 
 
 @kernel
@@ -203,11 +208,12 @@ def apart(work, motion, h, count):
 
 @kernel
 def local_error(motion, tableau, h, tolerance, count):
-    """Largest local error of the first `count` displacements and velocities against tolerance (1 + |y|)."""
+    """Largest local error of the first `count` displacements and velocities, and of the states of elements, against
+    tolerance (1 + |y|)."""
     y, n = motion.y, motion.a.shape[0]
     worst = 0.0
-    for k in range(2 * count):
-        i = k if k < count else n + k - count
+    for k in range(2 * count + y.shape[1] - 2 * n - 2):
+        i = k if k < count else n + k - count if k < 2 * count else 2 * (n + 1 - count) + k
         e = 0.0
         for s in range(tableau.shape[1]):
             e += tableau[ERRORS, s] * y[STAGE + s, i]
@@ -224,12 +230,12 @@ def take(motion):
     y, q, n = motion.y, motion.q, motion.a.shape[0]
     for i in range(q.shape[1]):
         q[NOW, i] = q[TRIAL, i]
-    for i in range(n, 2 * n + 2):
+    for i in range(n, y.shape[1]):
         y[NOW, i] = y[TRIAL, i]
 
 
 @kernel
-def keep(work, motion, anew):
+def keep(constraints, work, motion, anew):
     """The state's derivative becomes the newest of the past, or all of it."""
     y, q, n, tally = motion.y, motion.q, motion.a.shape[0], motion.tally
     tally[HEAD] = (tally[HEAD] - 1) & 3
@@ -239,6 +245,7 @@ def keep(work, motion, anew):
         y[newest, i] = y[NOW, n + i]
         y[newest, n + i] = motion.a[i]
     y[newest, 2 * n], y[newest, 2 * n + 1] = work.report[SUPPLIED], work.report[DISSIPATED]
+    read_flows(constraints, y[newest], 2 * n + 2)
     for i in range(q.shape[1]):
         q[newest + PAST_Q - PAST, i] = q[NOW, i]
 
@@ -335,6 +342,7 @@ def _advance(
         fresh, share = False, 0.0
     elif integrator == EULER or crowded:
         leap(tables, constraints, work, q, v, energy, motion.y[TRIAL, :n], t, h)
+        read_states(constraints, motion.y[NOW], 2 * n + 2)
         stats[EULER_STEPS] += 1
         fresh, begin = False, True
     else:
@@ -386,6 +394,7 @@ def _advance(
             stats[EVENTS] += 1 - refused
         if share > 0.0 and refused == 0:
             take(motion)
+        write_states(constraints, motion.y[NOW], 2 * n + 2)
     if refused == 0:
         changed, evaluations, unsettled = arrive(
             tables,
@@ -407,7 +416,7 @@ def _advance(
             if stats[UNSETTLED] == 0.0:
                 stats[UNSETTLED_TIME] = t + share * h
             stats[UNSETTLED] += 1
-        keep(work, motion, changed != 0 or h != ahead)
+        keep(constraints, work, motion, changed != 0 or h != ahead)
     return share * h if refused == 0 else 0.0, factor, refused
 
 
@@ -436,7 +445,8 @@ def run_direct(
         gather(tables, constraints, work, motion.q[NOW], motion.y[NOW, n : 2 * n], 0.0)
         scale_pivots(tables, work)
         return 0, OK
-    begin = not remind(constraints, motion, False)
+    begin, sampling = not remind(constraints, motion, False), False
+    read_states(constraints, motion.y[NOW], 2 * n + 2)
     for sample in range(targets.shape[0]):
         while True:
             # What is next: t, how far, and how far stiff rows look ahead.
@@ -458,22 +468,28 @@ def run_direct(
                     rest, crowd = h, 0
                 t += h - rest
                 ahead = h
+            sampling = not begin and sampling_due(constraints, t)
+            whole, rest = rest, up_to_sample(constraints, t, rest)
             began, evaluations = cycles() if budgeted else 0, stats[EVALUATIONS]
             used, factor, refused = _advance(
                 tables, constraints, work, motion, tableau, stats, t, rest, ahead, integrator, tolerance, bounded,
-                crowd >= _EVENTS, begin,
+                crowd >= _EVENTS, begin or sampling,
             )  # fmt: skip
+            if sampling:  # forces have jumped: the step, or what is left of it, begins anew
+                rest = whole
+                continue
             if begin:
                 begin, rest = False, 0.0
                 continue
             if integrator == ADAPTIVE:
                 counts[1 + refused] += 1
                 motion.tally[STUCK] = crowd + 1 if used < 1e-3 * rest and refused == 0 else 0
-                clock[2] = targets[sample] if last and used == rest else t + used
+                clock[2] = targets[sample] if last and used == whole else t + used
                 # A step cut short to meet a sample says little about the next one.
-                clock[1] = max(rest * factor, clock[1]) if last and refused == 0 else rest * factor
+                short = (last or rest < whole) and refused == 0
+                clock[1] = max(rest * factor, clock[1]) if short else rest * factor
             else:
-                rest = rest - used if rest - used > 1e-12 * h else 0.0
+                rest = whole - used if whole - used > 1e-12 * h else 0.0
                 crowd += 1
                 if rest == 0.0:
                     counts[0] += 1
@@ -508,6 +524,7 @@ def leave_sample(tables, constraints, every_row, motion, stats, t, out, sample):
     out.work[sample, 0], out.work[sample, 1] = y[2 * n], y[2 * n + 1]
     for i in range(constraints.rows.shape[0]):
         out.forces[sample, i] = constraints.rows[i].force
+    write_states(every_row, y, 2 * n + 2)
     strain = read_joints(tables, every_row, q, y[n : 2 * n], t, out.values[sample], out.rates[sample])
     gap, rows = 0.0, every_row.rows
     for i in range(rows.shape[0]):

@@ -80,13 +80,13 @@ class DirectMethod(ExplicitMethod):
         self._fill()
         settle(self._tables, self._constraints, start.q)
         settle(self._tables, self._every_row, start.q)
-        motion = layout.new_motion(self.system.nq, nv, len(self._constraints.inputs))
+        motion = layout.new_motion(self.system.nq, nv, len(self._constraints.inputs), len(self._rows.states))
         motion.q[layout.NOW] = start.q
         now = motion.y[layout.NOW]
         now[nv : 2 * nv] = start.v
         self._motion = motion
         state = new_state(start.q, start.v)
-        self.state = state._replace(q=motion.q[layout.NOW], v=now[nv : 2 * nv], work=now[2 * nv :])
+        self.state = state._replace(q=motion.q[layout.NOW], v=now[nv : 2 * nv], work=now[2 * nv : 2 * nv + 2])
         self.state.clock[1] = self._dt
         self._choose()
 
@@ -99,7 +99,9 @@ class DirectMethod(ExplicitMethod):
         options = np.array([stepping.PROBE, 0.0, 0.0, 0.0])
         nothing = layout.Samples(*samples(0, self.system), *(np.empty((0, 0)) for _ in range(5)))
         constraints, stats = self._rows.fresh(), np.zeros(layout.STATS)
-        motion = layout.new_motion(self.system.nq, self.system.nv, len(constraints.inputs))
+        motion = layout.new_motion(
+            self.system.nq, self.system.nv, len(constraints.inputs), len(self._rows.states)
+        )
         state = new_state(self._start.q, self._start.v)
         for _ in range(_PROBES):
             motion.q[layout.NOW] = self._start.q + random.normal(size=self.system.nq)

@@ -95,7 +95,7 @@ class Part:
         nv = self.system.nv
         self.stats = np.zeros(layout.STATS)
         self.stats[[layout.RATIO, layout.RATIO_ROW, layout.GAP_ROW]] = np.inf, -1.0, -1.0
-        motion = layout.new_motion(self.system.nq, nv, len(constraints.inputs))
+        motion = layout.new_motion(self.system.nq, nv, len(constraints.inputs), len(self.rows.states))
         motion.q[layout.NOW] = q
         now = motion.y[layout.NOW]
         now[nv : 2 * nv] = v
@@ -105,7 +105,9 @@ class Part:
         self._course = np.zeros(components.PLAN)
         self.vote = np.zeros(components.VOTES)
         state = new_state(q, v)
-        self.state: State = state._replace(q=motion.q[layout.NOW], v=now[nv : 2 * nv], work=now[2 * nv :])
+        self.state: State = state._replace(
+            q=motion.q[layout.NOW], v=now[nv : 2 * nv], work=now[2 * nv : 2 * nv + 2]
+        )
         self.state.clock[1] = self.dt
 
     def set_rows(self, constraints: Constraints, every_row: Constraints) -> None:
@@ -142,7 +144,17 @@ class Part:
         if self.placement.remote:
             return found
         kept = work.row[layout.USUAL].copy(), work.node.copy()
-        look(self.tables, self.constraints, work, self.motion.q[layout.NOW], np.zeros(n), 0.0, self.dt, 1)
+        look(
+            self.tables,
+            self.constraints,
+            work,
+            self.motion.q[layout.NOW],
+            np.zeros(n),
+            0.0,
+            self.dt,
+            1,
+            False,
+        )
         work.flag[layout.ON] = self.constraints.rows["role"] == HOLD
         work.row[[layout.WANT, layout.SOFT]] = 0.0
         inverse = work.D[: 6 * n].reshape(-1, 6, 6)

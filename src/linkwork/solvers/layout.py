@@ -38,7 +38,7 @@ SMALLEST, SMALLEST_ROW, SUPPLIED, DISSIPATED, LOADS_SUPPLIED, LOADS_DISSIPATED, 
 """Smallest pivot against its row's scale, and that row; power by all and by loads alone [W];
 smallest pivot against its row's usual one."""
 
-# motion.y: each as (displacement, velocity, work) or its derivative
+# motion.y: each as (displacement, velocity, work, states of elements) or its derivative
 NOW, TRIAL, PAST, STAGE, LENGTH = 0, 1, 2, 6, 14
 """The state; the trial; derivatives at the last four points, in a ring; stages of Runge-Kutta; how many in all."""
 # motion.q
@@ -77,11 +77,15 @@ class Motion(NamedTuple):
     """q, v and commands at the end of the last call: if they differ, somebody wrote to them."""
 
 
-def new_motion(nq: int, nv: int, inputs: int) -> Motion:
-    """A motion that has not begun."""
+def new_motion(nq: int, nv: int, inputs: int, states: int) -> Motion:
+    """A motion that has not begun, of so many coordinates, rates, commands and states of elements."""
     seen = np.full(nq + nv + inputs, np.nan)
     return Motion(
-        np.zeros((LENGTH_Q, nq)), np.zeros((LENGTH, 2 * nv + 2)), np.zeros(nv), np.zeros(3, np.int64), seen
+        np.zeros((LENGTH_Q, nq)),
+        np.zeros((LENGTH, 2 * nv + 2 + states)),
+        np.zeros(nv),
+        np.zeros(3, np.int64),
+        seen,
     )
 
 
