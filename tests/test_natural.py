@@ -7,6 +7,7 @@ import pytest
 
 from linkwork import Simulation, scene
 from linkwork.compile import compile_model
+from linkwork.elements import LAWS, SPRING
 from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.joints import JOINTS, Hinge
 from linkwork.loads import Force, JointFunction, Spring, Torque
@@ -14,7 +15,7 @@ from linkwork.model import Body, Component, Model
 from linkwork.natural import choose, natural_system
 from linkwork.rotation import IDENTITY, about
 from linkwork.study.random_mechanisms import random_mechanism
-from linkwork.tables import DC_MOTOR, HOLD, SPIN, SPRING
+from linkwork.tables import HOLD, SPIN
 from loops import looped
 from natural_states import Mechanism, natural_accelerations, tree_accelerations, tree_inertia
 from trees import triple, unit
@@ -252,15 +253,15 @@ def solve(mechanism, z, zd):
         if row["role"] == HOLD:
             J.append(x[None])
             bias.append([row["bias"]])
-        elif row["role"] == SPRING:
+        elif row["law"] == LAWS.index(SPRING):
             stretch = 0.0 if row["kind"] == SPIN else row["phi"]
             Q -= (row["value"][0] * stretch + row["value"][1] * (x @ zd)) * x
         else:
-            assert row["role"] == DC_MOTOR  # without voltage and back-EMF: a rotor
-            stall, idle, rotor, gear = row["value"][:4]
+            assert LAWS[row["law"]].name in ("dc_motor", "torque")  # without voltage and back-EMF: a rotor
+            stall, back_emf = row["value"][:2]
             voltage = placed.constraints.inputs[row["input"]] if row["input"] >= 0 else 0.0
-            M += gear**2 * rotor * np.outer(x, x)
-            Q += (gear * stall * (voltage - gear * (x @ zd) / idle) - gear**2 * rotor * row["bias"]) * x
+            M += row["inertia"] * np.outer(x, x)
+            Q += (stall * voltage - back_emf * (x @ zd) - row["inertia"] * row["bias"]) * x
     J, bias = np.vstack(J), np.concatenate(bias)
     scale = np.linalg.norm(J, axis=1)
     J, bias = J / scale[:, None], bias / scale

@@ -23,13 +23,15 @@ from linkwork import (
     about,
 )
 from linkwork.compile import compile_model
+from linkwork.constrain import MEASURED
+from linkwork.elements import LAWS
 from linkwork.joints import JOINTS
 from linkwork.loads import JOINT_FUNCTION, KIND_CODES
 from linkwork.order import elimination_order
 from linkwork.solvers import multipliers as m
 from linkwork.solvers.skyline import LOWER, START, add, factor, new_skyline, solve
 from linkwork.study.random_mechanisms import random_mechanism
-from linkwork.tables import COORDINATE, DC_MOTOR, DISTANCE, SERVO_PLACE, SPIN, SPRING, TORQUE
+from linkwork.tables import COORDINATE, DISTANCE, DOT, SPIN, USER_LAW
 from loops import looped
 from residuals import Residual, dense
 from trees import Link, Plan, build, random_state, triple, unit
@@ -228,10 +230,13 @@ def test_every_kind_of_row_and_load_is_among_them(method):
         residual = Residual(pushed(seed, natural), method)
         soft = residual.constraints.rows[residual.work.kept[: len(residual.constraints.rows)] == m.SOFT]
         loads |= set(residual.tables.loads["kind"].tolist())
-        kinds |= {(int(row["kind"]), int(row["role"])) for row in soft}
-    assert loads == set(KIND_CODES.values()) - {KIND_CODES[Spring]} - ({JOINT_FUNCTION} if natural else set())
-    wanted = {(COORDINATE, role) for role in (SPRING, TORQUE, SERVO_PLACE, DC_MOTOR)}
-    assert kinds >= wanted | {(DISTANCE, SPRING), (SPIN, SPRING)}
+        kinds |= {(int(row["kind"]), int(row["law"])) for row in soft}
+    along_one_measure = {KIND_CODES[load] for load in MEASURED}
+    assert loads == set(KIND_CODES.values()) - along_one_measure - ({JOINT_FUNCTION} if natural else set())
+    number = {law.name: i for i, law in enumerate(LAWS)}
+    wanted = {(COORDINATE, number[law]) for law in ("spring", "torque", "position_servo", "dc_motor")}
+    wanted |= {(kind, number["spring"]) for kind in (DISTANCE, SPIN, DOT)}
+    assert kinds >= wanted | {(DISTANCE, USER_LAW), (DOT, USER_LAW)}
 
 
 def rotor(armature):

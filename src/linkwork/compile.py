@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .constrain import MEASURED, Constrainer
+from .constrain import MEASURED, Column, Constrainer
 from .contacts import collider_table
 from .errors import LinkworkError, ModelError, Problem
 from .item import GROUND, Vector
@@ -26,7 +26,7 @@ from .model import Flat, Model
 from .rotation import Array, frame_from_axis, matrix
 from .shapes import MassProperties, combine
 from .spanning import Edge, floating, spanning_tree
-from .system import Column, Mark, PlacedJoint, System, coordinate_columns, rate_columns
+from .system import Mark, PlacedJoint, System, coordinate_columns, rate_columns
 from .tables import BALL, BALL_NEXT, BODY, DOF, ISLAND, LOAD, SCREW, SIGNAL, Tables
 
 # Rotations that take z to the x, y, z axis of the joint frame: every dof moves along its own z.

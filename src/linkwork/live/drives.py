@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ..elements import DCMotor, Drive, PositionServo, TorqueSource, VelocityServo
+from ..elements import Drive
 from ..model import Flat
 from ..signals import Sine, Table
 
-_UNITS: dict[type[Drive], tuple[str, str]] = {
-    TorqueSource: ("N m", "N"),
-    VelocityServo: ("rad/s", "m/s"),
-    PositionServo: ("rad", "m"),
-    DCMotor: ("of nominal voltage", "of nominal voltage"),
-}
+# Units of commands on joints that turn, and that slide.
+_UNITS = {"force": ("N m", "N"), "rate": ("rad/s", "m/s"), "place": ("rad", "m")}
 # Where the model gives no hint of a sensible range: turns [rad], ways [m], rates, torques.
 _ANGLE, _WAY, _RATE, _TORQUE = math.pi, 1.0, 10.0, 10.0
 
@@ -51,18 +47,18 @@ def _lever(flat: Flat, drive: Drive, automatic: bool) -> Lever:
     if automatic:
         most = max(2.0 * abs(drive.command), 1.0)
         return Lever(drive.name, "× signal", 0.0, most, drive.command, coordinate, True)
-    unit = _UNITS.get(type(drive), ("", ""))[0 if turns else 1]
+    what = drive.command_unit
+    unit = f"of {drive.full_command}" if drive.full_command else _UNITS[what][0 if turns else 1]
     bounds = joint.bounds()
     low, high = bounds[min(place, len(bounds) - 1)]
     reach = _largest(drive)
-    if isinstance(drive, DCMotor):
+    if drive.full_command:
         low, high = -1.0, 1.0
-    elif isinstance(drive, PositionServo) and (low is None or high is None):
+    elif what == "place" and (low is None or high is None):
         span = 1.25 * reach if reach > 0.0 else (_ANGLE if turns else _WAY)
         low, high = (-span if low is None else low), (span if high is None else high)
-    elif not isinstance(drive, PositionServo):
-        strength = getattr(drive, "strength", math.inf)
-        usual = _RATE if isinstance(drive, VelocityServo) else min(strength, _TORQUE)
+    elif what != "place":
+        usual = _RATE if what == "rate" else min(drive.bound, _TORQUE)
         most = 2.0 * reach if reach > 0.0 else usual
         low, high = -most, most
     assert low is not None
