@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import __version__, snapshot
+from . import snapshot
 from .coordinates.dynamics import body_pose, body_twist, energies
 from .coordinates.tree import place
 from .errors import LinkworkError, PartLostError, SimulationError, nearest, need_positive
@@ -29,6 +29,7 @@ from .schedule import Schedule
 from .stage import Stage, stage_of
 from .switching import JointChange
 from .system import System
+from .version import __version__
 
 # A balance that strays by more than this share of the energy in play is worth a warning.
 _BALANCE_BUDGET = 0.01

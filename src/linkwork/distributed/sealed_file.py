@@ -19,13 +19,13 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from .. import __version__
 from ..errors import LinkworkError, ModelError
 from ..io import dump_model, parse_model
 from ..item import explain
 from ..model import Component
 from ..model.header import Header, PortPose
 from ..results.files import atomic, need
+from ..version import __version__
 
 FORMAT = 1
 KEY_VARIABLE = "LINKWORK_SEAL_KEY"
