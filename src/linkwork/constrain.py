@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from .joints import Joint
 from .joints.base import AX, AZ, BX, D, Motion
 from .kernels.jit import COMPILED
 from .loads import Bushing, LineFunction, Spring
+from .placement import Placement
 from .rotation import Array, frame_from_axis, matrix
 from .spanning import spanning_tree
 from .tables import (
@@ -37,9 +38,6 @@ from .tables import (
     USER_LAW,
     Constraints,
 )
-
-if TYPE_CHECKING:
-    from .compile import _Compiler
 
 # Below this approach speed a limit does not bounce, whatever its restitution [rad/s or m/s].
 _BOUNCE = 1e-2
@@ -106,7 +104,7 @@ class RowTable:
 class Constrainer:
     """Collects pairs, coordinates and rows while a model is compiled."""
 
-    def __init__(self, compiler: _Compiler):
+    def __init__(self, compiler: Placement):
         self.compiler = compiler
         self.pairs: list[Any] = []
         self.coords: list[Any] = []
@@ -167,7 +165,7 @@ class Constrainer:
     def _pair(self, joint: Joint) -> int:
         """Index of the frames of a joint; made on first use."""
         if joint.name not in self.pair_of:
-            frame = self.compiler._joint_frame(joint)
+            frame = self.compiler.joint_frame(joint)
             row: Any = np.zeros((), PAIR)
             for side, body in (("a", joint.a), ("b", joint.b)):
                 link = self.compiler.link_of[body]

@@ -1,9 +1,9 @@
 """Elements: one file each, with what users write above and the law below. A new one is named here."""
 
+from ..drive import Drive
 from ..item import Item
 from .actuator import Actuator
 from .dc_motor import DCMotor
-from .drive import Drive
 from .hydraulic_cylinder import HydraulicCylinder
 from .law import Law
 from .pid import PID

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ..drive import Drive, Ratio
 from ..item import NonNegative, Positive, item
-from .drive import Drive, Ratio
 from .law import Law, Response
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+from ..drive import Drive
 from ..item import NonNegative, Number, Positive, item
-from .drive import Drive
 from .law import Flow, Law, Response
 
 

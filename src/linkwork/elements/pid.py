@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+from ..drive import Drive, Strength
 from ..item import NonNegative, Positive, item
-from .drive import Drive, Strength
 from .law import Law, Response
 
 

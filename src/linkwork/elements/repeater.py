@@ -7,8 +7,8 @@ from typing import Self
 
 from pydantic import model_validator
 
+from ..drive import Ratio
 from ..item import Item, JointName, item
-from .drive import Ratio
 
 
 @item

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ..drive import Drive
 from ..item import item
-from .drive import Drive
 from .law import Law, Response
 
 

@@ -16,8 +16,8 @@ from .body import Body, Marker
 from .touch import Material, MaterialPair, NoContact, Scenery
 
 if TYPE_CHECKING:
-    from ..elements import Drive
-    from ..loads.base import Load
+    from ..drive import Drive
+    from ..load import Load
     from .sealed import Sealed
 
 I = TypeVar("I", bound=Item)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import __version__
 from ..elements.respond import respond, settled
 from ..errors import LinkworkError
 from ..model import Model
@@ -17,6 +16,7 @@ from ..record import Group, Record
 from ..rotation import Array
 from ..system import coordinate_columns, rate_columns
 from ..tables import SERVO_RATE
+from ..version import __version__
 from .mechanism import RANK, Lost, Mechanism, as_coordinates, null_space, velocity_servos
 from .motion import Motion, corners, prescribed
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from ..item import Item, JointName, Number, _plain, item
-from ..signals import Signal
-from .law import Law
+from .item import Item, JointName, Number, _plain, item
+from .signals import Signal
 
 
 def _not_zero(value: float) -> float:
@@ -33,8 +32,8 @@ class Drive(Item):
     """
 
     shelf = "drives"
-    law: ClassVar[Law | None]
-    """None for a drive that keeps a rate whatever that takes, within its strength."""
+    law: ClassVar[Any]
+    """Its `Law`; None for a drive that keeps a rate whatever that takes, within its strength."""
     along_rate: ClassVar[bool] = True
     """Whether it is about the rate alone: of a ball, then, the angular velocity instead of the rotation vector."""
     command_unit: ClassVar[str] = "force"
