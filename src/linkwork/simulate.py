@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from . import __version__, snapshot
+from .compile import Compiled
 from .coordinates.dynamics import body_pose, body_twist, energies
 from .coordinates.tree import place
-from .errors import LinkworkError, PartLostError, SimulationError, nearest
+from .errors import LinkworkError, PartLostError, SimulationError
 from .explain import likely_reason
 from .integrate import OK, State
-from .loads import Force
 from .methods import ContactMethod, Method, Touch, TouchEvent
 from .methods.choose import DEFAULT_DT, DEFAULT_TOLERANCE, Settings, make_method
 from .model import Model
@@ -32,9 +32,6 @@ from .system import System
 
 # A balance that strays by more than this share of the energy in play is worth a warning.
 _BALANCE_BUDGET = 0.01
-_NOT_SET = np.array(
-    [0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0]
-)  # of a force: set?, force (3), body or -1, point (3)
 
 
 class Simulation:
@@ -67,7 +64,7 @@ class Simulation:
 
     def __init__(
         self,
-        model: Model | System,
+        model: Model | Compiled | System,
         *,
         method: str | None = None,
         solver: str | None = None,
@@ -82,7 +79,8 @@ class Simulation:
         sleep: float | None = None,
         rho: float | None = None,
     ):
-        self._model = model if isinstance(model, Model) else None
+        what = model if isinstance(model, System) else Compiled.of(model)
+        self._compiled = None if isinstance(what, System) else what
         self._chosen = Settings(
             method,
             solver,
@@ -96,27 +94,24 @@ class Simulation:
             slop,
             sleep,
             rho,
-        ).resolved(model)
+        ).resolved(what)
         self.dt = float(dt)
         self.tolerance = float(DEFAULT_TOLERANCE if tolerance is None else tolerance)
         self.integrator = str(self._chosen.integrator)
-        self.method: Method = make_method(model, self._chosen)
-        self.tables = self.system.fresh_tables()
-        loads = model.flatten().loads.values() if isinstance(model, Model) else ()
-        self._forces = [load.name for load in loads if isinstance(load, Force) and not load.follows]
-        self._set_forces = np.tile(_NOT_SET, (len(self._forces), 1))
+        self.method: Method = make_method(what, self._chosen)
+        self._tables = self.method.scratch.tables("look", self.system)
 
     @cached_property
     def stage(self) -> Stage | None:
         """What there is to see of the model; None for a system without a model."""
-        return None if self._model is None else stage_of(self._model)
+        return None if self._compiled is None else stage_of(self._compiled)
 
     @property
     def model(self) -> Model:
         """The model that is simulated."""
-        if self._model is None:
+        if self._compiled is None:
             raise LinkworkError("this simulation was made of a compiled system and has no model")
-        return self._model
+        return self._compiled.model
 
     @property
     def system(self) -> System:
@@ -130,9 +125,7 @@ class Simulation:
     def reset(self) -> None:
         """Back to the start: time zero, coordinates, rates, commands and forces as written."""
         self.method.reset()
-        for load in self._forces:
-            self._push(load, None, None, np.zeros(3))
-        self._set_forces[:] = _NOT_SET
+        self.method.scratch.forget()
 
     def close(self) -> None:
         """End what other processes do for this simulation; it can still be read and saved, but not go on with them."""
@@ -175,19 +168,8 @@ class Simulation:
                 raise LinkworkError(
                     f"{what} of load '{load}' must be three finite numbers, not {value.tolist()}"
                 )
-        if load not in self._forces:
-            raise LinkworkError(f"there is no force '{load}' that can be set{nearest(load, self._forces)}")
-        now = self._set_forces[self._forces.index(load)]
-        index = None if body is None else self.system.body(body)
-        self._push(load, vector, body, point)
-        if index is not None:
-            now[4:] = index, *point
-        now[:4] = 1.0, *vector
+        self.method.scratch.set_force(load, vector, body, point)
         self.method.disturb()
-
-    def _push(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
-        self.method.set_force(load, force, body, at)  # which may refuse
-        self.system.set_force(self.tables, load, force, body, at)
 
     def alter(self, model: Model) -> None:
         """Go on with a changed model: other gravity, masses, friction, springs, drives; the same coordinates.
@@ -197,8 +179,7 @@ class Simulation:
         other = Simulation(model, **dataclasses.asdict(self._chosen) | {"dt": self.dt})
         other.method.take_over(self.method)
         other.method.observer.take_over(self.method.observer)
-        self._model, self.method, self.tables = model, other.method, other.tables
-        self._forces, self._set_forces = other._forces, other._set_forces
+        self._compiled, self.method, self._tables = other._compiled, other.method, other._tables
         self.__dict__.pop("stage", None)
 
     @property
@@ -255,8 +236,8 @@ class Simulation:
     def point(self, body: str, at: Any = (0.0, 0.0, 0.0)) -> tuple[Array, Array]:
         """Position [m] and velocity [m/s] of a point of a body's frame in the world now."""
         index = self.system.body(body)
-        place(self.tables.dofs, self.tables.islands, self.q, self.v)
-        (p, R), (w, v) = body_pose(self.tables, index), body_twist(self.tables, index)
+        place(self._tables.dofs, self._tables.islands, self.q, self.v)
+        (p, R), (w, v) = body_pose(self._tables, index), body_twist(self._tables, index)
         arm = np.array(R).reshape(3, 3) @ np.array(at, float)
         return p + arm, v + np.cross(w, arm)
 
@@ -271,7 +252,7 @@ class Simulation:
 
     def energies(self) -> tuple[float, float, float]:
         """Kinetic energy, potential of gravity and of springs now [J]."""
-        kinetic, gravity, strain = energies(self.tables, self.q, self.v, self.time)
+        kinetic, gravity, strain = energies(self._tables, self.q, self.v, self.time)
         return float(kinetic), float(gravity), float(strain) + self.method.strain()
 
     def step(self, count: int = 1, *, dt: float | None = None) -> None:
@@ -412,18 +393,13 @@ class Simulation:
     def load_state(self, path: str | Path) -> None:
         """Go on from a state written by `save_state` of the same model, method and step."""
         snapshot.load(path, self._snapshot, self.method.make_room)
-        for name, (was_set, *numbers) in zip(self._forces, self._set_forces, strict=True):
-            self._push(name, None, None, np.zeros(3))
-            if was_set:
-                body = int(numbers[3])
-                where = None if body < 0 else self.system.bodies[body]
-                self._push(name, np.array(numbers[:3]), where, np.array(numbers[4:]))
+        self.method.scratch.restore()
 
     def _snapshot(self) -> dict[str, Any]:
         s = self._state
         return {
             "q": s.q, "v": s.v, "work": s.work, "clock": s.clock, "counts": s.counts, **self.method.memory(),
-            "forces": self._set_forces,
+            "forces": self.method.scratch.values,
             "model": np.array(snapshot.fingerprint(self.system)),
             "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),
         }  # fmt: skip

@@ -15,6 +15,7 @@ from ..errors import LinkworkError, UnsupportedError
 from ..integrate import State
 from ..observe import Block, Observer
 from ..rotation import Array
+from ..scratch import Scratch
 from ..switching import JointChange
 from ..system import System, rate_columns
 from ..tables import Tables
@@ -29,6 +30,8 @@ class Method(ABC):
     name: str
     adaptive = False
     system: System
+    scratch: Scratch
+    """Tables of this simulation that kernels write to: its own, the observer's and others'."""
     observer: Observer
     state: State
     changes: Sequence[JointChange] = ()
@@ -84,11 +87,6 @@ class Method(ABC):
         self.state.clock[0] = self.state.clock[2]
         self.state.clock[1] = dt
         self.state.counts[0] = 0
-
-    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
-        """Change a force load from now on: see System.set_force."""
-        self.system.set_force(self._tables, load, force, body, at)
-        self.observer.set_force(load, force, body, at)
 
     def disturb(self) -> None:  # noqa: B027
         """Forces have changed at once: the next step must not begin with what the last one ended with."""

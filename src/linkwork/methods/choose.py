@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..compile import Compiled
 from ..contacts import may_touch
 from ..distributed.launch import inside_mpi
 from ..errors import LinkworkError, UnsupportedError, nearest
-from ..model import Model
 from ..model.sealed import refusal, sealed_parts
 from ..schedule import positive
 from ..system import System
@@ -55,19 +55,21 @@ class Settings:
     sleep: float | None
     rho: float | None
 
-    def resolved(self, model: Model | System) -> Settings:
+    def resolved(self, model: Compiled | System) -> Settings:
         """The same with method, solver and integrator chosen; raises if something does not go together."""
         _one_of("method", self.method, METHODS)
         _one_of("solver", self.solver, SOLVERS)
         for name in ("dt", "tolerance", "epsilon", "erp", "budget", "slop", "sleep"):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
-        if isinstance(model, Model) and self.method != "components":
-            for owner, _ in sealed_parts(model):
+        if isinstance(model, Compiled) and self.method != "components":
+            for owner, _ in sealed_parts(model.model):
                 raise UnsupportedError(refusal(owner))
         method = self.method
         if method is None:
-            rows = isinstance(model, Model) and (self.solver is not None or row_features(model.flatten()))
+            rows = isinstance(model, Compiled) and (
+                self.solver is not None or row_features(model.flat, model.spanning.cuts)
+            )
             method = "simgc" if rows else "tree"
         if method in WHOLE and self.solver is not None:
             what = "has no constraints to solve" if method == "tree" else "has a solver of its own"
@@ -76,9 +78,9 @@ class Settings:
         chosen = dataclasses.replace(self, method=method, solver=solver)
         return dataclasses.replace(chosen, integrator=chosen._integrator(chosen.touching(model)))
 
-    def touching(self, model: Model | System) -> bool:
+    def touching(self, model: Compiled | System) -> bool:
         """Whether contact has to be looked for."""
-        return self.solver is not None and isinstance(model, Model) and bool(may_touch(model.flatten()))
+        return self.solver is not None and isinstance(model, Compiled) and bool(may_touch(model.flat))
 
     def _integrator(self, touching: bool) -> str:
         """The integrator, given or by default."""
@@ -134,7 +136,7 @@ class Settings:
             raise UnsupportedError("epsilon ends sequential impulses; use solver='impulses'")
 
 
-def make_method(model: Model | System, chosen: Settings) -> Method:
+def make_method(model: Compiled | System, chosen: Settings) -> Method:
     """The method for resolved settings."""
     name, integrator, solver, dt, budget = (
         chosen.method, chosen.integrator, chosen.solver, chosen.dt, chosen.budget,
@@ -144,7 +146,7 @@ def make_method(model: Model | System, chosen: Settings) -> Method:
     tolerance = DEFAULT_TOLERANCE if chosen.tolerance is None else chosen.tolerance
     if name == "tree":
         return TreeMethod(model, integrator, dt, tolerance)
-    if not isinstance(model, Model):
+    if not isinstance(model, Compiled):
         raise LinkworkError(f"method '{name}' needs the model itself, not a compiled system")
     if name in IMPLICIT:
         iterations = implicit.ITERATIONS if chosen.iterations is None else chosen.iterations
@@ -165,9 +167,9 @@ def make_method(model: Model | System, chosen: Settings) -> Method:
     return ImpulseMethod(model, name, dt, epsilon, iterations, budget, erp)
 
 
-def _components(model: Model, steps: Steps) -> ComponentMethod:
+def _components(model: Compiled, steps: Steps) -> ComponentMethod:
     """The component method in one process, or in as many as the model or mpiexec asks for."""
-    if sealed := next(sealed_parts(model), None):
+    if sealed := next(sealed_parts(model.model), None):
         if inside_mpi():
             raise UnsupportedError(
                 f"component '{sealed[0]}' is sealed and runs in a process of its own: start the model without mpiexec"

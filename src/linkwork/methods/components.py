@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import compile_apart, refuse_zero_inertia
+from ..compile import Compiled
 from ..elimination import Placement
 from ..errors import UnsupportedError
 from ..loads import JointFunction
@@ -15,9 +15,9 @@ from ..model import Model
 from ..observe import Block, DirectObserver
 from ..partition import refine
 from ..rotation import Array
-from ..subsystems import Subsystem, borders, hierarchy, ties
+from ..spanning import Edge
+from ..subsystems import Subsystem, borders, hierarchy, ties, without_merged
 from ..switching import Attachment
-from ..system import System
 from ..tables import SERVO_PLACE
 from .explicit import ExplicitMethod, soft_rows, too_stiff
 from .implicit import refuse
@@ -36,8 +36,9 @@ class ComponentMethod(ExplicitMethod):
 
     name = "components"
 
-    def __init__(self, model: Model, steps: Steps, partition: Subsystem | None = None):
-        flat = model.flatten()
+    def __init__(self, model: Model | Compiled, steps: Steps, partition: Subsystem | None = None):
+        compiled = Compiled.of(model)
+        flat = compiled.flat
         refuse(self.name, flat)
         for load in flat.loads.values():
             if isinstance(load, JointFunction):
@@ -49,26 +50,29 @@ class ComponentMethod(ExplicitMethod):
         self._dt, self._steps = steps.dt, steps
         self._integrator, self._tolerance, self._budget = steps.integrator, steps.tolerance, steps.budget
         self._relatives: Relatives | None = None
-        self._tied = ties(flat)
-        self._top = self._subsystems(model) if partition is None else partition
-        self._shown = model
-        start = self._first_start(model)
-        self._tables = start.system.fresh_tables()
-        self.observer: DirectObserver = DirectObserver(self._shown, start.system)
+        self._tied = ties(flat, self._merged(compiled))
+        self._top = (
+            self._subsystems(compiled)
+            if partition is None
+            else without_merged(partition, self._merged(compiled))
+        )
+        self._shown = compiled
+        start = self._first_start(compiled)
+        self._begin_scratch(compiled, start)
+        self.observer: DirectObserver = DirectObserver(self._shown, start.system, self.scratch)
         self._open(start)
         self.reset()
 
-    def _subsystems(self, model: Model) -> Subsystem:
+    def _subsystems(self, compiled: Compiled) -> Subsystem:
         """Those that the user wrote, divided further where that saves work."""
-        return refine(hierarchy(model), self._tied)
+        return refine(without_merged(hierarchy(compiled.model), compiled.merged), self._tied)
 
-    def _first_start(self, model: Model) -> Start:
-        def floats(model: Model) -> System:
-            system = compile_apart(model, {})
-            refuse_zero_inertia(system)
-            return system
+    def _merged(self, compiled: Compiled) -> tuple[Edge, ...]:
+        """Welds of bodies that count as one."""
+        return compiled.merged
 
-        return Start(model, True, floats)
+    def _first_start(self, compiled: Compiled) -> Start:
+        return Start(compiled, True, lambda _: compiled.apart)
 
     def _placement(self) -> Placement:
         return Placement([self._top], borders(self._top, self._tied))

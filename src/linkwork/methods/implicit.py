@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compile import Compiled
 from ..constrain import RowTable
 from ..contacts import may_touch
 from ..coordinates.tangent import SCRATCH
@@ -76,7 +77,7 @@ class ImplicitMethod(SampledMethod):
 
     def __init__(
         self,
-        model: Model,
+        model: Model | Compiled,
         name: str,
         integrator: str,
         dt: float,
@@ -89,7 +90,8 @@ class ImplicitMethod(SampledMethod):
             raise LinkworkError(f"rho is a spectral radius: from 0 to 1, not {rho!r}")
         if iterations < 1:
             raise LinkworkError(f"iterations must be at least 1, not {iterations!r}")
-        refuse(name, model.flatten())
+        compiled = Compiled.of(model)
+        refuse(name, compiled.flat)
         self.name, self._dt, self._integrator = name, dt, integrator
         self._rho = 1.0 if integrator == TRAPEZOIDAL else DEFAULT_RHO if rho is None else rho
         ticks = 0.0 if budget is None else budget * cycles_per_second()
@@ -100,17 +102,17 @@ class ImplicitMethod(SampledMethod):
             [*generalized_alpha(self._rho), TOLERANCE, iterations, HALVINGS, ticks, *finest]
         )
         self._part: Partition | None = None
-        start = self._first_start(model)
-        self._tables = start.system.fresh_tables()
-        self.observer: RowObserver = self._new_observer(model, start)
+        start = self._first_start(compiled)
+        self._begin_scratch(compiled, start)
+        self.observer: RowObserver = self._new_observer(compiled, start)
         self._open(start)
         self.reset()
 
-    def _first_start(self, model: Model) -> Start:
-        return Start(model, maximal=False)
+    def _first_start(self, compiled: Compiled) -> Start:
+        return Start(compiled, maximal=False)
 
-    def _new_observer(self, model: Model, start: Start) -> RowObserver:
-        return DirectObserver(model, start.system)
+    def _new_observer(self, compiled: Compiled, start: Start) -> RowObserver:
+        return DirectObserver(compiled, start.system, self.scratch)
 
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compile import Compiled
 from ..constrain import RowTable
 from ..coordinates.observe import read_joints
 from ..errors import LinkworkError
@@ -30,7 +31,7 @@ class ImpulseMethod(RowMethod):
 
     def __init__(
         self,
-        model: Model,
+        model: Model | Compiled,
         name: str,
         dt: float,
         epsilon: float,
@@ -44,14 +45,15 @@ class ImpulseMethod(RowMethod):
             raise LinkworkError(f"iterations must be at least 1, not {iterations!r}")
         self.name = name
         maximal = name == "simmc"
-        start = Start(model, maximal)
+        compiled = Compiled.of(model)
+        start = Start(compiled, maximal)
         start.system = in_world_axes(start.system)
         self._dt = dt
         ticks = NO_BUDGET if budget is None else budget * cycles_per_second()
         self._options = np.array([erp, epsilon, iterations, ticks, float(maximal)])
         self._settings = {"epsilon": epsilon, "iterations": iterations, "budget": budget, "erp": erp}
-        self._tables = start.system.fresh_tables()
-        self.observer: RowObserver = RowObserver(start.system)
+        self._begin_scratch(compiled, start)
+        self.observer: RowObserver = RowObserver(start.system, self.scratch)
         self._open(start)
         self.reset()
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..assemble import assemble
 from ..closure import clusters
-from ..compile import compile_model
+from ..compile import Compiled
 from ..constrain import RowTable
 from ..contacts import may_touch
 from ..coordinates.dynamics import body_pose, body_twist
@@ -19,7 +19,7 @@ from ..coordinates.factor import project_row
 from ..coordinates.tree import place
 from ..errors import LinkworkError, nearest
 from ..formulations.impulses import DEGENERATE
-from ..joints.base import AX, D
+from ..joints.base import AX, D, Joint
 from ..kernels.rows import measure
 from ..kinematics import Kinematics
 from ..mobility import analyse
@@ -39,10 +39,13 @@ _DEPENDENT = 1e-8  # sin² of the angle between a row and the others below which
 class Start:
     """A model with rows, compiled and assembled: a start on its constraints, in the coordinates of the method."""
 
-    def __init__(self, model: Model, maximal: bool, floats: Callable[[Model], System] | None = None):
-        """`floats` compiles a model with every body floating; the usual compiler by default."""
+    def __init__(
+        self, model: Model | Compiled, maximal: bool, floats: Callable[[Compiled], System] | None = None
+    ):
+        """`floats` tells the tables with every body floating; the usual ones by default."""
+        compiled = Compiled.of(model)
         self.maximal = maximal
-        self.tree = compile_model(model, rows=True)
+        self.tree = compiled.rows
         """In generalized coordinates, whatever the method."""
         assembly = assemble(self.tree)
         self.tree_q = assembly.q
@@ -57,8 +60,8 @@ class Start:
         """Which switchable joints hold, and where."""
         self.system, self.q, self.v = self.tree, assembly.q, assembly.v
         if maximal:
-            self.system = floats(model) if floats else compile_model(model, rows=True, maximal=True)
-            self.q, self.v = floating(model, self.system, self.tree, assembly.q, assembly.v)
+            self.system = floats(compiled) if floats else compiled.maximal
+            self.q, self.v = floating(compiled, self.system, self.tree, assembly.q, assembly.v)
 
     def switched(self, attachment: Attachment, tree_q: Array) -> Start:
         """The same mechanism with other joints attached, to be analysed at another pose of its tree."""
@@ -73,12 +76,11 @@ def _table(system: System) -> RowTable:
     return system.rows
 
 
-def row_features(flat: Flat) -> list[str]:
-    """What in a model needs constraints, by name."""
-    _, cuts, _ = spanning_tree(flat)
+def row_features(flat: Flat, cuts: Sequence[Joint] | None = None) -> list[str]:
+    """What in a model needs constraints, by name; `cuts`: where its loops are cut, if that is known."""
     found = [
         f"joint '{joint.name}' {'is attached and released' if joint.switchable else 'closes a loop'}"
-        for joint in cuts
+        for joint in (spanning_tree(flat).cuts if cuts is None else cuts)
     ]
     for joint in flat.joints.values():
         if joint.limits is not None:
@@ -229,14 +231,18 @@ def carry(table: RowTable, now: Constraints, old_table: RowTable, old: Constrain
             now.inputs[i] = old.inputs[old_table.drives.index(name)]
 
 
-def floating(model: Model, system: System, tree: System, q0: Array, v0: Array) -> tuple[Array, Array]:
+def floating(
+    model: Model | Compiled, system: System, tree: System, q0: Array, v0: Array
+) -> tuple[Array, Array]:
     """Coordinates and rates of floating bodies for those of the tree."""
-    flat = model.flatten()
+    flat = Compiled.of(model).flat
     tables = tree.fresh_tables()
     place(tables.dofs, tables.islands, q0, v0)
     q, v = system.q0.copy(), system.v0.copy()
     carriers = {placed.joint.b: placed for placed in system.joints.values() if placed.dofs}
     for index, (name, body) in enumerate(flat.bodies.items()):
+        if name not in carriers:  # it rides on another one
+            continue
         p, R = (np.array(part) for part in body_pose(tables, index))
         w, u = (np.array(part) for part in body_twist(tables, index))
         R = R.reshape(3, 3)

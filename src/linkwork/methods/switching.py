@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compile import Compiled
 from ..constrain import RowTable
 from ..coordinates.tree import place
 from ..errors import LinkworkError, nearest
@@ -20,6 +21,7 @@ from ..integrate import OK
 from ..kernels.rows import measure
 from ..observe import Block
 from ..rotation import Array
+from ..scratch import Scratch, settable_forces
 from ..switching import Attachment, Blow, Due, JointChange, blow, here, plan, tree_coordinates
 from ..tables import COORDINATE, HOLD, SPRING, Constraints
 from .base import Method
@@ -39,6 +41,10 @@ class RowMethod(Method):
     _start: Start
     _rows: RowTable
     _constraints: Constraints
+
+    def _begin_scratch(self, compiled: Compiled, start: Start) -> None:
+        self.scratch = Scratch(settable_forces(compiled.flat))
+        self._tables = self.scratch.tables("step", start.system)
 
     def _open(self, start: Start) -> None:
         """Begin with a mechanism as it starts."""

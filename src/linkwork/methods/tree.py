@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import compile_model
+from ..compile import Compiled
 from ..coordinates.dynamics import derive
 from ..errors import UnsupportedError
 from ..integrate import Tableau, dormand_prince, euler, new_state, rk4, run_adaptive, run_fixed
 from ..model import Model
 from ..observe import Block, TreeObserver
 from ..rotation import Array
+from ..scratch import Scratch, settable_forces
 from ..system import System, fresh
 from .base import Method, samples
 from .rows import row_features
@@ -26,21 +27,26 @@ class TreeMethod(Method):
 
     name = "tree"
 
-    def __init__(self, model: Model | System, integrator: str, dt: float, tolerance: float):
-        if isinstance(model, Model):
-            features = row_features(model.flatten())
+    def __init__(self, model: Model | Compiled | System, integrator: str, dt: float, tolerance: float):
+        compiled = None if isinstance(model, System) else Compiled.of(model)
+        if compiled is not None:
+            features = row_features(compiled.flat, compiled.spanning.cuts)
             if features:
                 raise UnsupportedError(
                     "the method 'tree' has no constraints, but "
                     + "; ".join(features)
                     + "; use method 'simgc'"
                 )
-        self.system = model if isinstance(model, System) else compile_model(model)
+            self.system = compiled.tree
+        else:
+            assert isinstance(model, System)
+            self.system = model
         self.adaptive = integrator == "adaptive"
         self._integrator, self._dt, self._tolerance = integrator, dt, tolerance
         self._tableau = TABLEAUS[integrator]()
-        self._tables = self.system.fresh_tables()
-        self.observer = TreeObserver(self.system)
+        self.scratch = Scratch(() if compiled is None else settable_forces(compiled.flat))
+        self._tables = self.scratch.tables("step", self.system)
+        self.observer = TreeObserver(self.system, self.scratch)
         self.reset()
 
     def reset(self) -> None:

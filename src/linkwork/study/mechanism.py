@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..compile import compile_model
+from ..compile import Compiled
 from ..contacts import may_touch
 from ..errors import LinkworkError, UnsupportedError, nearest
 from ..joints.base import BX, D, Joint
@@ -58,13 +58,14 @@ class Mechanism:
     Bodies that touch would carry load that nothing here knows of: a model with contact is refused.
     """
 
-    def __init__(self, model: Model):
-        touching = may_touch(model.flatten())
+    def __init__(self, model: Model | Compiled):
+        compiled = Compiled.of(model)
+        touching = may_touch(compiled.flat)
         if touching:
             raise UnsupportedError(
                 f"statics and inverse dynamics have no contact, but {'; '.join(touching)}; leave the materials out"
             )
-        self.system = _with_coordinate_rows(compile_model(model, rows=True))
+        self.system = _with_coordinate_rows(compiled.rows)
         assert self.system.rows is not None
         self.kin = Kinematics(self.system)
         rows, coords = self.kin.constraints.rows, self.kin.constraints.coords
