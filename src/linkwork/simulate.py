@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import time as wall
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -213,13 +213,19 @@ class Simulation:
         return self.method.read(name) if found is None else float(found[0][found[1]])
 
     def __setitem__(self, name: str, value: float) -> None:
-        found = self._find(name)
-        if found is None:
-            self.method.read(name)  # raises if there is no such name at all
-            raise LinkworkError(
-                f"'{name}' follows from the state of method '{self.method.name}'; it cannot be set"
-            )
-        found[0][found[1]] = value
+        """Set a coordinate or rate: see `set`."""
+        self.set({name: value})
+
+    def set(self, values: Mapping[str, float]) -> None:
+        """Set coordinates (`pivot.angle`) and rates (`pivot.angle_rate`) of joints, all at once.
+
+        Where loops or couplings hold a joint, everything they connect follows: the mechanism goes to the new pose along
+        the branch that it is on, and its rates to the nearest ones, by kinetic energy, that its joints allow. What is
+        set keeps its rate unless that is set too; freedoms that are not set move as little as possible, so set several
+        together to have them all. A value that cannot be reached raises a LinkworkError, which names the joint that
+        would stay open and how far it goes; the state is then as it was.
+        """
+        self.method.set(values)
 
     def _find(self, name: str) -> tuple[Array, int] | None:
         """Where a coordinate or rate stands in the state, if it does."""

@@ -6,7 +6,7 @@ import contextlib
 import os
 import time as wall
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -166,6 +166,11 @@ class JoinedMethod(ComponentMethod):
         self.close()
         raise UnsupportedError(
             "a model with parts in other processes cannot be changed while it moves: make the simulation anew"
+        )
+
+    def _bring(self, values: Mapping[str, float]) -> None:
+        raise UnsupportedError(
+            "coordinates of joints cannot be set while other processes hold parts of the model: start it in that pose"
         )
 
     def outcome(self) -> dict[str, Any]:

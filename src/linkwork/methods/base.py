@@ -6,7 +6,7 @@ Targets are step counts for methods of fixed steps and times [s] for the adaptiv
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,19 @@ class Method(ABC):
     def read(self, name: str) -> float:
         """A coordinate or rate that is not part of the state itself."""
         return float(self.state.q[self.system.coordinate(name)])  # raises, and tells the nearest name
+
+    def set(self, values: Mapping[str, float]) -> None:
+        """Set coordinates and rates of joints, all at once; see `Simulation.set`."""
+        for name, value in values.items():
+            array, index = self._place_of(name)
+            array[index] = value
+
+    def _place_of(self, name: str) -> tuple[Array, int]:
+        """Where a coordinate or rate stands in the state."""
+        rates = [column.name for column in self.system.rates]
+        if name in rates:
+            return self.state.v, rates.index(name)
+        return self.state.q, self.system.coordinate(name)  # raises, and tells the nearest name
 
     def strain(self) -> float:
         """Energy in springs that are rows [J]."""

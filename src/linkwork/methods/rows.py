@@ -43,7 +43,7 @@ class Start:
         self, model: Model | Compiled, maximal: bool, floats: Callable[[Compiled], System] | None = None
     ):
         """`floats` tells the tables with every body floating; the usual ones by default."""
-        compiled = Compiled.of(model)
+        self.compiled = compiled = Compiled.of(model)
         self.maximal = maximal
         self.tree = compiled.rows
         """In generalized coordinates, whatever the method."""
