@@ -66,6 +66,7 @@ class Compiled:
         """As it was written, with its components."""
         self.name, self.gravity = model.name, model.gravity
         self.flat = model.flatten()
+        self._frames: dict[str, _Frame] = {}  # of the model's joints in the assembled pose
 
     @classmethod
     def of(cls, model: Model | Compiled) -> Compiled:
@@ -114,6 +115,14 @@ class Compiled:
     def merged(self) -> tuple[Edge, ...]:
         """Welds of bodies that cannot float by themselves, from the inside outward: see `light_welds`."""
         return light_welds(self.flat, self.spanning.edges)
+
+    def joint_frame(self, joint: Joint) -> _Frame:
+        """Frame of a joint in the assembled pose, computed once for those of the model."""
+        if joint.name not in self.flat.joints:
+            return _joint_frame(self.flat, joint)
+        if joint.name not in self._frames:
+            self._frames[joint.name] = _joint_frame(self.flat, joint)
+        return self._frames[joint.name]
 
     def _tables(
         self,
@@ -167,6 +176,16 @@ def compile_apart(model: Model | Compiled, points: Mapping[str, Vector]) -> Syst
     return _Compiler(compiled, compiled.flat, True, floating(compiled.flat, points), True).system()
 
 
+def _joint_frame(flat: Flat, joint: Joint) -> _Frame:
+    if isinstance(joint.at, str):
+        p, R = flat.markers[joint.at].frame
+        if joint.axis is None and joint.reference is None:
+            return _Frame(p, R)
+        axis = joint.axis or (float(R[0, 2]), float(R[1, 2]), float(R[2, 2]))
+        return _Frame(p, frame_from_axis(axis, joint.reference))
+    return _Frame(np.array(joint.at), frame_from_axis(joint.axis or (0.0, 0.0, 1.0), joint.reference))
+
+
 class _Compiler:
     """Holds what is known so far while the tables are filled."""
 
@@ -176,7 +195,7 @@ class _Compiler:
         self.rows = rows
         self.apart = apart
         self.edges, self.cuts, self.notes = spanning.edges, spanning.cuts, list(spanning.notes)
-        self.tree_edges = compiled.spanning.edges
+        self.tree_edges, self.joint_frame = compiled.spanning.edges, compiled.joint_frame
         self.gravity = np.array(compiled.gravity)
         self.name = compiled.name
         self.frames = [_WORLD]  # of every dof in the assembled pose
@@ -254,7 +273,7 @@ class _Compiler:
     def _attach(self, edge: Edge) -> tuple[int, ...]:
         """Append the dofs of a tree joint and put its child body on the last of them."""
         joint, backwards = edge.joint, edge.reversed
-        frame = self._joint_frame(joint)
+        frame = self.joint_frame(joint)
         q, v = self.spans[joint.name][0].start, self.spans[joint.name][1].start
         numbered: list[tuple[Motion, int, int]] = []
         for motion in joint.motions():
@@ -305,15 +324,6 @@ class _Compiler:
         self.dofs = self._room[: count + 1]
         self.frames.append(frame)
         return len(self.dofs) - 1
-
-    def _joint_frame(self, joint: Joint) -> _Frame:
-        if isinstance(joint.at, str):
-            p, R = self.flat.markers[joint.at].frame
-            if joint.axis is None and joint.reference is None:
-                return _Frame(p, R)
-            axis = joint.axis or (float(R[0, 2]), float(R[1, 2]), float(R[2, 2]))
-            return _Frame(p, frame_from_axis(axis, joint.reference))
-        return _Frame(np.array(joint.at), frame_from_axis(joint.axis or (0.0, 0.0, 1.0), joint.reference))
 
     def _body_frame(self, body: str) -> _Frame:
         if body == GROUND:

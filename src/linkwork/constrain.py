@@ -147,7 +147,7 @@ class Constrainer:
     def _pair(self, joint: Joint) -> int:
         """Index of the frames of a joint; made on first use."""
         if joint.name not in self.pair_of:
-            frame = self.compiler._joint_frame(joint)
+            frame = self.compiler.joint_frame(joint)
             row: Any = np.zeros((), PAIR)
             for side, body in (("a", joint.a), ("b", joint.b)):
                 link = self.compiler.link_of[body]

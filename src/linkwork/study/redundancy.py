@@ -99,7 +99,7 @@ def diagnose(model: Model | Compiled, *, drawn: bool = False) -> Diagnosis:
     if diagnosis.mobility.mobility == 0 < diagnosis.mobility.instantaneous:
         diagnosis.skipped = "locked in a singular position, where redundant equations cannot be told from it"
     else:
-        _cure(bare.model, diagnosis, stresses)
+        _cure(bare, diagnosis, stresses)
     return diagnosis
 
 
@@ -308,7 +308,7 @@ def _options(stresses: _Stresses, name: str) -> list[_Option]:
     return found
 
 
-def _cure(model: Model, diagnosis: Diagnosis, stresses: _Stresses) -> None:
+def _cure(bare: Compiled, diagnosis: Diagnosis, stresses: _Stresses) -> None:
     """Give up equations loop by loop until none is redundant, then try the changed model."""
     for loop in diagnosis.loops:
         chosen = _choose(stresses, loop.joints, stresses.excess(loop.joints))
@@ -330,7 +330,7 @@ def _cure(model: Model, diagnosis: Diagnosis, stresses: _Stresses) -> None:
         return
     before = diagnosis.mobility
     try:
-        changed = analyse(compile_model(with_changes(model, diagnosis.replacements), rows=True))
+        changed = analyse(compile_model(with_changes(bare, diagnosis.replacements), rows=True))
         sound = changed.mobility == before.mobility and changed.redundant == diagnosis.remaining
     except LinkworkError:
         sound = False
