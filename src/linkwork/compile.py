@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -21,9 +21,10 @@ from .item import GROUND, Vector
 from .joints import Joint
 from .joints.base import Motion
 from .kernels.jit import COMPILED
+from .load import Load
 from .loads import KIND_CODES, JointFunction, Spring
-from .loads.base import Load
 from .model import Flat, Model
+from .placement import Frame
 from .rotation import Array, frame_from_axis, matrix
 from .shapes import MassProperties, combine
 from .spanning import Edge, Spanning, floating, spanning_tree
@@ -39,19 +40,7 @@ _AXIS_FRAMES = (
 )
 
 
-@dataclass(frozen=True)
-class _Frame:
-    """A frame in the world of the assembled pose."""
-
-    p: Array
-    R: Array
-
-    def of(self, other: _Frame) -> _Frame:
-        """`other` as seen from this frame."""
-        return _Frame(self.R.T @ (other.p - self.p), self.R.T @ other.R)
-
-
-_WORLD = _Frame(np.zeros(3), np.eye(3))
+_WORLD = Frame(np.zeros(3), np.eye(3))
 
 
 class Compiled:
@@ -66,7 +55,7 @@ class Compiled:
         """As it was written, with its components."""
         self.name, self.gravity = model.name, model.gravity
         self.flat = model.flatten()
-        self._frames: dict[str, _Frame] = {}  # of the model's joints in the assembled pose
+        self._frames: dict[str, Frame] = {}  # of the model's joints in the assembled pose
 
     @classmethod
     def of(cls, model: Model | Compiled) -> Compiled:
@@ -116,7 +105,7 @@ class Compiled:
         """Welds of bodies that cannot float by themselves, from the inside outward: see `light_welds`."""
         return light_welds(self.flat, self.spanning.edges)
 
-    def joint_frame(self, joint: Joint) -> _Frame:
+    def joint_frame(self, joint: Joint) -> Frame:
         """Frame of a joint in the assembled pose, computed once for those of the model."""
         if joint.name not in self.flat.joints:
             return _joint_frame(self.flat, joint)
@@ -176,14 +165,14 @@ def compile_apart(model: Model | Compiled, points: Mapping[str, Vector]) -> Syst
     return _Compiler(compiled, compiled.flat, True, floating(compiled.flat, points), True).system()
 
 
-def _joint_frame(flat: Flat, joint: Joint) -> _Frame:
+def _joint_frame(flat: Flat, joint: Joint) -> Frame:
     if isinstance(joint.at, str):
         p, R = flat.markers[joint.at].frame
         if joint.axis is None and joint.reference is None:
-            return _Frame(p, R)
+            return Frame(p, R)
         axis = joint.axis or (float(R[0, 2]), float(R[1, 2]), float(R[2, 2]))
-        return _Frame(p, frame_from_axis(axis, joint.reference))
-    return _Frame(np.array(joint.at), frame_from_axis(joint.axis or (0.0, 0.0, 1.0), joint.reference))
+        return Frame(p, frame_from_axis(axis, joint.reference))
+    return Frame(np.array(joint.at), frame_from_axis(joint.axis or (0.0, 0.0, 1.0), joint.reference))
 
 
 class _Compiler:
@@ -294,14 +283,14 @@ class _Compiler:
                     self.dofs["before"][link] = self.dofs["parent"][first]
                     made.append(link)
             else:
-                turned = _Frame(frame.p, frame.R @ _AXIS_FRAMES[motion.axis])
+                turned = Frame(frame.p, frame.R @ _AXIS_FRAMES[motion.axis])
                 link = self._add_dof(link, turned, joint, i, k, SCREW, sign * motion.rot, hand * motion.trans)
                 made.append(link)
         self.link_of[edge.child] = link
         return tuple(made)
 
     def _add_dof(
-        self, parent: int, frame: _Frame, joint: Joint, q: int, v: int, motion: int, rot: float, trans: float
+        self, parent: int, frame: Frame, joint: Joint, q: int, v: int, motion: int, rot: float, trans: float
     ) -> int:
         local = self.frames[parent].of(frame)
         row = np.zeros(1, DOF)
@@ -325,11 +314,11 @@ class _Compiler:
         self.frames.append(frame)
         return len(self.dofs) - 1
 
-    def _body_frame(self, body: str) -> _Frame:
+    def _body_frame(self, body: str) -> Frame:
         if body == GROUND:
             return _WORLD
         described = self.flat.bodies[body]
-        return _Frame(np.array(described.at), matrix(described.rotation))
+        return Frame(np.array(described.at), matrix(described.rotation))
 
     def _weigh(self) -> None:
         """Merge what rides rigidly on each dof into one inertia."""
@@ -424,7 +413,7 @@ class _Compiler:
             q0[q] = joint.start()
         return q0, v0
 
-    # --- what loads ask for (loads.base.Site) ---
+    # --- what loads ask for (load.Site) ---
 
     def point(self, at: Vector | str) -> Vector:
         return self.flat.markers[at].at if isinstance(at, str) else at
@@ -432,7 +421,7 @@ class _Compiler:
     def end(self, row: np.void, side: str, body: str, at: Vector | str | None) -> None:
         frame = self._body_frame(body)
         if at is not None:
-            frame = _Frame(np.array(self.point(at)), frame.R)
+            frame = Frame(np.array(self.point(at)), frame.R)
         link = self.link_of[body]
         local = self.frames[link].of(frame)
         row[side] = link

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .joints import Joint
 from .joints.base import AX, AZ, BX, D, Motion
 from .kernels.jit import COMPILED
 from .loads.spring import Spring
+from .placement import Placement
 from .tables import (
     BALL_AXIS,
     COORD,
@@ -32,9 +33,6 @@ from .tables import (
     TURN,
     Constraints,
 )
-
-if TYPE_CHECKING:
-    from .compile import _Compiler
 
 # Below this approach speed a limit does not bounce, whatever its restitution [rad/s or m/s].
 _BOUNCE = 1e-2
@@ -88,7 +86,7 @@ class RowTable:
 class Constrainer:
     """Collects pairs, coordinates and rows while a model is compiled."""
 
-    def __init__(self, compiler: _Compiler):
+    def __init__(self, compiler: Placement):
         self.compiler = compiler
         self.pairs: list[Any] = []
         self.coords: list[Any] = []

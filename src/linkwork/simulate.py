@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from . import __version__, snapshot
+from . import snapshot
 from .compile import Compiled
 from .coordinates.dynamics import body_pose, body_twist, energies
 from .coordinates.tree import place
-from .errors import LinkworkError, PartLostError, SimulationError
+from .errors import LinkworkError, PartLostError, SimulationError, need_positive
 from .explain import likely_reason
 from .integrate import OK, State
 from .methods import ContactMethod, Method, Touch, TouchEvent
@@ -25,10 +25,11 @@ from .model import Model
 from .observe import Block
 from .record import Record, RecordBuilder
 from .rotation import Array
-from .schedule import Schedule, positive
+from .schedule import Schedule
 from .stage import Stage, stage_of
 from .switching import JointChange
 from .system import System
+from .version import __version__
 
 # A balance that strays by more than this share of the energy in play is worth a warning.
 _BALANCE_BUDGET = 0.01
@@ -267,7 +268,7 @@ class Simulation:
         A new `dt` [s] holds from now on.
         """
         if dt is not None and dt != self.dt:
-            positive("dt", dt)
+            need_positive("dt", dt)
             self.dt = float(dt)
             self.method.change_step(self.dt)
         self._advance([self._later(count)], None)
@@ -298,13 +299,14 @@ class Simulation:
         multiples of dt. Without `reactions`, forces and torques in the joints are left out where they take extra
         time (some microseconds a sample). A run that fails raises a SimulationError that holds the record so far.
         """
-        positive("duration", duration)
+        need_positive("duration", duration)
         if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):
             raise LinkworkError("the state holds a number that is not finite; set it before running")
-        schedule = Schedule(self, duration, every, bool(until), callbacks)
+        dt = None if self.method.adaptive else self.dt
+        schedule = Schedule(self._later(0), dt, duration, every, bool(until), callbacks)
         self.method.observer.choose(reactions=reactions)
         builder = RecordBuilder(self.method.observer.groups, self._info(duration, schedule.every), save)
-        began, steps = wall.perf_counter(), self.steps
+        began, steps, start = wall.perf_counter(), self.steps, self.time
         self.method.observer.restart()
         self.method.observer.append(builder, self.method.now())
         failure: SimulationError | None = None
@@ -317,7 +319,7 @@ class Simulation:
             for call in calls:
                 call(self)
             if progress is not None:
-                progress(schedule.share())
+                progress(schedule.share(self.time - start))
             if until is not None and until(self):
                 break
         elapsed = wall.perf_counter() - began

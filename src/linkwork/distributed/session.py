@@ -24,6 +24,7 @@ from ..methods.implicit import refuse
 from ..methods.part import Crossing, Steps
 from ..methods.rows import Start
 from ..model import Component, Model
+from ..model.header import Header
 from ..partition import refine
 from ..results.files import need
 from ..rotation import Array
@@ -31,7 +32,6 @@ from ..solvers import layout
 from ..subsystems import hierarchy, ties
 from .exchange import Above
 from .links import Link, LinkLost
-from .sealed_file import Header
 from .share import Share
 
 INNER = "inside"

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
 from ..compile import Compiled
 from ..errors import LinkworkError, nearest
 from ..methods.choose import COMPONENTS, DEFAULT_DT, EXPLICIT, IMPLICIT, SOLVERS
@@ -36,6 +35,7 @@ from ..rotation import Array, Vector, matrix
 from ..scenes import Scene
 from ..simulate import Simulation
 from ..stage import Poses, Stage, stage_of
+from ..version import __version__
 from ..view.bounds import extent
 from .drives import Lever, levers
 from .files import inside

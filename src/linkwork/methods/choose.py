@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from ..compile import Compiled
 from ..contacts import may_touch
-from ..distributed.launch import inside_mpi
-from ..errors import LinkworkError, UnsupportedError, nearest
+from ..errors import LinkworkError, UnsupportedError, nearest, need_positive
 from ..model.sealed import refusal, sealed_parts
-from ..schedule import positive
+from ..providers import provider
 from ..system import System
 from . import direct, implicit, part, tree
 from .base import Method
@@ -61,7 +60,7 @@ class Settings:
         _one_of("solver", self.solver, SOLVERS)
         for name in ("dt", "tolerance", "epsilon", "erp", "budget", "slop", "sleep"):
             if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
+                need_positive(name, getattr(self, name))
         if isinstance(model, Compiled) and self.method != "components":
             for owner, _ in sealed_parts(model.model):
                 raise UnsupportedError(refusal(owner))
@@ -153,7 +152,8 @@ def make_method(model: Compiled | System, chosen: Settings) -> Method:
         kind = GlobalMethod if name == "global" else ImplicitMethod
         return kind(model, name, integrator, dt, chosen.rho, chosen.tolerance, iterations, budget)
     if name == COMPONENTS:
-        return _components(model, Steps(integrator, dt, tolerance, budget))
+        made: Method = provider("component method")(model, Steps(integrator, dt, tolerance, budget))
+        return made
     assert solver is not None
     epsilon = DEFAULT_EPSILON if chosen.epsilon is None else chosen.epsilon
     erp = DEFAULT_ERP if chosen.erp is None else chosen.erp
@@ -165,26 +165,6 @@ def make_method(model: Compiled | System, chosen: Settings) -> Method:
         return DirectMethod(model, name, integrator, dt, tolerance, budget)
     iterations = DEFAULT_ITERATIONS if chosen.iterations is None else chosen.iterations
     return ImpulseMethod(model, name, dt, epsilon, iterations, budget, erp)
-
-
-def _components(model: Compiled, steps: Steps) -> ComponentMethod:
-    """The component method in one process, or in as many as the model or mpiexec asks for."""
-    if sealed := next(sealed_parts(model.model), None):
-        if inside_mpi():
-            raise UnsupportedError(
-                f"component '{sealed[0]}' is sealed and runs in a process of its own: start the model without mpiexec"
-            )
-        from ..distributed.sealed import SealedMethod
-
-        return SealedMethod(model, steps)
-    if inside_mpi():
-        from ..distributed.ranked import RankedMethod, ranks, serve_rank
-
-        if ranks().rank > 0:
-            serve_rank(model, steps)
-        if ranks().size > 1:
-            return RankedMethod(model, steps, ranks())
-    return ComponentMethod(model, steps)
 
 
 def _one_of(what: str, name: str | None, known: Sequence[str]) -> None:

@@ -1,0 +1,30 @@
+"""Which component method moves a model: in one process, or in as many as the model or mpiexec asks for."""
+
+from __future__ import annotations
+
+from ..compile import Compiled
+from ..errors import UnsupportedError
+from ..methods.components import ComponentMethod
+from ..methods.part import Steps
+from ..model.sealed import sealed_parts
+from .launch import inside_mpi
+
+
+def component_method(compiled: Compiled, steps: Steps) -> ComponentMethod:
+    """The component method in one process, or in as many as the model or mpiexec asks for."""
+    if sealed := next(sealed_parts(compiled.model), None):
+        if inside_mpi():
+            raise UnsupportedError(
+                f"component '{sealed[0]}' is sealed and runs in a process of its own: start the model without mpiexec"
+            )
+        from .sealed import SealedMethod
+
+        return SealedMethod(compiled, steps)
+    if inside_mpi():
+        from .ranked import RankedMethod, ranks, serve_rank
+
+        if ranks().rank > 0:
+            serve_rank(compiled, steps)
+        if ranks().size > 1:
+            return RankedMethod(compiled, steps, ranks())
+    return ComponentMethod(compiled, steps)
