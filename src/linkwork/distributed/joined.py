@@ -12,11 +12,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..elimination import Placement
-from ..errors import LinkworkError, PartLostError, UnsupportedError
+from ..errors import LinkworkError, PartLostError
 from ..integrate import OK
 from ..item import GROUND
 from ..joints import Hinge, Weld
 from ..methods.base import Method
+from ..methods.capabilities import CHANGES
 from ..methods.components import ComponentMethod
 from ..methods.part import Steps
 from ..model import Body, Model
@@ -164,9 +165,7 @@ class JoinedMethod(ComponentMethod):
 
     def take_over(self, other: Method) -> None:
         self.close()
-        raise UnsupportedError(
-            "a model with parts in other processes cannot be changed while it moves: make the simulation anew"
-        )
+        self.require(CHANGES)
 
     def outcome(self) -> dict[str, Any]:
         return {**super().outcome(), "processes": self.times()}

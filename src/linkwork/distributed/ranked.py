@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NoReturn
 
@@ -17,6 +17,7 @@ import numpy as np
 from ..coordinates.observe import read_joints
 from ..errors import UnsupportedError
 from ..formulations.components import BAD
+from ..methods.capabilities import IN_RANKS, MOVED_FORCES, require
 from ..methods.components import ComponentMethod
 from ..methods.part import Crossing, Part, Steps
 from ..model import Model
@@ -178,6 +179,8 @@ def set_force(share: Share, load: str, force: Array | None, body: str | None, at
 class RankedMethod(JoinedMethod):
     """The whole model as rank 0 sees it: its own share, and lines to the others."""
 
+    circumstances = (IN_RANKS,)
+
     def __init__(self, model: Model, steps: Steps, ranks: Ranks):
         if ranks.busy:
             raise UnsupportedError(
@@ -195,10 +198,7 @@ class RankedMethod(JoinedMethod):
 
     def _share_out(self, model: Model, steps: Steps) -> None:
         flat, ranks = model.flatten(), self._ranks
-        if switchable := next((joint.name for joint in flat.joints.values() if joint.switchable), None):
-            raise UnsupportedError(
-                f"joint '{switchable}' can be attached and released, which several ranks cannot share; use one"
-            )
+        require(self.columns, flat)
         top, names = divide(hierarchy(model), ties(flat), ranks.size)
         compile_first()
         super().__init__(model, steps, top)
@@ -319,17 +319,14 @@ class RankedMethod(JoinedMethod):
         for window in (self._window, *self._others):
             system = window.share.system
             if load in system.loads and body is not None and body not in system.bodies:
-                raise UnsupportedError(
-                    f"force '{load}' cannot be put on body '{body}', which another rank holds"
+                self.require(
+                    MOVED_FORCES, f"force '{load}' is put on body '{body}', which another rank holds"
                 )
         super().set_force(load, force, body, at)
         set_force(self._share, load, force, body, at)
         arrays = {"at": at} if force is None else {"at": at, "force": force}
         for line in self._lines:
             ask(line, {"do": "force", "load": load, "body": body}, arrays)
-
-    def switch(self, attach: Collection[str], release: Collection[str]) -> None:
-        raise UnsupportedError("joints cannot be attached or released while several ranks share the model")
 
     def _went(self, lost: LinkLost) -> NoReturn:
         self._ranks.fail()

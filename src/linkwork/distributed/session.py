@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import LinkworkError
 from ..formulations.components import BAD
-from ..methods.implicit import refuse
+from ..methods.capabilities import require
 from ..methods.part import Crossing, Steps
 from ..methods.rows import Start
 from ..model import Component, Model
@@ -130,7 +130,7 @@ class SealedAttendant(Attendant):
             component.instance(INNER, at=asked["at"], rotation=asked["rotation"], mirror=asked["mirror"])
         )
         flat = model.flatten()
-        refuse("components", flat)
+        require(["components"], flat)
         ports = [f"{INNER}.{port}" for port in asked["ports"]]
         points = {port: flat.bodies[port].at for port in ports}
         tied = ties(flat)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..compile import compile_apart, refuse_zero_inertia
+from ..distributed.launch import inside_mpi
 from ..elimination import Placement
-from ..errors import UnsupportedError
-from ..loads import JointFunction
 from ..model import Model
+from ..model.sealed import sealed_parts
 from ..observe import Block, DirectObserver
 from ..partition import refine
 from ..rotation import Array
@@ -19,10 +20,46 @@ from ..subsystems import Subsystem, borders, hierarchy, ties
 from ..switching import Attachment
 from ..system import System
 from ..tables import SERVO_PLACE
+from .capabilities import IN_RANKS, require
 from .explicit import ExplicitMethod, soft_rows, too_stiff
-from .implicit import refuse
-from .part import Part, Relatives, Steps
+from .options import DEFAULT_TOLERANCE, Options, option
+from .part import INTEGRATORS, Part, Relatives, Steps
 from .rows import Start, settle
+
+
+@dataclass(frozen=True, kw_only=True)
+class Components(Options):
+    """The model's own hierarchy of components, one subsystem eliminated after the other, in one process or several.
+
+    Integrators: "rk4" (order 4; the default), "adams" (order 4, one evaluation a step), "adaptive" (order 5), "euler"
+    (order 1).
+    """
+
+    integrators: ClassVar = tuple(INTEGRATORS)
+    text: ClassVar = "smooth motions, subsystem by subsystem, in one process or many"
+    way: ClassVar[str] = "components"
+
+    tolerance: float | None = option(None, "Local error that adaptive steps keep; 1e-8 by default.")
+    budget: float | None = option(None, "Time that a step may take [s]; steps that take longer are told.")
+
+    def _build(self, model: Model, dt: float) -> ComponentMethod:
+        assert self.integrator is not None
+        steps = Steps(self.integrator, dt, self.tolerance or DEFAULT_TOLERANCE, self.budget)
+        sealed = any(sealed_parts(model))
+        if inside_mpi():
+            if sealed:
+                require([self.way, IN_RANKS], model.flatten())
+            from ..distributed.ranked import RankedMethod, ranks, serve_rank
+
+            if ranks().rank > 0:
+                serve_rank(model, steps)
+            if ranks().size > 1:
+                return RankedMethod(model, steps, ranks())
+        if sealed:
+            from ..distributed.sealed import SealedMethod
+
+            return SealedMethod(model, steps)
+        return ComponentMethod(model, steps)
 
 
 class ComponentMethod(ExplicitMethod):
@@ -34,17 +71,10 @@ class ComponentMethod(ExplicitMethod):
     in, divided further where that saves work.
     """
 
-    name = "components"
+    name = Components.way
 
     def __init__(self, model: Model, steps: Steps, partition: Subsystem | None = None):
         flat = model.flatten()
-        refuse(self.name, flat)
-        for load in flat.loads.values():
-            if isinstance(load, JointFunction):
-                raise UnsupportedError(
-                    f"load '{load.name}' acts on the coordinates of joint '{load.joint}', which method '{self.name}' "
-                    f"does not have: its bodies float; use method 'simgc'"
-                )
         self.adaptive = steps.adaptive
         self._dt, self._steps = steps.dt, steps
         self._integrator, self._tolerance, self._budget = steps.integrator, steps.tolerance, steps.budget

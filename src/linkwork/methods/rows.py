@@ -1,4 +1,4 @@
-"""Rows of a model as methods take them: what needs them, where they start, which of them matter."""
+"""Rows of a model as methods take them: where they start, which of them matter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from ..assemble import assemble
 from ..closure import clusters
 from ..compile import compile_model
 from ..constrain import RowTable
-from ..contacts import may_touch
 from ..coordinates.dynamics import body_pose, body_twist
 from ..coordinates.factor import project_row
 from ..coordinates.tree import place
@@ -23,10 +22,9 @@ from ..joints.base import AX, D
 from ..kernels.rows import measure
 from ..kinematics import Kinematics
 from ..mobility import analyse
-from ..model import Flat, Model
+from ..model import Model
 from ..order import elimination_order, touched
 from ..rotation import Array, matrix, quaternion
-from ..spanning import spanning_tree
 from ..switching import Attachment, configured
 from ..system import System
 from ..tables import COORDINATE, DOT, HOLD, Constraints
@@ -71,23 +69,6 @@ class Start:
 def _table(system: System) -> RowTable:
     assert system.rows is not None
     return system.rows
-
-
-def row_features(flat: Flat) -> list[str]:
-    """What in a model needs constraints, by name."""
-    _, cuts, _ = spanning_tree(flat)
-    found = [
-        f"joint '{joint.name}' {'is attached and released' if joint.switchable else 'closes a loop'}"
-        for joint in cuts
-    ]
-    for joint in flat.joints.values():
-        if joint.limits is not None:
-            found.append(f"joint '{joint.name}' has limits")
-        if any(joint.per_rate("friction")):
-            found.append(f"joint '{joint.name}' has dry friction")
-    found += [f"drive '{name}' acts on a joint" for name in flat.drives]
-    found += [f"'{name}' couples joints" for name in flat.couplings]
-    return found + may_touch(flat)
 
 
 def without_degenerate(system: System) -> tuple[RowTable, tuple[str, ...]]:

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..compile import compile_model
 from ..coordinates.dynamics import derive
-from ..errors import UnsupportedError
 from ..integrate import Tableau, dormand_prince, euler, new_state, rk4, run_adaptive, run_fixed
 from ..model import Model
 from ..observe import Block, TreeObserver
 from ..rotation import Array
 from ..system import System, fresh
 from .base import Method, samples
-from .rows import row_features
+from .options import DEFAULT_TOLERANCE, Options, option
 
 TABLEAUS: dict[str, Callable[[], Tableau]] = {"rk4": rk4, "euler": euler, "adaptive": dormand_prince}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree(Options):
+    """Open mechanisms, by articulated bodies. Integrators: "rk4" (order 4), "euler" (order 1), "adaptive" (order 5)."""
+
+    integrators: ClassVar = tuple(TABLEAUS)
+    text: ClassVar = "open mechanisms, by articulated bodies"
+    way: ClassVar[str] = "tree"
+
+    tolerance: float | None = option(None, "Local error that adaptive steps keep; 1e-8 by default.")
+
+    def build(self, model: Model | System, dt: float) -> TreeMethod:
+        return self._build(model, dt)
+
+    def _build(self, model: Model | System, dt: float) -> TreeMethod:
+        assert self.integrator is not None
+        return TreeMethod(model, self.integrator, dt, self.tolerance or DEFAULT_TOLERANCE)
 
 
 class TreeMethod(Method):
@@ -27,14 +45,6 @@ class TreeMethod(Method):
     name = "tree"
 
     def __init__(self, model: Model | System, integrator: str, dt: float, tolerance: float):
-        if isinstance(model, Model):
-            features = row_features(model.flatten())
-            if features:
-                raise UnsupportedError(
-                    "the method 'tree' has no constraints, but "
-                    + "; ".join(features)
-                    + "; use method 'simgc'"
-                )
         self.system = model if isinstance(model, System) else compile_model(model)
         self.adaptive = integrator == "adaptive"
         self._integrator, self._dt, self._tolerance = integrator, dt, tolerance

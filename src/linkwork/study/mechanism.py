@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..compile import compile_model
-from ..contacts import may_touch
-from ..errors import LinkworkError, UnsupportedError, nearest
+from ..errors import LinkworkError, nearest
 from ..joints.base import BX, D, Joint
 from ..kernels.signal import signal_value
 from ..kinematics import Kinematics
+from ..methods.capabilities import STUDIES, require
 from ..model import Model
 from ..rotation import Array
 from ..system import System
@@ -59,11 +59,7 @@ class Mechanism:
     """
 
     def __init__(self, model: Model):
-        touching = may_touch(model.flatten())
-        if touching:
-            raise UnsupportedError(
-                f"statics and inverse dynamics have no contact, but {'; '.join(touching)}; leave the materials out"
-            )
+        require([STUDIES], model.flatten())
         self.system = _with_coordinate_rows(compile_model(model, rows=True))
         assert self.system.rows is not None
         self.kin = Kinematics(self.system)
