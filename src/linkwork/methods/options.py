@@ -146,17 +146,17 @@ def _positive(name: str, value: Any) -> None:
 
 
 def _share(name: str, value: Any) -> None:
-    if not 0.0 < value <= 1.0:
+    if not (isinstance(value, numbers.Real) and 0.0 < float(value) <= 1.0):
         raise LinkworkError(f"{name} is a share of the gap: above 0 and at most 1, not {value!r}")
 
 
 def _radius(name: str, value: Any) -> None:
-    if not 0.0 <= value <= 1.0:
+    if not (isinstance(value, numbers.Real) and 0.0 <= float(value) <= 1.0):
         raise LinkworkError(f"{name} is a spectral radius: from 0 to 1, not {value!r}")
 
 
 def _count(name: str, value: Any) -> None:
-    if value < 1:
+    if not (isinstance(value, numbers.Integral) and int(value) >= 1):
         raise LinkworkError(f"{name} must be at least 1, not {value!r}")
 
 
