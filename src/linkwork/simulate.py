@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import time as wall
 from collections.abc import Callable, Mapping, Sequence
@@ -19,8 +18,10 @@ from .coordinates.tree import place
 from .errors import LinkworkError, PartLostError, SimulationError, need_positive
 from .explain import likely_reason
 from .integrate import OK, State
-from .methods import ContactMethod, Method, Touch, TouchEvent
-from .methods.choose import DEFAULT_DT, DEFAULT_TOLERANCE, Settings, make_method
+from .methods.base import Method
+from .methods.contact import Touch, TouchEvent
+from .methods.options import DEFAULT_DT, DEFAULT_TOLERANCE, Options
+from .methods.registry import options_for
 from .model import Model
 from .observe import Block
 from .record import Record, RecordBuilder
@@ -45,6 +46,10 @@ class Simulation:
     independent coordinates; they refuse limits, dry friction and contact. "components" keeps the model's hierarchy of
     components and eliminates one subsystem after the other, in this process or several; it refuses the same.
 
+    Or `method` is an object that holds all options but `dt`: `Tree`, `Direct`, `Impulses`, `Hybrid`, `Global`,
+    `Topological`, `Components`; `Direct(coordinates="maximal", integrator="rk4")` is "simmc" with the direct solver.
+    The other arguments are the same options by name; one that the method does not have is refused.
+
     `integrator` is one of fixed steps `dt` [s], or "adaptive" (order 5), which keeps the local error at `tolerance`
     and takes dt as its first step; asking for a `tolerance` is enough to get it. Fixed steps: "rk4" (order 4),
     "adams" (order 4, one evaluation a step; of the direct solver, its default), "euler" (semi-implicit, order 1; all
@@ -67,8 +72,8 @@ class Simulation:
         self,
         model: Model | Compiled | System,
         *,
-        method: str | None = None,
-        solver: str | None = None,
+        method: str | Options | None = None,
+        solver: str | Options | None = None,
         integrator: str | None = None,
         dt: float = DEFAULT_DT,
         tolerance: float | None = None,
@@ -82,24 +87,17 @@ class Simulation:
     ):
         what = model if isinstance(model, System) else Compiled.of(model)
         self._compiled = None if isinstance(what, System) else what
-        self._chosen = Settings(
-            method,
-            solver,
-            integrator,
-            float(dt),
-            tolerance,
-            epsilon,
-            iterations,
-            budget,
-            erp,
-            slop,
-            sleep,
-            rho,
-        ).resolved(what)
+        need_positive("dt", dt)
+        given = {
+            "integrator": integrator, "tolerance": tolerance, "epsilon": epsilon, "iterations": iterations,
+            "budget": budget, "erp": erp, "slop": slop, "sleep": sleep, "rho": rho,
+        }  # fmt: skip
+        self.options = options_for(what, method, solver, given)
+        """Of the method, with all that was left open chosen."""
         self.dt = float(dt)
-        self.tolerance = float(DEFAULT_TOLERANCE if tolerance is None else tolerance)
-        self.integrator = str(self._chosen.integrator)
-        self.method: Method = make_method(what, self._chosen)
+        self.tolerance = float(getattr(self.options, "tolerance", None) or DEFAULT_TOLERANCE)
+        self.integrator = str(self.options.integrator)
+        self.method: Method = self.options.build(what, self.dt)
         self._tables = self.method.scratch.tables("look", self.system)
 
     @cached_property
@@ -177,7 +175,7 @@ class Simulation:
 
         Time, coordinates, rates and commands of drives stay; forces that were set are again as the model writes them.
         """
-        other = Simulation(model, **dataclasses.asdict(self._chosen) | {"dt": self.dt})
+        other = Simulation(model, method=self.options, dt=self.dt)
         other.method.take_over(self.method)
         other.method.observer.take_over(self.method.observer)
         self._compiled, self.method, self._tables = other._compiled, other.method, other._tables
@@ -250,12 +248,12 @@ class Simulation:
 
     def touches(self) -> list[Touch]:
         """Where things pushed each other in the last step: names, points, normals, forces."""
-        return self.method.touches() if isinstance(self.method, ContactMethod) else []
+        return self.method.touches()
 
     @property
     def touch_events(self) -> list[TouchEvent]:
         """Beginnings and ends of contact since the start, in the order of time."""
-        return self.method.events if isinstance(self.method, ContactMethod) else []
+        return list(self.method.events)
 
     def energies(self) -> tuple[float, float, float]:
         """Kinetic energy, potential of gravity and of springs now [J]."""

@@ -111,9 +111,14 @@ def run(
     """Simulate a scene or a model file and report how far energy strayed."""
     if ranks is not None:
         from ..distributed.launch import inside_mpi, restart_in_ranks
+        from ..methods.capabilities import PROCESSES, has
+        from ..methods.registry import WAYS
 
-        if method != "components":
-            raise UnsupportedError("--ranks shares the work of method 'components'; say --method components")
+        sharing = [way.name for way in WAYS if has([way.name], PROCESSES)]
+        if method not in sharing:
+            raise UnsupportedError(
+                f"--ranks shares the work of method '{sharing[0]}'; say --method {sharing[0]}"
+            )
         if not inside_mpi():
             restart_in_ranks(ranks)
     model, found = find_subject(subject, settings)
@@ -183,7 +188,9 @@ _SOLVER_KEYS = (
 
 def _usual_method(found: Scene | None, solver: str | None) -> str | None:
     """The scene's own method, unless a solver is asked for that it does not have."""
-    if found is None or (solver is not None and found.method not in ("simgc", "simmc")):
+    from ..methods.registry import ways_of
+
+    if found is None or (solver is not None and not ways_of(method=found.method, solver=solver)):
         return None
     return found.method
 

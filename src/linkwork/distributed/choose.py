@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..compile import Compiled
-from ..errors import UnsupportedError
+from ..methods.capabilities import IN_RANKS, require
 from ..methods.components import ComponentMethod
 from ..methods.part import Steps
 from ..model.sealed import sealed_parts
@@ -12,11 +12,9 @@ from .launch import inside_mpi
 
 def component_method(compiled: Compiled, steps: Steps) -> ComponentMethod:
     """The component method in one process, or in as many as the model or mpiexec asks for."""
-    if sealed := next(sealed_parts(compiled.model), None):
+    if any(sealed_parts(compiled.model)):
         if inside_mpi():
-            raise UnsupportedError(
-                f"component '{sealed[0]}' is sealed and runs in a process of its own: start the model without mpiexec"
-            )
+            require([ComponentMethod.name, IN_RANKS], compiled.flat)
         from .sealed import SealedMethod
 
         return SealedMethod(compiled, steps)

@@ -17,6 +17,7 @@ from ..integrate import OK
 from ..item import GROUND
 from ..joints import Hinge, Weld
 from ..methods.base import Method
+from ..methods.capabilities import CHANGES
 from ..methods.components import ComponentMethod
 from ..methods.part import Steps
 from ..model import Body, Model
@@ -164,9 +165,7 @@ class JoinedMethod(ComponentMethod):
 
     def take_over(self, other: Method) -> None:
         self.close()
-        raise UnsupportedError(
-            "a model with parts in other processes cannot be changed while it moves: make the simulation anew"
-        )
+        self.require(CHANGES)
 
     def _bring(self, values: Mapping[str, float]) -> None:
         raise UnsupportedError(

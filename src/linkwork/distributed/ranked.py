@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NoReturn
 
@@ -18,6 +18,7 @@ from ..compile import Compiled
 from ..coordinates.observe import read_joints
 from ..errors import UnsupportedError
 from ..formulations.components import BAD
+from ..methods.capabilities import IN_RANKS, MOVED_FORCES, require
 from ..methods.components import ComponentMethod
 from ..methods.part import Crossing, Part, Steps
 from ..model import Model
@@ -180,6 +181,8 @@ def set_here(share: Share, load: str, force: Array | None, body: str | None, at:
 class RankedMethod(JoinedMethod):
     """The whole model as rank 0 sees it: its own share, and lines to the others."""
 
+    circumstances = (IN_RANKS,)
+
     def __init__(self, model: Model | Compiled, steps: Steps, ranks: Ranks):
         if ranks.busy:
             raise UnsupportedError(
@@ -197,10 +200,7 @@ class RankedMethod(JoinedMethod):
 
     def _share_out(self, compiled: Compiled, steps: Steps) -> None:
         flat, ranks = compiled.flat, self._ranks
-        if switchable := next((joint.name for joint in flat.joints.values() if joint.switchable), None):
-            raise UnsupportedError(
-                f"joint '{switchable}' can be attached and released, which several ranks cannot share; use one"
-            )
+        require(self.columns, flat)
         if compiled.merged:
             leader = carriers(flat.bodies, compiled.merged)[compiled.merged[0].child]
             raise UnsupportedError(
@@ -329,16 +329,13 @@ class RankedMethod(JoinedMethod):
         for window in (self._window, *self._others):
             system = window.share.system
             if load in system.loads and body is not None and body not in system.bodies:
-                raise UnsupportedError(
-                    f"force '{load}' cannot be put on body '{body}', which another rank holds"
+                self.require(
+                    MOVED_FORCES, f"force '{load}' is put on body '{body}', which another rank holds"
                 )
         set_here(self._share, load, force, body, at)
         arrays = {"at": at} if force is None else {"at": at, "force": force}
         for line in self._lines:
             ask(line, {"do": "force", "load": load, "body": body}, arrays)
-
-    def switch(self, attach: Collection[str], release: Collection[str]) -> None:
-        raise UnsupportedError("joints cannot be attached or released while several ranks share the model")
 
     def _went(self, lost: LinkLost) -> NoReturn:
         self._ranks.fail()

@@ -10,6 +10,7 @@ import numpy as np
 from ..compile import Compiled, compile_apart
 from ..elimination import Placement
 from ..errors import LinkworkError
+from ..methods.capabilities import WITH_SEALED_PARTS
 from ..methods.part import Crossing, Steps
 from ..methods.rows import Start
 from ..model import Model
@@ -29,6 +30,8 @@ from .share import foreign, without_ports
 
 class SealedMethod(JoinedMethod):
     """A model with sealed components: their ports are bodies here, all else is known to their own processes only."""
+
+    circumstances = (WITH_SEALED_PARTS,)
 
     def __init__(self, model: Model | Compiled, steps: Steps, partition: Subsystem | None = None):
         compiled = Compiled.of(model)

@@ -20,7 +20,7 @@ import numpy as np
 from ..compile import Compiled
 from ..errors import LinkworkError
 from ..formulations.components import BAD
-from ..methods.implicit import refuse
+from ..methods.capabilities import require
 from ..methods.part import Crossing, Steps
 from ..methods.rows import Start
 from ..model import Component, Model
@@ -132,7 +132,7 @@ class SealedAttendant(Attendant):
         )
         compiled = Compiled(model)
         flat = compiled.flat
-        refuse("components", flat)
+        require(["components"], flat)
         ports = [f"{INNER}.{port}" for port in asked["ports"]]
         points = {port: flat.bodies[port].at for port in ports}
         tied = ties(flat)

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..compile import Compiled, compile_apart
 from ..elimination import Placement
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import LinkworkError
 from ..item import GROUND, Refers, Vector
+from ..methods.capabilities import DISTANT_REPEATERS, IN_RANKS, refuse
 from ..methods.part import Part, Steps
 from ..methods.rows import settle
 from ..model import Body, Flat, Model
@@ -62,9 +63,8 @@ def excerpt(
     for coupling in model.couplings.values():
         for _, what, target in coupling.references():
             if what is Refers.JOINT and target not in model.joints:
-                raise UnsupportedError(
-                    f"'{coupling.name}' couples joint '{target}', which another process holds: place both in one"
-                )
+                items = [f"'{coupling.name}' couples joint '{target}', which another process holds"]
+                refuse(["components", IN_RANKS], {DISTANT_REPEATERS: items})
     return model
 
 

@@ -22,9 +22,10 @@ import numpy as np
 
 from ..compile import Compiled
 from ..errors import LinkworkError, nearest
-from ..methods.choose import COMPONENTS, DEFAULT_DT, EXPLICIT, IMPLICIT, SOLVERS
-from ..methods.contact import ContactMethod
-from ..methods.touching import TouchArrays, touch_arrays
+from ..methods.capabilities import WITH_CONTACT
+from ..methods.options import DEFAULT_DT, Options, option_names
+from ..methods.registry import WAYS, way_for
+from ..methods.touching import TouchArrays
 from ..model import Model
 from ..model.edit import with_item
 from ..observe import Observer
@@ -100,7 +101,7 @@ class Session:
         self.scene = scene
         self.folder = Path(folder)
         self.hand = Hand(self._opened.flat)
-        self._options = _defaults(model, scene, options)
+        self._options = _defaults(self._opened, scene, options)
         self._values: dict[str, float] = {}
         self.commands: dict[str, float] = {}
         """What drives were told by the operator."""
@@ -298,10 +299,7 @@ class Session:
 
     def methods(self) -> list[Method]:
         """What a selector of methods offers."""
-        found = [Method("tree", "tree", None)]
-        for method in EXPLICIT[1:]:
-            found += [Method(f"{method}, {solver}", method, solver) for solver in SOLVERS]
-        return [*found, *(Method(method, method, None) for method in (*IMPLICIT, COMPONENTS))]
+        return [Method(way.name, way.method, way.solver) for way in WAYS]
 
     # What there is to see
 
@@ -357,7 +355,7 @@ class Session:
     @property
     def touching(self) -> bool:
         """Whether things of this model can touch."""
-        return isinstance(self.loop.simulation.method, ContactMethod)
+        return WITH_CONTACT in self.loop.simulation.method.circumstances
 
     def watch_contacts(self, on: bool) -> None:
         """Keep `contacts` up to date, or no longer."""
@@ -457,8 +455,7 @@ class Session:
             return
 
         def copy(simulation: Simulation) -> None:
-            if isinstance(simulation.method, ContactMethod):
-                self.contacts = touch_arrays(simulation.method)
+            self.contacts = simulation.method.touch_arrays()
 
         with contextlib.suppress(LinkworkError):  # it has ended
             self._copied = self.loop.do(copy)
@@ -516,13 +513,18 @@ class Session:
                     points.append(point.copy())
 
 
-def _defaults(model: Model, scene: Scene | None, options: dict[str, Any]) -> dict[str, Any]:
+def _defaults(model: Compiled, scene: Scene | None, options: dict[str, Any]) -> dict[str, Any]:
     chosen = {name: value for name, value in options.items() if value is not None}
     if scene is not None:
         chosen.setdefault("dt", scene.dt)
         if scene.method is not None:
             chosen.setdefault("method", scene.method)
-    if chosen.get("method") != "tree":  # a step must not take longer than what it simulates
+    named = chosen.get("method"), chosen.get("solver")
+    if any(isinstance(name, Options) for name in named):
+        return chosen
+    if "budget" in option_names(
+        way_for(model, *named).options
+    ):  # a step must not take longer than it simulates
         chosen.setdefault("budget", chosen.get("dt", DEFAULT_DT))
     return chosen
 

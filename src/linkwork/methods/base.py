@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import LinkworkError
 from ..integrate import State
 from ..observe import Block, Observer
 from ..rotation import Array
@@ -19,6 +19,11 @@ from ..scratch import Scratch
 from ..switching import JointChange
 from ..system import System, rate_columns
 from ..tables import Tables
+from . import capabilities
+
+if TYPE_CHECKING:
+    from .contact import Touch, TouchEvent
+    from .touching import TouchArrays
 
 NO_BUDGET = 1e18  # clock ticks
 _CARRIED = 5  # coordinates, rates, work, clock and counts of a State; the rest is scratch
@@ -28,6 +33,10 @@ class Method(ABC):
     """A way to move a model; see the module."""
 
     name: str
+    solver: str | None = None
+    """Which one, of methods that have a choice."""
+    circumstances: tuple[str, ...] = ()
+    """Columns of the table of capabilities that take something away."""
     adaptive = False
     system: System
     scratch: Scratch
@@ -36,8 +45,23 @@ class Method(ABC):
     state: State
     changes: Sequence[JointChange] = ()
     """Joints that were attached and released since the start, in the order of time."""
+    events: Sequence[TouchEvent] = ()
+    """Beginnings and ends of contact since the start, in the order of time."""
     _dt: float
     _tables: Tables
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Where it stands in the table of capabilities."""
+        return (self.name if self.solver is None else f"{self.name}, {self.solver}", *self.circumstances)
+
+    def has(self, feature: str) -> bool:
+        """Whether it can do something: see `capabilities`."""
+        return capabilities.has(self.columns, feature)
+
+    def require(self, feature: str, *items: str) -> None:
+        """Raise if it cannot do something that is asked for because of some items."""
+        capabilities.refuse(self.columns, {feature: items})
 
     @abstractmethod
     def reset(self) -> None:
@@ -63,10 +87,10 @@ class Method(ABC):
 
     def switch(self, attach: Collection[str], release: Collection[str]) -> None:
         """Attach and release joints now, between two steps; what is so already stays as it is."""
-        names = ", ".join(f"'{name}'" for name in (*attach, *release))
-        raise UnsupportedError(
-            f"method '{self.name}' has no joints that can be attached or released, such as {names}"
+        self.require(
+            capabilities.SWITCHING, *(f"joint '{name}' is to be switched" for name in (*attach, *release))
         )
+        raise NotImplementedError
 
     def now(self) -> Block:
         """A sample of the present state."""
@@ -125,7 +149,20 @@ class Method(ABC):
 
     def accelerations(self) -> Array:
         """Accelerations of the rates of the state now [rad/s², m/s²]."""
-        raise UnsupportedError(f"method '{self.name}' works with impulses: it has no accelerations")
+        self.require(capabilities.ACCELERATIONS)
+        raise NotImplementedError
+
+    def touches(self) -> list[Touch]:
+        """Where things touched in the last step, near misses left out."""
+        return []
+
+    def touch_arrays(self) -> TouchArrays | None:
+        """The same as arrays; None if nothing can touch."""
+        return None
+
+    def loose_joints(self) -> list[str]:
+        """Of a method that stopped before a singular position: the joints whose equations fail there."""
+        return []
 
     def info(self) -> dict[str, Any]:
         """What a record should say about how it was made."""

@@ -3,26 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..compile import Compiled
 from ..elimination import Placement
-from ..errors import UnsupportedError
-from ..loads import JointFunction
 from ..model import Model
 from ..observe import Block, DirectObserver
 from ..partition import refine
+from ..providers import provider
 from ..rotation import Array
 from ..spanning import Edge
 from ..subsystems import Subsystem, borders, hierarchy, ties, without_merged
 from ..switching import Attachment
 from ..tables import SERVO_PLACE
 from .explicit import ExplicitMethod, soft_rows, too_stiff
-from .implicit import refuse
-from .part import Part, Relatives, Steps
+from .options import DEFAULT_TOLERANCE, Options, option
+from .part import INTEGRATORS, Part, Relatives, Steps
 from .rows import Start, settle
+
+
+@dataclass(frozen=True, kw_only=True)
+class Components(Options):
+    """The model's own hierarchy of components, one subsystem eliminated after the other, in one process or several.
+
+    Integrators: "rk4" (order 4; the default), "adams" (order 4, one evaluation a step), "adaptive" (order 5), "euler"
+    (order 1).
+    """
+
+    integrators: ClassVar = tuple(INTEGRATORS)
+    text: ClassVar = "smooth motions, subsystem by subsystem, in one process or many"
+    way: ClassVar[str] = "components"
+
+    tolerance: float | None = option(None, "Local error that adaptive steps keep; 1e-8 by default.")
+    budget: float | None = option(None, "Time that a step may take [s]; steps that take longer are told.")
+
+    def _build(self, model: Compiled, dt: float) -> ComponentMethod:
+        assert self.integrator is not None
+        steps = Steps(self.integrator, dt, self.tolerance or DEFAULT_TOLERANCE, self.budget)
+        made: ComponentMethod = provider("component method")(model, steps)
+        return made
 
 
 class ComponentMethod(ExplicitMethod):
@@ -34,18 +56,11 @@ class ComponentMethod(ExplicitMethod):
     in, divided further where that saves work.
     """
 
-    name = "components"
+    name = Components.way
 
     def __init__(self, model: Model | Compiled, steps: Steps, partition: Subsystem | None = None):
         compiled = Compiled.of(model)
         flat = compiled.flat
-        refuse(self.name, flat)
-        for load in flat.loads.values():
-            if isinstance(load, JointFunction):
-                raise UnsupportedError(
-                    f"load '{load.name}' acts on the coordinates of joint '{load.joint}', which method '{self.name}' "
-                    f"does not have: its bodies float; use method 'simgc'"
-                )
         self.adaptive = steps.adaptive
         self._dt, self._steps = steps.dt, steps
         self._integrator, self._tolerance, self._budget = steps.integrator, steps.tolerance, steps.budget

@@ -11,7 +11,6 @@ from ..compile import Compiled
 from ..constrain import RowTable
 from ..contact.detect import PATCHES, SIDE, WANTED_PAIRS, enlarge_detection, make_detection
 from ..coordinates.observe import read_joints
-from ..errors import LinkworkError
 from ..formulations import contact
 from ..integrate import new_state
 from ..kernels.clock import cycles_per_second
@@ -25,12 +24,15 @@ from ..solvers.touch import CLUSTER, Reach
 from ..system import System
 from ..tables import BALL, SCREW, Constraints, Tables
 from .base import NO_BUDGET, Method, samples
+from .capabilities import WITH_CONTACT
 from .rows import Start, carry, give_command, ordered_rows, redundant_rows, settle
 from .switching import RowMethod
+from .touching import TouchArrays, touch_arrays
 
 _EVENTS = 8192  # that wait to be read
 _KEPT_EVENTS = 100_000  # that are remembered: a live session has no end
 _NEAR = 10.0  # times the slop: shapes nearer than this are looked at even if nothing moves
+DEFAULT_ERP, DEFAULT_SLOP = 0.8, 1e-5
 TOLERANCE = 1e-6
 """Change of an acceleration at which the direct solver's iterations end [m/s² or rad/s²]; a thousand times that after
 eight of them, for what is still changing then hardly matters to the motion."""
@@ -74,6 +76,7 @@ class ContactMethod(RowMethod):
     """
 
     observer: ContactObserver
+    circumstances = (WITH_CONTACT,)
 
     def __init__(
         self,
@@ -88,11 +91,7 @@ class ContactMethod(RowMethod):
         slop: float,
         sleep: float | None,
     ):
-        if not 0.0 < erp <= 1.0:
-            raise LinkworkError(f"erp is a share of the gap: above 0 and at most 1, not {erp!r}")
-        if iterations < 1:
-            raise LinkworkError(f"iterations must be at least 1, not {iterations!r}")
-        self.name, self._solver, self._dt = name, solver, dt
+        self.name, self.solver, self._dt = name, solver, dt
         compiled = Compiled.of(model)
         start = Start(compiled, name == "simmc")
         assert start.system.colliders is not None
@@ -178,7 +177,6 @@ class ContactMethod(RowMethod):
         del self.events[:-_KEPT_EVENTS]
 
     def touches(self) -> list[Touch]:
-        """Where things touched in the last step, near misses left out."""
         found, owners = self._found, self.colliders.owners
         side, mounts, h = int(found.counts[SIDE]), self.colliders.colliders.mounts, self._dt
         made = []
@@ -195,6 +193,9 @@ class ContactMethod(RowMethod):
                     )
                 )  # fmt: skip
         return made
+
+    def touch_arrays(self) -> TouchArrays:
+        return touch_arrays(self)
 
     def change_step(self, dt: float) -> None:
         ratio = dt / self._dt  # the forces go on, so the impulses scale
@@ -262,7 +263,7 @@ class ContactMethod(RowMethod):
         return float(self.now()[6][0, 0])
 
     def info(self) -> dict[str, Any]:
-        return {"solver": self._solver, "integrator": "euler", **self._settings}
+        return {"solver": self.solver, "integrator": "euler", **self._settings}
 
     def report(self) -> dict[str, Any]:
         """The last step: sweeps, whether it was cut short, largest gap of a joint, contacts, deepest penetration."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..closure import Closure, yielding
 from ..compile import Compiled
+from ..contacts import may_touch
 from ..formulations import stepping
 from ..integrate import dormand_prince, new_state, rk4
 from ..kernels.clock import cycles_per_second
@@ -19,8 +21,10 @@ from ..rotation import Array
 from ..solvers import layout
 from ..switching import Attachment
 from ..tables import FRICTION, LIMIT, SERVO_PLACE, SERVO_RATE
-from .base import samples
+from .base import Method, samples
+from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
 from .explicit import ExplicitMethod, soft_rows, too_stiff
+from .options import DEFAULT_TOLERANCE, RowOptions, option
 from .rows import Start, ordered_rows, redundant_rows, settle
 
 INTEGRATORS = {
@@ -29,7 +33,41 @@ INTEGRATORS = {
     "adaptive": stepping.ADAPTIVE,
     "euler": stepping.EULER,
 }
+DEFAULT_SWEEPS = 100
 _PROBES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direct(RowOptions):
+    """The direct solver: loops closed to rounding, any mechanism; with contact at first order.
+
+    Integrators: "adams" (order 4, one evaluation a step; the default), "rk4" (order 4), "adaptive" (order 5) and
+    "euler" (impulses, order 1; all that there is with contact).
+    """
+
+    integrators: ClassVar = tuple(INTEGRATORS)
+    text: ClassVar = "any mechanism, constraints solved exactly"
+    solver: ClassVar = "direct"
+
+    tolerance: float | None = option(None, "Local error that adaptive steps keep; 1e-8 by default.")
+    iterations: int | None = option(
+        None, "Limit of sweeps over contacts a step; 100 by default.", contact=True
+    )
+    erp: float | None = option(
+        None,
+        "Share of a penetration beyond the slop that is removed in a step; 0.8 by default.",
+        contact=True,
+    )
+
+    def _build(self, model: Compiled, dt: float) -> Method:
+        assert self.integrator is not None
+        if not may_touch(model.flat):
+            tolerance = self.tolerance or DEFAULT_TOLERANCE
+            return DirectMethod(model, self.method, self.integrator, dt, tolerance, self.budget)
+        return ContactMethod(
+            model, self.method, self.solver, dt, 0.0, self.iterations or DEFAULT_SWEEPS, self.budget,
+            self.erp or DEFAULT_ERP, self.slop or DEFAULT_SLOP, self.sleep,
+        )  # fmt: skip
 
 
 class DirectMethod(ExplicitMethod):
@@ -38,6 +76,8 @@ class DirectMethod(ExplicitMethod):
     `integrator`: "adams" (order four, one evaluation a step), "rk4", "adaptive" (order five, keeps the local error at
     `tolerance`) or "euler" (impulses, order one). `budget`: time that a step should take at most [s].
     """
+
+    solver = Direct.solver
 
     def __init__(
         self,
@@ -169,7 +209,7 @@ class DirectMethod(ExplicitMethod):
         }
 
     def info(self) -> dict[str, Any]:
-        return {"solver": "direct", **super().info()}
+        return {"solver": self.solver, **super().info()}
 
     def outcome(self) -> dict[str, Any]:
         s = self._stats

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..compile import Compiled
 from ..constrain import RowTable
+from ..contacts import may_touch
 from ..coordinates.observe import read_joints
-from ..errors import LinkworkError
 from ..formulations.impulses import run_impulses, workspace
 from ..integrate import new_state
 from ..kernels.clock import cycles_per_second
@@ -18,8 +19,36 @@ from ..model import Model
 from ..observe import Block, RowObserver
 from ..rotation import Array
 from .base import NO_BUDGET, Method, samples
+from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
+from .options import RowOptions, option
 from .rows import Start, carry, give_command, in_world_axes, settle, without_degenerate
 from .switching import RowMethod
+
+
+@dataclass(frozen=True, kw_only=True)
+class Impulses(RowOptions):
+    """The papers' sequential impulses: any mechanism, at first order, in steps of predictable cost.
+
+    Integrator: "euler" (semi-implicit, order 1).
+    """
+
+    integrators: ClassVar = ("euler",)
+    text: ClassVar = "any mechanism, by sequential impulses of first order"
+    solver: ClassVar = "impulses"
+
+    epsilon: float = option(1e-6, "Change of impulses at which iterations end [N s].")
+    iterations: int = option(1000, "Limit of iterations a step.")
+    erp: float = option(
+        DEFAULT_ERP, "Share of a gap, or of a penetration beyond the slop, removed in a step."
+    )
+
+    def _build(self, model: Compiled, dt: float) -> Method:
+        if not may_touch(model.flat):
+            return ImpulseMethod(model, self.method, dt, self.epsilon, self.iterations, self.budget, self.erp)
+        return ContactMethod(
+            model, self.method, self.solver, dt, self.epsilon, self.iterations, self.budget, self.erp,
+            self.slop or DEFAULT_SLOP, self.sleep,
+        )  # fmt: skip
 
 
 class ImpulseMethod(RowMethod):
@@ -28,6 +57,8 @@ class ImpulseMethod(RowMethod):
     `epsilon`: impulse change at which iterations end [N s]; `iterations`: their limit a step; `budget`: time they
     may take a step [s], None for any; `erp`: share of a gap removed in a step.
     """
+
+    solver = Impulses.solver
 
     def __init__(
         self,
@@ -39,10 +70,6 @@ class ImpulseMethod(RowMethod):
         budget: float | None,
         erp: float,
     ):
-        if not 0.0 < erp <= 1.0:
-            raise LinkworkError(f"erp is a share of the gap: above 0 and at most 1, not {erp!r}")
-        if iterations < 1:
-            raise LinkworkError(f"iterations must be at least 1, not {iterations!r}")
         self.name = name
         maximal = name == "simmc"
         compiled = Compiled.of(model)
@@ -124,7 +151,7 @@ class ImpulseMethod(RowMethod):
         return float(self.now()[6][0, 0])
 
     def info(self) -> dict[str, Any]:
-        return {"solver": "impulses", "integrator": "euler", **self._settings}
+        return {"solver": self.solver, "integrator": "euler", **self._settings}
 
     def report(self) -> dict[str, Any]:
         """The last step: iterations, whether it was cut short, largest gap and its row."""

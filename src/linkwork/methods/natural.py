@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,8 +19,19 @@ from ..rotation import Array
 from ..solvers import multipliers as m
 from ..solvers.skyline import new_skyline
 from ..switching import Attachment, Blow, blow, tree_coordinates, tree_rates
-from .implicit import ImplicitMethod
+from .implicit import ImplicitMethod, ImplicitOptions
 from .rows import Start, floating
+
+
+@dataclass(frozen=True, kw_only=True)
+class Global(ImplicitOptions):
+    """Large steps of smooth motions: index-3 augmented Lagrangian in natural coordinates, by Newton's method."""
+
+    text: ClassVar = "large steps of smooth motions, in natural coordinates"
+    way: ClassVar[str] = "global"
+
+    def kind(self) -> type[ImplicitMethod]:
+        return GlobalMethod
 
 
 class GlobalMethod(ImplicitMethod):

@@ -1,10 +1,10 @@
-"""Rows of a model as methods take them: what needs them, where they start, which of them matter."""
+"""Rows of a model as methods take them: where they start, which of them matter."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -13,20 +13,18 @@ from ..assemble import assemble
 from ..closure import clusters
 from ..compile import Compiled
 from ..constrain import RowTable
-from ..contacts import may_touch
 from ..coordinates.dynamics import body_pose, body_twist
 from ..coordinates.factor import project_row
 from ..coordinates.tree import place
 from ..errors import LinkworkError, nearest
 from ..formulations.impulses import DEGENERATE
-from ..joints.base import AX, D, Joint
+from ..joints.base import AX, D
 from ..kernels.rows import measure
 from ..kinematics import Kinematics
 from ..mobility import analyse
-from ..model import Flat, Model
+from ..model import Model
 from ..order import elimination_order, touched
 from ..rotation import Array, matrix, quaternion
-from ..spanning import spanning_tree
 from ..switching import Attachment, configured
 from ..system import System
 from ..tables import COORDINATE, DOT, HOLD, Constraints
@@ -74,22 +72,6 @@ class Start:
 def _table(system: System) -> RowTable:
     assert system.rows is not None
     return system.rows
-
-
-def row_features(flat: Flat, cuts: Sequence[Joint] | None = None) -> list[str]:
-    """What in a model needs constraints, by name; `cuts`: where its loops are cut, if that is known."""
-    found = [
-        f"joint '{joint.name}' {'is attached and released' if joint.switchable else 'closes a loop'}"
-        for joint in (spanning_tree(flat).cuts if cuts is None else cuts)
-    ]
-    for joint in flat.joints.values():
-        if joint.limits is not None:
-            found.append(f"joint '{joint.name}' has limits")
-        if any(joint.per_rate("friction")):
-            found.append(f"joint '{joint.name}' has dry friction")
-    found += [f"drive '{name}' acts on a joint" for name in flat.drives]
-    found += [f"'{name}' couples joints" for name in flat.couplings]
-    return found + may_touch(flat)
 
 
 def without_degenerate(system: System) -> tuple[RowTable, tuple[str, ...]]:

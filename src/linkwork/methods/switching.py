@@ -27,6 +27,7 @@ from ..setting import Loops, Motion, bring
 from ..switching import Attachment, Blow, Due, JointChange, blow, here, plan, tree_coordinates, tree_rates
 from ..tables import COORDINATE, HOLD, SPRING, Constraints
 from .base import Method
+from .capabilities import SWITCHING
 from .rows import Start, carry, floating
 
 _ON_GRID = 1e-9  # a change this near to the end of a step, in steps, is at it
@@ -104,6 +105,7 @@ class RowMethod(Method):
         return self._start.attachment.attached
 
     def switch(self, attach: Collection[str], release: Collection[str]) -> None:
+        self.require(SWITCHING)
         for name in (*attach, *release):
             if name not in self.switchable:
                 raise LinkworkError(self._not_switchable(name))

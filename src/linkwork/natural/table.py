@@ -24,10 +24,9 @@ from ..coordinates.natural import (
     rigid_rows,
 )
 from ..coordinates.tree import place
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import LinkworkError
 from ..kernels.jit import COMPILED
 from ..kernels.rows import measure
-from ..loads import JointFunction
 from ..model import Model
 from ..rotation import Array
 from ..spanning import FLOATING
@@ -117,16 +116,9 @@ def natural_system(model: Model | Compiled) -> System:
     """A valid model with every body floating, as `choose` needs it.
 
     Bodies without inertia of their own are welcome: what has to accelerate is the mechanism, which the compiler of the
-    tree looks after. Loads on joint coordinates, which floating bodies do not have, are refused.
+    tree looks after. Loads on joint coordinates, which floating bodies do not have, are left out.
     """
-    compiled = Compiled.of(model)
-    for load in compiled.flat.loads.values():
-        if isinstance(load, JointFunction):
-            raise UnsupportedError(
-                f"load '{load.name}' acts on the coordinates of joint '{load.joint}', which natural coordinates do not "
-                "have; use a drive, or a body_function on the two bodies, or another method"
-            )
-    return compiled.floating
+    return Compiled.of(model).floating
 
 
 def choose(system: System, poses: Sequence[Array]) -> NaturalTable:

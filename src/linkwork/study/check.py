@@ -12,7 +12,8 @@ from ..assemble import Assembly, assemble
 from ..compile import Compiled
 from ..errors import LinkworkError, ModelError
 from ..item import GROUND
-from ..methods.choose import DEFAULT_DT
+from ..methods.capabilities import STIFF_SPRINGS
+from ..methods.options import DEFAULT_DT
 from ..model import Flat, Model
 from ..simulate import Simulation
 from ..system import System
@@ -156,7 +157,8 @@ def _look_at_mechanism(checkup: Checkup, compiled: Compiled, test_run: bool) -> 
     except LinkworkError as error:
         checkup._fail(error, "start")
         return
-    for level, where, what in stiff_parts(system, assembly.q, simulation.method.name == "tree", DEFAULT_DT):
+    explicit = not simulation.method.has(STIFF_SPRINGS)
+    for level, where, what in stiff_parts(system, assembly.q, explicit, DEFAULT_DT):
         checkup.add(level, where, what)
     if test_run and diagnosis is not None:
         trial, complaints = try_out(simulation, system, assembly.q, diagnosis.mobility.rank)

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..compile import Compiled
-from ..contacts import may_touch
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import LinkworkError
 from ..joints.base import Joint
 from ..kernels.signal import signal_value
 from ..linkage import NEARLY, RANK, Indices, Linkage, Lost, in_metres, null_space
+from ..methods.capabilities import STUDIES, require
 from ..model import Model
 from ..rotation import Array
 from ..tables import (
@@ -37,11 +37,7 @@ class Mechanism(Linkage):
 
     def __init__(self, model: Model | Compiled):
         compiled = Compiled.of(model)
-        touching = may_touch(compiled.flat)
-        if touching:
-            raise UnsupportedError(
-                f"statics and inverse dynamics have no contact, but {'; '.join(touching)}; leave the materials out"
-            )
+        require([STUDIES], compiled.flat)
         super().__init__(compiled.rows)
         self.limits = self._of_role(LIMIT)
         self.friction = self._of_role(FRICTION)
