@@ -27,8 +27,6 @@ class GlobalMethod(ImplicitMethod):
     Its state is that of floating bodies, which records are made of; the unknowns are kept beside it.
     """
 
-    _configuration = 0  # of records without reactions
-
     def _first_start(self, model: Model) -> Start:
         self._model = model
         return Start(model, maximal=True, floats=natural_system)
