@@ -1,7 +1,7 @@
 """What drives, springs, bushings and line functions exert, by name, at samples of a motion.
 
-A row's force is what the solver found for it; a load's is what its law gives for the sampled state. `ElementForces` is the
-one place that knows which of the two an element has.
+A row's force is what the solver found for it; a load's is what its law gives for the sampled state. `ElementForces` is
+the one place that knows which of the two an element has.
 """
 
 from __future__ import annotations

@@ -156,6 +156,16 @@ def derive(quantity: Derived, motion: MovingFrames, rows: int) -> Array:
     return np.hstack([np.empty((rows, 0)), *quantity.measure(motion)])
 
 
+def measurable(observed: Observed) -> dict[str, tuple[Stored, Group]]:
+    """Quantities that a simulation has and records, with their groups."""
+    found = {}
+    for quantity in STORED:
+        group = group_of(quantity, observed)
+        if group is not None:
+            found[quantity.group] = (quantity, group)
+    return found
+
+
 def derivable(frames: Frames, have: Sequence[str]) -> dict[str, tuple[Derived, Group]]:
     """Derived quantities that follow from the groups at hand and are not among them, with their groups."""
     found = {}

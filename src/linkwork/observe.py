@@ -22,13 +22,11 @@ from .frames import GROUND, Frame, Frames, MovingFrames
 from .measured import (
     ENERGIES,
     REACTIONS,
-    STORED,
     BodyMotion,
     Columns,
-    Stored,
     derivable,
     derive,
-    group_of,
+    measurable,
 )
 from .model import Model
 from .reactions import Reactions
@@ -138,7 +136,7 @@ class Observer(ABC):
     def __init__(self, system: System):
         self._system = system
         self._tables = system.fresh_tables()
-        self.bodies = system.bodies
+        self.bodies: Sequence[str] = system.bodies
         self._elements = ElementForces(system)
         self.elements: Columns = self._elements.columns
         self.frames = Frames(
@@ -151,10 +149,7 @@ class Observer(ABC):
 
     def _declare(self) -> None:
         """Find out what of all that is declared there is here; the last thing that a constructor does."""
-        found = [(quantity, group_of(quantity, self)) for quantity in STORED]
-        self._known: dict[str, tuple[Stored, Group]] = {
-            quantity.group: (quantity, group) for quantity, group in found if group is not None
-        }
+        self._known = measurable(self)
         self.set_frames(self.frames)
         self.choose(reactions=False)
 
@@ -218,6 +213,17 @@ class Observer(ABC):
         finally:
             self._memory = memory
         raise LinkworkError(f"there is no signal '{name}'{nearest(name, self.signals)}")
+
+    def column(self, name: str, data: dict[str, Array]) -> Array | None:
+        """A signal of a block that was observed, recorded or derived; None if it is neither."""
+        for group in self.groups:
+            if found := group.find(name):
+                return data[group.name][:, found[0]]
+        for derived, group in self._derived.values():
+            if found := group.find(name):
+                motion = MovingFrames(self.frames, self.bodies, data.__getitem__)
+                return derive(derived, motion, len(data["positions"]))[:, found[0]]
+        return None
 
     # --- what quantities are measured with ---
 

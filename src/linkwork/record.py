@@ -174,8 +174,12 @@ class Record:
         return str(self.info.get("scene") or self.info.get("model") or "")
 
     def find(self, pattern: str) -> list[str]:
-        """Names that match a pattern, where `*` stands for any text and `?` for any character."""
-        return matching(pattern, self._columns)
+        """Names that match a pattern, where `*` stands for any text and `?` for any character.
+
+        A vector or quaternion named without its components stands for all of them.
+        """
+        vectors = (group.columns[i] for group in self.groups.values() for i in group.find(pattern))
+        return matching(pattern, self._columns) or list(vectors)
 
     def unit(self, name: str) -> str:
         """Unit of a signal; `1` if it has none."""
@@ -305,7 +309,7 @@ class Record:
             return names
         chosen: dict[str, None] = {}
         for pattern in patterns:
-            names = self.find(pattern) or self.find(f"{pattern}.?")
+            names = self.find(pattern)
             if not names:
                 # A pattern is no misspelt name, but its text may be close to one.
                 hint = nearest(pattern, self._columns)

@@ -228,7 +228,8 @@ def run_impulses(tables, constraints, work, state, mean, stats, h, options, targ
     """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
 
     `mean`: accelerations over the last step before a target. options: erp, epsilon, iteration limit, budget in clock
-    ticks, 1 for blocks. stats: sum and maximum of iterations, steps cut short, largest gap and its row; of the last step: iterations, cut short, gap and its row.
+    ticks, 1 for blocks. stats: sum and maximum of iterations, steps cut short, largest gap and its row; of the last
+    step: iterations, cut short, gap and its row.
     """
     t0, clock, counts = state.clock[0], state.clock, state.counts
     limit, blocks = int(options[2]), options[4] != 0.0
