@@ -31,6 +31,7 @@ from linkwork import (
 from linkwork.cli import app
 from linkwork.drives import DCMotor, PositionServo, TorqueSource, VelocityServo
 from linkwork.live.session import Session
+from linkwork.model import Instance
 from linkwork.record import Record
 from linkwork.rotation import about, matrix
 from linkwork.scenes import find_scene
@@ -101,7 +102,7 @@ def thrown():
     pair.add(Body("one", at=(0.0, 0.0, 0.0), mass=2.0, inertia=(0.02, 0.03, 0.04)))
     pair.add(Body("two", at=(0.5, 0.0, 0.2), mass=1.0, inertia=(0.01, 0.02, 0.015), com=(0.05, 0.0, 0.0)))
     pair.add(Hinge("elbow", "one", "two", at=(0.3, 0.0, 0.0), axis=(0.0, 1.0, 1.0), velocity=2.0))
-    model.add(pair)
+    model.add(Instance("pair", pair))
     model.add(Free("flight", "ground", "pair.one", velocity=(0.3, 0.4, 2.0, 1.0, -2.0, 0.5)))
     return model
 
