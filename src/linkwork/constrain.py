@@ -16,7 +16,6 @@ from .kernels.jit import COMPILED
 from .loads import Bushing, LineFunction, Spring
 from .placement import Placement
 from .rotation import Array, frame_from_axis, matrix
-from .spanning import spanning_tree
 from .tables import (
     BALL_AXIS,
     COORD,
@@ -69,8 +68,10 @@ class RowTable:
     """Those of them whose rows are in this table."""
     needs: tuple[frozenset[str], ...] = ()
     """Of a table with switchable joints: which of them each of its rows needs."""
-    states: tuple[Column, ...] = ()
-    """Continuous states of elements, in the order of their numbers."""
+    states: int = 0
+    """Continuous states of elements."""
+    recorded: tuple[Column, ...] = ()
+    """Names and units of all states of elements, continuous and sampled, as samples have them."""
     whole: RowTable | None = None
     """Of a table that was made by `configured`: the one with the rows of all joints."""
 
@@ -113,13 +114,14 @@ class Constrainer:
         self.pair_of: dict[str, int] = {}
         self.coord_of: dict[str, dict[str, int]] = {}
         self.problems: list[Problem] = []
-        self.states: list[Column] = []
+        self.states = 0
+        self.recorded: list[Column] = []
 
     def table(self) -> RowTable:
         """All rows, in the order: joints as declared, springs, couplings, drives."""
         flat, tree = self.compiler.flat, self.compiler.spans
         joints = dict(flat.joints)
-        for edge in spanning_tree(flat)[0]:  # a part that hangs on nothing has a free joint of its own
+        for edge in self.compiler.tree_edges:  # a part that hangs on nothing has a free joint of its own
             joints.setdefault(edge.joint.name, edge.joint)
         for group, (name, joint) in enumerate(joints.items()):
             cut = name not in tree
@@ -152,7 +154,8 @@ class Constrainer:
             switchable,
             frozenset(switchable),
             tuple(self._needs(row, switchable) for row in self.rows) if switchable else (),
-            tuple(self.states),
+            self.states,
+            tuple(self.recorded),
         )
         return table.configured([name for name in switchable if joints[name].attached_at_start])
 
@@ -306,9 +309,11 @@ class Constrainer:
         if drive.law is not None:
             role, fields["law"] = LAW, _number(drive.law)
             if drive.law.state is not None:
-                fields["state"] = len(self.states)
-                name, unit = drive.law.state
-                self.states.append(Column(f"{drive.name}.{name}", self._unit(coord, unit)))
+                fields["state"] = self.states
+                self.states += 1
+            fields["column"], fields["slots"] = len(self.recorded), len(drive.law.memory)
+            for name, unit in (*([drive.law.state] if drive.law.state else []), *drive.law.memory):
+                self.recorded.append(Column(f"{drive.name}.{name}", self._unit(coord, unit)))
         if drive.along_rate:
             row = self._moving(coord, role, group, **fields)
         else:
@@ -387,7 +392,9 @@ def _number(law: Law) -> int:
 def _row(kind: int, role: int, group: int, **fields: Any) -> Any:
     row: Any = np.zeros((), ROW)
     row["kind"], row["role"], row["group"] = kind, role, group
-    row["pair"] = row["first"] = row["second"] = row["input"] = row["signal"] = row["state"] = -1
+    row["pair"] = row["first"] = row["second"] = row["input"] = row["signal"] = row["state"] = row[
+        "column"
+    ] = -1
     row["law"], row["strength"] = NO_LAW, np.inf
     row["sign"] = 1.0
     for name, value in fields.items():

@@ -81,6 +81,7 @@ LOAD = np.dtype(
         ("first", "i8"),  # first of its own numbers in `numbers`
         ("count", "i8"),  # how many
         ("potential", "f8"),  # energy stored in it now [J]
+        ("force", "f8", 3),  # what it exerts now [N]: pull along its line (first), or along its three axes
     ]
 )
 
@@ -212,6 +213,11 @@ ROW = np.dtype(
         ("x", "f8"),  # its continuous state
         ("flow", "f8"),  # and how fast that changes
         ("memory", "f8", 4),  # its sampled states
+        (
+            "column",
+            "i8",
+        ),  # place of its states among those that are recorded, the continuous one first; or -1
+        ("slots", "i8"),  # how many sampled states it has
         ("samples", "f8"),  # how often it has been sampled: the next time is at samples · period
         ("pull", "f8"),  # force by its law at the last evaluation, whatever it then was [N or N m]
         ("supplied", "f8"),  # power at that force [W]

@@ -218,6 +218,23 @@ def write_states(constraints, y, at):
 
 
 @kernel
+def sample_states(constraints, out):
+    """out[k] = k-th of all states of elements that are recorded."""
+    rows = constraints.rows
+    if out.shape[0] == 0:
+        return
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if row.column >= 0:
+            k = row.column
+            if row.state >= 0:
+                out[k] = row.x
+                k += 1
+            for j in range(row.slots):
+                out[k + j] = row.memory[j]
+
+
+@kernel
 def read_flows(constraints, y, at):
     """y[at …] = how fast states of elements change, as last evaluated."""
     rows = constraints.rows

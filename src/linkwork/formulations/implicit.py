@@ -19,7 +19,7 @@ import numpy as np
 
 from ..coordinates.natural import floating_accelerations, floating_state, place_natural
 from ..coordinates.observe import read_joints
-from ..elements.respond import sampling_due, take_samples, up_to_sample
+from ..elements.respond import sample_states, sampling_due, take_samples, up_to_sample
 from ..integrate import OK, finite, untouched
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel
@@ -329,6 +329,7 @@ def sample(tables, constraints, every_row, work, path, stats, t, out, row):
     out.work[row, 0], out.work[row, 1] = path.energy[0], path.energy[1]
     for i in range(constraints.rows.shape[0]):
         out.forces[row, i] = constraints.rows[i].force
+    sample_states(constraints, out.states[row])
     strain = read_joints(
         tables, every_row, out.q[row], out.v[row], out.t[row], out.values[row], out.rates[row]
     )

@@ -13,7 +13,14 @@ import numpy as np
 
 from ..coordinates.observe import read_joints
 from ..coordinates.tree import local_rate, retract
-from ..elements.respond import read_flows, read_states, sampling_due, up_to_sample, write_states
+from ..elements.respond import (
+    read_flows,
+    read_states,
+    sample_states,
+    sampling_due,
+    up_to_sample,
+    write_states,
+)
 from ..integrate import OK, TOO_SMALL, finite, untouched
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel, woven
@@ -524,6 +531,7 @@ def leave_sample(tables, constraints, every_row, motion, stats, t, out, sample):
     out.work[sample, 0], out.work[sample, 1] = y[2 * n], y[2 * n + 1]
     for i in range(constraints.rows.shape[0]):
         out.forces[sample, i] = constraints.rows[i].force
+    sample_states(constraints, out.states[sample])
     write_states(every_row, y, 2 * n + 2)
     strain = read_joints(tables, every_row, q, y[n : 2 * n], t, out.values[sample], out.rates[sample])
     gap, rows = 0.0, every_row.rows

@@ -78,6 +78,7 @@ def apply_bushing(load, tables, q, v, t):
         u = rotate(R, (numbers[axis], numbers[axis + 1], numbers[axis + 2]))
         p = (numbers[first + _STIFFNESS + k], numbers[first + _DAMPING + k])
         answer = spring_law(p, p, 0.0, dot3(u, d) - numbers[first + _REST + k], dot3(u, seen), 0.0)
+        load.force[k] = -answer.force
         f = add3(f, scale3(-answer.force, u))
         potential += answer.stored
         dissipated += answer.dissipated

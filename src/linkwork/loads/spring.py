@@ -54,7 +54,7 @@ def apply_spring(load, tables, q, v, t):
     length = norm3(d)
     u = scale3(1.0 / length, d) if length > 0.0 else (0.0, 0.0, 0.0)
     answer = spring_law(load.value, load.value, 0.0, length - load.value[2], dot3(u, sub3(v_b, v_a)), 0.0)
-    load.potential = answer.stored
+    load.potential, load.force[0] = answer.stored, -answer.force if length > 0.0 else 0.0
     push(tables, load.a, r_a, scale3(-answer.force, u))
     push(tables, load.b, r_b, scale3(answer.force, u))
     return 0.0, answer.dissipated

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..closure import Closure, yielding
+from ..compile import Compiled
+from ..contacts import may_touch
 from ..elements.stiffness import slopes_of, soft_rows, too_stiff
 from ..formulations import stepping
 from ..integrate import dormand_prince, new_state, rk4
@@ -19,8 +22,10 @@ from ..rotation import Array
 from ..solvers import layout
 from ..switching import Attachment
 from ..tables import LIMIT
-from .base import samples
+from .base import Method, samples
+from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
 from .explicit import ExplicitMethod
+from .options import DEFAULT_TOLERANCE, RowOptions, option
 from .rows import Start, ordered_rows, redundant_rows, settle
 
 INTEGRATORS = {
@@ -29,7 +34,41 @@ INTEGRATORS = {
     "adaptive": stepping.ADAPTIVE,
     "euler": stepping.EULER,
 }
+DEFAULT_SWEEPS = 100
 _PROBES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direct(RowOptions):
+    """The direct solver: loops closed to rounding, any mechanism; with contact at first order.
+
+    Integrators: "adams" (order 4, one evaluation a step; the default), "rk4" (order 4), "adaptive" (order 5) and
+    "euler" (impulses, order 1; all that there is with contact).
+    """
+
+    integrators: ClassVar = tuple(INTEGRATORS)
+    text: ClassVar = "any mechanism, constraints solved exactly"
+    solver: ClassVar = "direct"
+
+    tolerance: float | None = option(None, "Local error that adaptive steps keep; 1e-8 by default.")
+    iterations: int | None = option(
+        None, "Limit of sweeps over contacts a step; 100 by default.", contact=True
+    )
+    erp: float | None = option(
+        None,
+        "Share of a penetration beyond the slop that is removed in a step; 0.8 by default.",
+        contact=True,
+    )
+
+    def _build(self, model: Compiled, dt: float) -> Method:
+        assert self.integrator is not None
+        if not may_touch(model.flat):
+            tolerance = self.tolerance or DEFAULT_TOLERANCE
+            return DirectMethod(model, self.method, self.integrator, dt, tolerance, self.budget)
+        return ContactMethod(
+            model, self.method, self.solver, dt, 0.0, self.iterations or DEFAULT_SWEEPS, self.budget,
+            self.erp or DEFAULT_ERP, self.slop or DEFAULT_SLOP, self.sleep,
+        )  # fmt: skip
 
 
 class DirectMethod(ExplicitMethod):
@@ -39,17 +78,26 @@ class DirectMethod(ExplicitMethod):
     `tolerance`) or "euler" (impulses, order one). `budget`: time that a step should take at most [s].
     """
 
+    solver = Direct.solver
+
     def __init__(
-        self, model: Model, name: str, integrator: str, dt: float, tolerance: float, budget: float | None
+        self,
+        model: Model | Compiled,
+        name: str,
+        integrator: str,
+        dt: float,
+        tolerance: float,
+        budget: float | None,
     ):
+        compiled = Compiled.of(model)
         self.name = name
         self.adaptive = integrator == "adaptive"
         self._dt, self._integrator, self._tolerance, self._budget = dt, integrator, tolerance, budget
-        start = Start(model, name == "simmc")
-        self._tables = start.system.fresh_tables()
+        start = Start(compiled, name == "simmc")
+        self._begin_scratch(compiled, start)
         tableau = dormand_prince() if self.adaptive else rk4()
         self._tableau = np.vstack([tableau.a, tableau.b, tableau.c, tableau.e])
-        self.observer: DirectObserver = DirectObserver(model, start.system)
+        self.observer: DirectObserver = DirectObserver(compiled, start.system, self.scratch)
         self._open(start)
         self.reset()
 
@@ -59,9 +107,6 @@ class DirectMethod(ExplicitMethod):
         self._rows = ordered_rows(self.system, set(self._redundant))
         self._work = new_work(self._tables, self._rows.constraints)
         self._scale = self._probed()
-        self._configuration = self.observer.configure(
-            self.system, self._rows.names, start.attachment, start.tree_q
-        )
 
     def _fill(self) -> None:
         super()._fill()
@@ -80,7 +125,7 @@ class DirectMethod(ExplicitMethod):
         self._fill()
         settle(self._tables, self._constraints, start.q)
         settle(self._tables, self._every_row, start.q)
-        motion = layout.new_motion(self.system.nq, nv, len(self._constraints.inputs), len(self._rows.states))
+        motion = layout.new_motion(self.system.nq, nv, len(self._constraints.inputs), self._rows.states)
         motion.q[layout.NOW] = start.q
         now = motion.y[layout.NOW]
         now[nv : 2 * nv] = start.v
@@ -97,11 +142,9 @@ class DirectMethod(ExplicitMethod):
         """
         random = np.random.default_rng(0)
         options = np.array([stepping.PROBE, 0.0, 0.0, 0.0])
-        nothing = layout.Samples(*samples(0, self.system), *(np.empty((0, 0)) for _ in range(5)))
+        nothing = layout.Samples(*samples(0, self.system), *(np.empty((0, 0)) for _ in range(6)))
         constraints, stats = self._rows.fresh(), np.zeros(layout.STATS)
-        motion = layout.new_motion(
-            self.system.nq, self.system.nv, len(constraints.inputs), len(self._rows.states)
-        )
+        motion = layout.new_motion(self.system.nq, self.system.nv, len(constraints.inputs), self._rows.states)
         state = new_state(self._start.q, self._start.v)
         for _ in range(_PROBES):
             motion.q[layout.NOW] = self._start.q + random.normal(size=self.system.nq)
@@ -161,7 +204,7 @@ class DirectMethod(ExplicitMethod):
         }
 
     def info(self) -> dict[str, Any]:
-        return {"solver": "direct", **super().info()}
+        return {"solver": self.solver, **super().info()}
 
     def outcome(self) -> dict[str, Any]:
         s = self._stats
