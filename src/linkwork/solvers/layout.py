@@ -19,9 +19,9 @@ FIRST, START, ON, SIDE, KEPT = range(5)
 """First column of the envelope; element (i, j) of a matrix over rows stands at START + j; takes part; kept or at
 which bound; kept."""
 # dof: floats of each dof, numbered from 0: dof d of the table is d - 1
-INVERSE, FORCE, RESPONSE, RESPONSE_PLACE, RESPONSE_TURN, DELTA, DELTA_TURN = range(7)
-"""1/D of the factored inertia; forces, solved inward; scratch; displacements and changes of rates, numbered like
-rates."""
+INVERSE, FORCE, RESPONSE, RESPONSE_PLACE, RESPONSE_TURN, DELTA, DELTA_TURN, AHEAD = range(8)
+"""1/D of the factored inertia; forces, solved inward; scratch; displacements, changes of rates, and mean rates of a
+step less those at its end, numbered like rates."""
 # link: integers of each dof
 RATE, BEGIN, END = range(3)
 """Index of its rate; first row that touches it or anything it carries, and the one behind the last."""
