@@ -4,13 +4,16 @@ Semi-implicit Euler takes velocity products at the start of a step. The gyroscop
 then gains energy: nutation at the rate ν grows as exp(½ h ν² t). Here the torque τ of all other forces acts first, and
 the body then turns freely, by the implicit midpoint rule in its own axes, L being its angular momentum:
 
-    L₁ = L + h τ,   L⁺ = L₁ - h m × ½(L₁ + L⁺),   m = ½ J⁻¹(L₁ + L⁺),   R⁺ = R exp(h m)
+    L₁ = L + h τ,   L⁺ = L₁ - h m × ½(L₁ + L⁺),   m = ½ J⁻¹(L₁ + L⁺),   R⁺ = R cay(h m)
 
-The rule conserves |L| and ½ω·L at any step, for both are quadratic. J and L are about the centre of mass where the
+The rule conserves |L| and ½ω·L at any step, for both are quadratic; L⁺ = cay(h m)ᵀ L₁, so that R L stands in the world,
+cay being the rotation by 2 atan(½ h |m|) about m. J and L are about the centre of mass where the
 joint lets it go, about the centre of the ball elsewhere: exact for free bodies and for tops whose tip stands. Where a
 ball rides on bodies that give way or carries others, what couples them is still taken at the start of the step.
 Everything is written as a change of the bias force, and of the rates with which positions move.
 """
+
+import math
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, get3, get9, rotate, scale3, sub3, symmetric_times
@@ -116,19 +119,26 @@ def _turn_body(dofs, d, body, w, h):
     # Rates of a ball are those against what carries it, whose angular velocity u stays.
     V = dofs[dofs[d].before].V
     u = _back(R, (V[0], V[1], V[2]))
-    count = min(1 + int(h * dot3(w, w) ** 0.5 / _FAR), _MOST)
+    count = min(1 + int(h * math.sqrt(dot3(w, w)) / _FAR), _MOST)
     mean, share = (0.0, 0.0, 0.0), 1.0 / count
     for _ in range(count):
         m = _middle(J, after, w, h * share)
         a = scale3(0.5 * h * share, m)
         after, before = _turned(a, after), u
         u = _turned(a, u)
-        mean = add3(mean, scale3(share, sub3(m, scale3(0.5, add3(before, u)))))
+        mean = add3(mean, scale3(share, sub3(scale3(_angle(a), m), scale3(0.5, add3(before, u)))))
         w = sub3(scale3(2.0, m), w)
     change = rotate(R, sub3(steady, scale3(1.0 / h, sub3(after, L))))
     for k in range(3):
         body.p[k] += change[k]
     return sub3(mean, sub3(w, u))
+
+
+@inlined
+def _angle(a):
+    """atan |a| / |a|."""
+    size = math.sqrt(dot3(a, a))
+    return math.atan(size) / size if size > 0.0 else 1.0
 
 
 @inlined
