@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .coordinates.dynamics import derive
-from .coordinates.tree import local_rate, retract
+from .coordinates.dynamics import derive, load
+from .coordinates.gyroscopic import turn_freely
+from .coordinates.tree import accelerate, local_rate, retract
 from .kernels.jit import inlined, kernel
 
 SUPPLIED, DISSIPATED = 0, 1
@@ -124,12 +125,14 @@ def untouched(seen, q, v, inputs, write):
 
 
 @inlined
-def _euler_step(tables, q, v, work, delta, qdd, t, h):
-    """v ← v + h a(q, v, t);  q ← q ⊕ h v.  First order."""
-    supplied, dissipated = derive(tables, q, v, t, qdd)
+def _euler_step(tables, q, v, work, delta, qdd, turn, t, h):
+    """v ← v + h a(q, v, t);  q ← q ⊕ h v.  First order; bodies on balls turn as free ones do."""
+    supplied, dissipated = load(tables, q, v, t)
+    turn_freely(tables.dofs, h, turn)
+    accelerate(tables.dofs, qdd)
     for i in range(v.shape[0]):
         v[i] += h * qdd[i]
-        delta[i] = h * v[i]
+        delta[i] = h * (v[i] + turn[i])
     retract(tables.dofs, q, delta, q)
     work[SUPPLIED] += h * supplied
     work[DISSIPATED] += h * dissipated
@@ -201,7 +204,7 @@ def run_fixed(tables, tableau, state, h, targets, out_t, out_q, out_v, out_work)
         while counts[0] < targets[row]:
             t = t0 + counts[0] * h
             if tableau.b.shape[0] == 0:
-                _euler_step(tables, state.q, state.v, state.work, state.y, state.k[0], t, h)
+                _euler_step(tables, state.q, state.v, state.work, state.y, state.k[0], state.k[1], t, h)
             else:
                 _stages(tables, tableau, state, t, h)
                 _accept(tables, state)

@@ -9,14 +9,21 @@ from .tree import accelerate, inverse, place
 
 
 @inlined
-def derive(tables, q, v, t, qdd):
-    """(q, v, t) => joint accelerations; returns the power supplied and dissipated [W]."""
+def load(tables, q, v, t):
+    """(q, v, t) => I, p, tau of every dof; returns the power supplied and dissipated [W]."""
     lost = place(tables.dofs, tables.islands, q, v)  # (q, v) => R r S V A0 I p tau
     supplied, dissipated = 0.0, 0.0
     if tables.loads.shape[0] > 0:
         supplied, dissipated = apply_loads(tables, q, v, t)  # loads => p, tau
-    accelerate(tables.dofs, qdd)  # (I, p, tau) => qdd
     return supplied, dissipated + lost
+
+
+@inlined
+def derive(tables, q, v, t, qdd):
+    """(q, v, t) => joint accelerations; returns the power supplied and dissipated [W]."""
+    supplied, dissipated = load(tables, q, v, t)
+    accelerate(tables.dofs, qdd)  # (I, p, tau) => qdd
+    return supplied, dissipated
 
 
 @kernel

@@ -14,6 +14,7 @@ import numpy as np
 from ..contact.detect import NO_ROOM as _NO_PAIRS
 from ..contact.detect import OLD_PATCHES, PATCHES, SIDE, detect, relative_pose
 from ..coordinates.factor import factor, solve_inward, solve_outward
+from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.observe import read_joints
 from ..coordinates.tree import place, retract
 from ..elements.impulse import end_row, set_targets
@@ -21,13 +22,14 @@ from ..elements.respond import up_to_sample
 from ..integrate import OK, finite, sample
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel, woven
-from ..kernels.math3 import add3, cross3, dot3, get3, get9, rotate, scale3, set9, sub3, symmetric_times
+from ..kernels.math3 import add3, cross3, dot3, get3, get9, rotate, scale3, set9, sub3
 from ..kernels.rows import measure
 from ..kernels.spatial import dot6, get6, set6
 from ..loads import apply_loads
 from ..solvers.envelope import factor_envelope, solve_envelope
 from ..solvers.islands import settle_island
 from ..solvers.layout import (
+    AHEAD,
     BEGIN,
     DELTA,
     END,
@@ -105,7 +107,6 @@ def step(
     found,
     reach,
     space,
-    spins,
     q,
     v,
     energy,
@@ -120,6 +121,7 @@ def step(
     dofs, rows = tables.dofs, constraints.rows
     n = dofs.shape[0] - 1
     look(tables, constraints, work, q, v, t)  # (q, v, t) => R r S V I p, J, phi, rate
+    turn_freely(dofs, h, work.dof[AHEAD])  # V => p, mean rates
     if detect(tables, colliders, found, h, options[NEAR]) == _NO_PAIRS:
         return NO_PAIRS
     side, count = found.counts[SIDE], found.counts[PATCHES]
@@ -128,13 +130,13 @@ def step(
     # Impulses. Rows with bounds that were within them a step ago are taken to be so still, unless that proves wrong.
     set_targets(tables, constraints, t, h, options[ERP])
     _guess(work, reach, constraints, options)
-    spin(tables, spins, v, h, delta)
     sweeps, cut, residual, islands, eliminated = 0, 0, 0.0, 0, False
     for attempt in range(_GUESSES):
         if attempt > 0:  # the last one has left composite inertias behind
             place(dofs, tables.islands, q, v)
             if tables.loads.shape[0] > 0:
                 apply_loads(tables, q, v, t)
+            turn_freely(dofs, h, work.dof[AHEAD])
         coupled = _fold(tables, constraints, work, reach, v, h)
         factor(dofs, work.H, work.dof[INVERSE], work.dof[FORCE])  # (I, p, tau) => L D, forces
         _unfold(dofs, reach)
@@ -142,7 +144,7 @@ def step(
         solve_inward(dofs, work.H, work.dof[FORCE])
         if coupled:
             couple(tables, work)
-        _move_freely(dofs, work, reach, delta, h, options[SLEEP])
+        _move_freely(dofs, work, reach, v, h, options[SLEEP])
         eliminated = coupled and _eliminate(work, reach, rows, options[ELIMINATE] != 0.0)
         if not coupled:
             for r in range(rows.shape[0]):
@@ -188,7 +190,7 @@ def step(
     for d in range(n):
         i = work.link[RATE, d]
         v[i] = work.dof[DELTA, d]
-        delta[i] = h * (v[i] + shift[d])
+        delta[i] = h * (v[i] + work.dof[AHEAD, i] + shift[d])
     _report(rows, stats, sweeps, cut, residual, deepest, count, found)
     retract(dofs, q, delta, q)
     if eliminated:
@@ -365,54 +367,6 @@ def _transform(dofs, work, v, u):
             total += H[d, k] * v[work.link[RATE, i - 1]]
             i = dofs[i].parent
         u[d] = total
-
-
-@kernel
-def spin(tables, spins, v, h, out):
-    """out = v with free spinning bodies a step ahead of what explicit steps of their gyroscopic torque give.
-
-    Those would gain energy; Euler's equations of a body alone, I w' = -w × I w, are solved by a Runge-Kutta step
-    instead. spins: the first ball dof of each body that hangs on nothing and carries nothing.
-    """
-    dofs = tables.dofs
-    for i in range(v.shape[0]):
-        out[i] = v[i]
-    for k in range(spins.shape[0]):
-        dof = dofs[spins[k]]
-        body = dofs[spins[k] + 2]  # the last column carries the mass
-        j = dof.v
-        # The body's axes against those of the rates: those of the frame of the ball.
-        I = body.inertia
-        w = (v[j], v[j + 1], v[j + 2])
-        a = _euler(I, w)
-        b = _euler(I, add3(w, scale3(0.5 * h, a)))
-        c = _euler(I, add3(w, scale3(0.5 * h, b)))
-        d = _euler(I, add3(w, scale3(h, c)))
-        mean = scale3(1.0 / 6.0, add3(add3(a, scale3(2.0, b)), add3(scale3(2.0, c), d)))
-        extra = scale3(h, sub3(mean, a))
-        for m in range(3):
-            out[j + m] += extra[m]
-        # The centre of mass must not notice.
-        shift = rotate(get9(body.R), cross3(extra, get3(body.com)))
-        link = dof.parent
-        for _ in range(3):
-            axis = dofs[link]
-            out[axis.v] -= axis.trans * dot3(shift, (axis.R[2], axis.R[5], axis.R[8]))
-            link = axis.parent
-
-
-@inlined
-def _euler(I, w):
-    """w' of a body that spins freely, I: xx xy xz yy yz zz."""
-    t = cross3(symmetric_times(I, w), w)
-    a, b, c, d, e, f = I[0], I[1], I[2], I[3], I[4], I[5]
-    A, B, C = d * f - e * e, c * e - b * f, b * e - c * d
-    scale = 1.0 / (a * A + b * B + c * C)
-    return (
-        scale * (A * t[0] + B * t[1] + C * t[2]),
-        scale * (B * t[0] + (a * f - c * c) * t[1] + (b * c - a * e) * t[2]),
-        scale * (C * t[0] + (b * c - a * e) * t[1] + (a * d - b * b) * t[2]),
-    )
 
 
 @kernel
@@ -764,7 +718,7 @@ def _report(rows, stats, sweeps, cut, residual, deepest, count, found):
 
 @kernel
 def run_contact(
-    tables, constraints, colliders, work, found, reach, space, spins, state, mean, stats, events, event_count, h,
+    tables, constraints, colliders, work, found, reach, space, state, mean, stats, events, event_count, h,
     options, targets, out,
 ):  # fmt: skip
     """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
@@ -780,7 +734,7 @@ def run_contact(
             while left > 0.0:  # in one go, unless an element is sampled within the step
                 span = up_to_sample(constraints, t, left)
                 status = step(
-                    tables, constraints, colliders, work, found, reach, space, spins, state.q, state.v, state.work,
+                    tables, constraints, colliders, work, found, reach, space, state.q, state.v, state.work,
                     state.y, t, span, options, stats,
                 )  # fmt: skip
                 if status != OK:

@@ -13,6 +13,7 @@ and everything else takes as given. Relative and maximal coordinates differ in t
 import numpy as np
 
 from ..coordinates.factor import add_row, factor, solve_inward, solve_outward
+from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import place, retract
 from ..elements.impulse import end_row, set_targets
 from ..elements.respond import command_of, flow, note, power_of, respond, take_samples, with_state
@@ -23,6 +24,7 @@ from ..loads import apply_loads
 from ..solvers.box import EXACT, FLOOR, solve_box
 from ..solvers.envelope import factor_envelope, solve_envelope, solve_three, times_envelope
 from ..solvers.layout import (
+    AHEAD,
     BEGIN,
     DELTA,
     DELTA_TURN,
@@ -623,7 +625,9 @@ def _impact(tables, constraints, work, v, energy, t, event):
 def leap(tables, constraints, work, q, v, energy, delta, t, h):
     """Semi-implicit Euler with all rows as impulses within their bounds: first order, and no events needed."""
     rows, row, flag = constraints.rows, work.row, work.flag
-    gather(tables, constraints, work, q, v, t)
+    look(tables, constraints, work, q, v, t)
+    turn_freely(tables.dofs, h, work.dof[AHEAD])
+    factor(tables.dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
     energy[0] += h * work.report[LOADS_SUPPLIED]
     energy[1] += h * work.report[LOADS_DISSIPATED]
     set_targets(tables, constraints, t, h, 0.0)
@@ -640,7 +644,7 @@ def leap(tables, constraints, work, q, v, energy, delta, t, h):
     _respond(tables, work, P, h, delta)
     for i in range(v.shape[0]):
         v[i] += delta[i]
-        delta[i] = h * v[i]
+        delta[i] = h * (v[i] + work.dof[AHEAD, i])
     _times(work, work.J, v, row[SUM])
     for i in range(rows.shape[0]):
         if flag[ON, i] != 0:

@@ -15,13 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..coordinates.factor import factor, project_row, solve_inward, solve_outward
+from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.observe import read_joints
 from ..coordinates.tree import place, retract
 from ..elements.impulse import end_row, set_targets
 from ..elements.respond import up_to_sample
 from ..integrate import OK, finite, sample
 from ..kernels.clock import cycles
-from ..kernels.jit import kernel
+from ..kernels.jit import kernel, woven
 from ..kernels.rows import measure
 from ..loads import apply_loads
 from ..solvers.impulses import (
@@ -61,6 +62,7 @@ class Workspace(NamedTuple):
     B: np.ndarray
     block: np.ndarray
     ends: np.ndarray
+    turn: np.ndarray
 
 
 def workspace(dofs: int, depth: int, rows: int) -> Workspace:
@@ -69,11 +71,11 @@ def workspace(dofs: int, depth: int, rows: int) -> Workspace:
         np.zeros((dofs, depth)), np.zeros(dofs), np.zeros(dofs), np.zeros((rows, dofs)), np.zeros((rows, rows)),
         np.zeros(rows, np.int64), np.zeros((rows, 2), np.int64), np.zeros((rows, 2), np.int64),
         np.zeros(rows), np.zeros(rows), np.zeros((rows, COLUMNS)), np.zeros(dofs), np.zeros(rows, np.int64),
-        np.zeros((rows, rows)), np.zeros((2, rows)), np.zeros(rows + 1, np.int64),
+        np.zeros((rows, rows)), np.zeros((2, rows)), np.zeros(rows + 1, np.int64), np.zeros(dofs),
     )  # fmt: skip
 
 
-@kernel
+@woven
 def step(tables, constraints, work, q, v, energy, delta, t, h, erp, epsilon, limit, budget, blocks):
     """One step; returns (iterations, cut short, largest gap, its row).
 
@@ -87,6 +89,7 @@ def step(tables, constraints, work, q, v, energy, delta, t, h, erp, epsilon, lim
         supplied, dissipated = apply_loads(tables, q, v, t)  # loads => p, tau
         energy[0] += h * supplied
         energy[1] += h * dissipated
+    turn_freely(dofs, h, work.turn)  # V => p, turn
     measure(tables, constraints, q)  # frames => phi, J
     factor(dofs, work.H, work.D, work.rhs)  # (I, p, tau) => L D, rhs
     H = work.H
@@ -127,7 +130,7 @@ def step(tables, constraints, work, q, v, energy, delta, t, h, erp, epsilon, lim
 
     # Step 8: positions move with velocity and pseudo velocity.
     for i in range(n):
-        delta[i] = h * (v[i] + delta[i])
+        delta[i] = h * (v[i] + work.turn[i] + delta[i])
     retract(dofs, q, delta, q)
     gap, worst = 0.0, -1
     for i in range(rows.shape[0]):

@@ -20,8 +20,7 @@ from ..rotation import Array
 from ..solvers import layout
 from ..solvers.subspace import make_subspace
 from ..solvers.touch import CLUSTER, Reach
-from ..system import System
-from ..tables import BALL, SCREW, Constraints, Tables
+from ..tables import Constraints, Tables
 from .base import NO_BUDGET, Method
 from .capabilities import WITH_CONTACT
 from .rows import Start, carry, ordered_rows, redundant_rows, settle
@@ -100,7 +99,6 @@ class ContactMethod(RowMethod):
         self._report = contact.REPORT + 3 * len(self.colliders.owners)
         self._open(start)
         self._space = make_subspace(self.system.nv)
-        self._spins = _free_spins(self.system)
         ticks = NO_BUDGET if budget is None else budget * cycles_per_second()
         direct = solver == "direct"
         self._options = np.zeros(contact.OPTIONS)
@@ -156,7 +154,7 @@ class ContactMethod(RowMethod):
         while True:
             more, status = contact.run_contact(
                 self._tables, self._constraints, self.colliders.colliders, self._work, self._found, self._reach,
-                self._space, self._spins, self.state, self._mean, self._stats, self._events, self._event_count,
+                self._space, self.state, self._mean, self._stats, self._events, self._event_count,
                 self._dt, self._options, steps[done:], layout.Samples(*(part[done:] for part in out)),
             )  # fmt: skip
             done += more
@@ -291,22 +289,6 @@ class ContactMethod(RowMethod):
 def _three(x: Any) -> tuple[float, float, float]:
     a, b, c = x
     return float(a), float(b), float(c)
-
-
-def _free_spins(system: System) -> Array:
-    """First ball dof of each body that hangs on nothing and carries nothing: three slides from the world, one ball."""
-    dofs = system.tables.dofs
-    carriers = set(dofs["parent"][1:].tolist())
-    found = []
-    for d in np.flatnonzero(dofs["motion"] == BALL):
-        slides, link = 0, int(dofs["parent"][d])
-        while link != 0 and dofs["motion"][link] == SCREW and dofs["rot"][link] == 0.0:
-            slides, link = slides + 1, int(dofs["parent"][link])
-        inertia = dofs["inertia"][d + 2]
-        solid = inertia[0] * inertia[3] * inertia[5] > 0.0
-        if slides == 3 and link == 0 and int(d) + 2 not in carriers and dofs["rot"][d] > 0.0 and solid:
-            found.append(d)
-    return np.array(found, np.int64)
 
 
 def _new_reach(tables: Tables, constraints: Constraints, work: layout.Work, shapes: int) -> Reach:

@@ -19,9 +19,9 @@ FIRST, START, ON, SIDE, KEPT = range(5)
 """First column of the envelope; element (i, j) of a matrix over rows stands at START + j; takes part; kept or at
 which bound; kept."""
 # dof: floats of each dof, numbered from 0: dof d of the table is d - 1
-INVERSE, FORCE, RESPONSE, RESPONSE_PLACE, RESPONSE_TURN, DELTA, DELTA_TURN = range(7)
-"""1/D of the factored inertia; forces, solved inward; scratch; displacements and changes of rates, numbered like
-rates."""
+INVERSE, FORCE, RESPONSE, RESPONSE_PLACE, RESPONSE_TURN, DELTA, DELTA_TURN, AHEAD = range(8)
+"""1/D of the factored inertia; forces, solved inward; scratch; displacements, changes of rates, and mean rates of a
+step less those at its end, numbered like rates."""
 # link: integers of each dof
 RATE, BEGIN, END = range(3)
 """Index of its rate; first row that touches it or anything it carries, and the one behind the last."""
@@ -109,7 +109,7 @@ def new_samples(
     count: int, nq: int, nv: int, coords: int, rows: int, states: int, report: int = 3
 ) -> Samples:
     """Room for samples of a motion with so many coordinates and rates, coordinates of joints, rows, states of elements
-    and numbers of the solver: energy in springs that are rows [J], iterations, largest gap, and what else it reports."""
+    and numbers of the solver: energy in elements [J], iterations, largest gap, and what else it reports."""
     return Samples(
         np.empty(count), np.empty((count, nq)), np.empty((count, nv)), np.empty((count, 2)), np.empty((count, coords)),
         np.empty((count, coords)), np.empty((count, report)), np.empty((count, nv)), np.empty((count, rows)),
