@@ -35,6 +35,7 @@ from linkwork import (
     TorqueSource,
     UnsupportedError,
     VelocityServo,
+    Weld,
     scene,
 )
 from linkwork.cli.run import run as run_command
@@ -45,7 +46,9 @@ from linkwork.methods.capabilities import (
     ADAPTIVE,
     CHANGES,
     FEATURES,
+    IN_RANKS,
     LACKS,
+    LIGHT_PARTS,
     MOVED_FORCES,
     PROCESSES,
     REACTIONS,
@@ -53,6 +56,7 @@ from linkwork.methods.capabilities import (
     STIFF_SPRINGS,
     STUDIES,
     WITH_CONTACT,
+    WITH_SEALED_PARTS,
     called,
     require,
 )
@@ -157,6 +161,9 @@ MODELS = {
     "repeaters": lambda: arm(Repeater("belt", "elbow", "shoulder", ratio=-0.5), elbow={"velocity": -1.0}),
     "contact": touching,
     "bodies without inertia": lambda: scene("a01_pendulum"),
+    "light bodies welded to others": lambda: arm(
+        Body("tip", at=TIP, mass=0.5, inertia=(0.0, 0.0, 0.0)), Weld("glue", "lower", "tip", at=TIP)
+    ),
 }
 """A model for every feature that is found in models; sealed components need a file."""
 
@@ -356,6 +363,14 @@ def test_what_studies_refuse(feature, car):
     reason = REASONS[LACKS[STUDIES][feature]]
     with pytest.raises(UnsupportedError, match=f"^{STUDIES} {reason.why}, but .*; {reason.advice}$"):
         require([STUDIES], model.flatten())
+
+
+@pytest.mark.parametrize("circumstance", [IN_RANKS, WITH_SEALED_PARTS])
+def test_light_parts_are_not_divided_among_processes(circumstance):
+    told_ = told(circumstance, LIGHT_PARTS, "components")
+    with pytest.raises(UnsupportedError, match=told_) as caught:
+        require(["components", circumstance], model_with(LIGHT_PARTS).flatten())
+    assert "body 'lower' (with 'tip' welded to it)" in str(caught.value)
 
 
 # --- the tables themselves ---

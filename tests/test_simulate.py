@@ -353,8 +353,6 @@ def test_closing_angles_count_turns_however_coarse_the_samples(method, solver):
 @pytest.mark.parametrize("solver", ["direct", "impulses"])
 def test_what_a_method_cannot_do_is_refused_by_name(solver):
     simulation = Simulation(scene("double_four_bar"), method="simmc", solver=solver)
-    with pytest.raises(LinkworkError, match=r"'A0\.angle' follows from the state"):
-        simulation["A0.angle"] = 1.0
     with pytest.raises(LinkworkError, match=r"did you mean 'A0\.angle'"):
         simulation["A0.angel"]
     if solver == "impulses":

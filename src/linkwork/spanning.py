@@ -125,7 +125,7 @@ def floating(flat: Flat, points: Mapping[str, Vector] | None = None, merged: Seq
             continue
         riders = carried.get(name, [])
         parts = [flat.bodies[body] for body in (name, *(weld.child for weld in riders))]
-        com = combine([_in_world(body) for body in parts]).com if riders else _in_world(parts[0]).com
+        com = combine([in_world(body) for body in parts]).com if riders else in_world(parts[0]).com
         at = (float(com[0]), float(com[1]), float(com[2]))
         if points is not None:
             at = points.get(name, at)
@@ -135,5 +135,6 @@ def floating(flat: Flat, points: Mapping[str, Vector] | None = None, merged: Seq
     return Spanning(edges, [joint for joint in flat.joints.values() if joint.name not in inside], [])
 
 
-def _in_world(body: Body) -> MassProperties:
+def in_world(body: Body) -> MassProperties:
+    """Mass properties of a body seen from the world, in the assembled pose."""
     return body.mass_properties.placed(body.at, matrix(body.rotation))

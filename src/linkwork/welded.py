@@ -9,8 +9,9 @@ import numpy as np
 
 from .errors import ModelError, Problem
 from .item import GROUND
-from .model import Body, Flat
-from .spanning import FLOATING, Edge
+from .model import Body, Flat, Port
+from .shapes import MassProperties, combine
+from .spanning import FLOATING, Edge, in_world
 from .system import System
 
 # Share of its largest moment of inertia below which a body has none about an axis: rounding leaves some 1e-16.
@@ -28,11 +29,7 @@ def light_welds(flat: Flat, edges: Collection[Edge]) -> tuple[Edge, ...]:
     members: dict[str, set[str]] = defaultdict(set)
     for body, root in roots.items():
         members[root].add(body)
-    light = {
-        root
-        for root, bodies in members.items()
-        if any(body != GROUND and _is_light(flat.bodies[body]) for body in bodies)
-    }
+    light = {root for root, bodies in members.items() if any(_lacks_inertia(flat, body) for body in bodies)}
     return tuple(edge for edge in welds if roots[edge.child] in light)
 
 
@@ -50,8 +47,27 @@ def _roots(welds: Iterable[Edge]) -> dict[str, str]:
     return roots
 
 
-def _is_light(body: Body) -> bool:
-    properties = body.mass_properties
+def _lacks_inertia(flat: Flat, body: str) -> bool:
+    if body == GROUND or isinstance(flat.bodies[body], Port):
+        return False
+    return _is_light(flat.bodies[body].mass_properties)
+
+
+def too_light(flat: Flat, merged: Collection[Edge]) -> list[str]:
+    """Bodies that cannot float, not even as one with those that `merged` welds join them to."""
+    parts: dict[str, list[Body]] = defaultdict(list)
+    for name, root in carriers(flat.bodies, merged).items():
+        parts[root].append(flat.bodies[name])
+    return [
+        root
+        for root, bodies in parts.items()
+        if root != GROUND
+        and not any(isinstance(body, Port) for body in bodies)  # what it weighs is not known here
+        and _is_light(combine([in_world(body) for body in bodies]))
+    ]
+
+
+def _is_light(properties: MassProperties) -> bool:
     moments = np.linalg.eigvalsh(properties.inertia)
     return bool(properties.mass <= 0.0 or moments[0] <= _LIGHT * moments[2])
 

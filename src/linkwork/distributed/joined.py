@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..elimination import Placement
-from ..errors import LinkworkError, PartLostError, UnsupportedError
+from ..errors import LinkworkError, PartLostError
 from ..integrate import OK
 from ..item import GROUND
 from ..joints import Hinge, Weld
@@ -168,9 +168,7 @@ class JoinedMethod(ComponentMethod):
         self.require(CHANGES)
 
     def _bring(self, values: Mapping[str, float]) -> None:
-        raise UnsupportedError(
-            "coordinates of joints cannot be set while other processes hold parts of the model: start it in that pose"
-        )
+        self.require(CHANGES, *(f"'{name}' is set" for name in values))
 
     def outcome(self) -> dict[str, Any]:
         return {**super().outcome(), "processes": self.times()}

@@ -26,7 +26,6 @@ from ..observe import Block
 from ..rotation import Array
 from ..solvers import layout
 from ..subsystems import Subsystem, borders, hierarchy, ties
-from ..welded import carriers, label
 from .divide import divide
 from .exchange import Below, Line
 from .joined import COMPILING, JoinedMethod, ask, compile_first, contents, held
@@ -203,13 +202,7 @@ class RankedMethod(JoinedMethod):
 
     def _share_out(self, compiled: Compiled, steps: Steps) -> None:
         flat, ranks = compiled.flat, self._ranks
-        require(self.columns, flat)
-        if compiled.merged:
-            leader = carriers(flat.bodies, compiled.merged)[compiled.merged[0].child]
-            raise UnsupportedError(
-                f"body {label(leader, compiled.merged)} cannot be divided among ranks, nor float in parts: "
-                "write it as one body, or use one rank"
-            )
+        require(self.columns, flat, compiled.spanning)
         top, names = divide(hierarchy(compiled.model), ties(flat), ranks.size)
         compile_first()
         super().__init__(compiled, steps, top)

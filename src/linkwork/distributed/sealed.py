@@ -10,7 +10,7 @@ import numpy as np
 from ..compile import Compiled, compile_apart
 from ..elimination import Placement
 from ..errors import LinkworkError
-from ..methods.capabilities import WITH_SEALED_PARTS
+from ..methods.capabilities import WITH_SEALED_PARTS, require
 from ..methods.part import Crossing, Steps
 from ..methods.rows import Start
 from ..model import Model
@@ -35,6 +35,7 @@ class SealedMethod(JoinedMethod):
 
     def __init__(self, model: Model | Compiled, steps: Steps, partition: Subsystem | None = None):
         compiled = Compiled.of(model)
+        require(self.columns, compiled.flat, compiled.spanning)
         self._sealed = dict(sealed_parts(compiled.model))
         self._asked = {
             "ask": "join", "gravity": compiled.gravity, "integrator": steps.integrator, "dt": steps.dt,

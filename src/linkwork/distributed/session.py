@@ -20,7 +20,7 @@ import numpy as np
 from ..compile import Compiled
 from ..errors import LinkworkError
 from ..formulations.components import BAD
-from ..methods.capabilities import require
+from ..methods.capabilities import WITH_SEALED_PARTS, require
 from ..methods.part import Crossing, Steps
 from ..methods.rows import Start
 from ..model import Component, Model
@@ -132,7 +132,7 @@ class SealedAttendant(Attendant):
         )
         compiled = Compiled(model)
         flat = compiled.flat
-        require(["components"], flat)
+        require(["components", WITH_SEALED_PARTS], flat, compiled.spanning)
         ports = [f"{INNER}.{port}" for port in asked["ports"]]
         points = {port: flat.bodies[port].at for port in ports}
         tied = ties(flat)

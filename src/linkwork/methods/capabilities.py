@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ..errors import UnsupportedError
 from ..model import Flat
+from ..spanning import Spanning
 from .features import features
 
 WITH_CONTACT, IN_RANKS, WITH_SEALED_PARTS = "with contact", "in ranks", "with sealed parts"
@@ -18,6 +19,7 @@ STUDIES = "statics and inverse dynamics"
 
 SWITCHING, CONTACT, SEALED = "joints attached and released", "contact", "sealed components"
 SAMPLED = "sampled controllers"
+LIGHT_PARTS = "light bodies welded to others"
 STIFF_SPRINGS = "springs too stiff for the step"
 ACCELERATIONS, REACTIONS, ADAPTIVE = "accelerations", "reactions of joints", "adaptive steps"
 PROCESSES, CHANGES = "several processes", "changes while it moves"
@@ -42,7 +44,8 @@ REASONS = {
         "has no coordinates of joints that close loops", "use a drive, or a body_function on the two bodies"
     ),
     "mass": Reason(
-        "lets every body float by itself", "give it mass and inertia about all axes, or use method 'simgc'"
+        "lets every body float by itself",
+        "give it mass and inertia about all axes, weld it to a body that has them, or use method 'simgc'",
     ),
     "sealed": Reason("has to know all bodies", "only method 'components' can move it"),
     "alone": Reason("runs in one process", "use method 'components'"),
@@ -66,6 +69,10 @@ REASONS = {
     "past": Reason(
         "know no past, on which a sampled controller depends",
         "leave it out, or put a torque source in its place",
+    ),
+    "whole": Reason(
+        "lets every body float by itself",
+        "write it as one body with what it is welded to, or run it in one process",
     ),
     "across": Reason("cannot couple joints of different processes", "place both in one"),
 }
@@ -97,6 +104,7 @@ repeaters                           rows   +      +       +      +       +      
 contact                             rows   +      +       +      +       smooth smooth smooth      smooth
 sealed components                   sealed sealed sealed  sealed sealed  sealed sealed sealed      +
 bodies without inertia              +      +      +       mass   mass    +      +      +           mass
+light bodies welded to others       +      +      +       +      +       +      +      +           +
 springs too stiff for the step      stiff  +      +       +      +       +      +      +           +
 bushings too stiff for the step     stiff  +      +       +      +       +      +      +           +
 accelerations                       +      +      jumps   +      jumps   +      +      +           +
@@ -112,10 +120,11 @@ _TAKEN_AWAY = {
     WITH_CONTACT: {ACCELERATIONS: "touch", REACTIONS: "touch", ADAPTIVE: "fixed"},
     IN_RANKS: {
         SWITCHING: "comes", SEALED: "served", CHANGES: "apart", MOVED_FORCES: "theirs", DISTANT_REPEATERS: "across",
-        SAMPLED: "instants",
+        SAMPLED: "instants", LIGHT_PARTS: "whole",
     },
     WITH_SEALED_PARTS: {
         STIFF_SPRINGS: "inner", CHANGES: "apart", DISTANT_REPEATERS: "across", SAMPLED: "instants",
+        LIGHT_PARTS: "whole",
     },
     STUDIES: {
         CONTACT: "statics", SEALED: "ports", "joint functions at closed loops": "cut", SAMPLED: "past",
@@ -167,9 +176,9 @@ def refuse(columns: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> None:
         raise UnsupportedError("; ".join(sentences))
 
 
-def require(columns: Sequence[str], flat: Flat) -> None:
-    """Raise if a method lacks something that a model has."""
-    refuse(columns, features(flat, [feature for column in columns for feature in LACKS[column]]))
+def require(columns: Sequence[str], flat: Flat, spanning: Spanning | None = None) -> None:
+    """Raise if a method lacks something that a model has; `spanning`: which joints form its tree, if that is known."""
+    refuse(columns, features(flat, [feature for column in columns for feature in LACKS[column]], spanning))
 
 
 def called(column: str) -> str:

@@ -6,19 +6,22 @@ import math
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-import numpy as np
-
 from ..contacts import may_touch
-from ..coordinates.tree import NO_INERTIA
 from ..drive import Drive
 from ..loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Load, Spring, Torque
-from ..model import Body, Flat, Port
-from ..spanning import spanning_tree
+from ..model import Flat, Port
+from ..spanning import Edge, Spanning, spanning_tree
+from ..welded import carriers, label, light_welds, too_light
 
 
-def features(flat: Flat, among: Iterable[str] | None = None) -> dict[str, list[str]]:
-    """Features of a model by name, each with the items that cause it, in words; only those of `among`, if given."""
-    look = _Look(flat)
+def features(
+    flat: Flat, among: Iterable[str] | None = None, spanning: Spanning | None = None
+) -> dict[str, list[str]]:
+    """Features of a model by name, each with the items that cause it, in words; only those of `among`, if given.
+
+    `spanning`: which joints form its tree, if that is known.
+    """
+    look = _Look(flat, spanning)
     found = {
         name: DETECTED[name](look) for name in (DETECTED if among is None else among) if name in DETECTED
     }
@@ -28,13 +31,17 @@ def features(flat: Flat, among: Iterable[str] | None = None) -> dict[str, list[s
 class _Look:
     """A model that is looked at; where its loops are cut is found out if somebody asks."""
 
-    def __init__(self, flat: Flat):
-        self.flat = flat
+    def __init__(self, flat: Flat, spanning: Spanning | None = None):
+        self.flat, self._spanning = flat, spanning
+
+    @cached_property
+    def spanning(self) -> Spanning:
+        return spanning_tree(self.flat) if self._spanning is None else self._spanning
 
     @cached_property
     def cuts(self) -> list[str]:
         """Joints that close loops, and those that are attached and released."""
-        return [joint.name for joint in spanning_tree(self.flat)[1]]
+        return [joint.name for joint in self.spanning.cuts]
 
     def loops(self) -> list[str]:
         joints = self.flat.joints
@@ -79,18 +86,20 @@ class _Look:
         owners = (body.owner for body in self.flat.bodies.values() if isinstance(body, Port))
         return [f"component '{owner}' is sealed" for owner in dict.fromkeys(owners)]
 
+    @cached_property
+    def merged(self) -> tuple[Edge, ...]:
+        """Welds of bodies that count as one where bodies float."""
+        return light_welds(self.flat, self.spanning.edges)
+
     def weightless(self) -> list[str]:
         return [
-            f"body '{body.name}' has no inertia of its own about some axis"
-            for body in self.flat.bodies.values()
-            if not isinstance(body, Port) and _weightless(body)
+            f"body {label(body, self.merged)} has no inertia of its own about some axis"
+            for body in too_light(self.flat, self.merged)
         ]
 
-
-def _weightless(body: Body) -> bool:
-    properties = body.mass_properties
-    moments = np.linalg.eigvalsh(properties.inertia)
-    return not (properties.mass > 0.0 and moments[0] > NO_INERTIA * moments[-1])
+    def light_parts(self) -> list[str]:
+        leaders = dict.fromkeys(carriers(self.flat.bodies, self.merged)[weld.child] for weld in self.merged)
+        return [f"body {label(body, self.merged)} has parts that are too light to float" for body in leaders]
 
 
 DETECTED: dict[str, Callable[[_Look], list[str]]] = {
@@ -126,5 +135,6 @@ DETECTED: dict[str, Callable[[_Look], list[str]]] = {
     "contact": lambda look: may_touch(look.flat),
     "sealed components": _Look.sealed,
     "bodies without inertia": _Look.weightless,
+    "light bodies welded to others": _Look.light_parts,
 }
 """How each feature of models is found."""

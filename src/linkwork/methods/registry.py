@@ -107,9 +107,8 @@ def options_for(
         options = way.options(**way.fixed, **given)
     if not isinstance(model, Compiled):
         return options.settled(False)
-    flat = model.flat
-    require([options.way], flat)
-    touching = bool(features(flat, [CONTACT]))
+    require([options.way], model.flat, model.spanning)
+    touching = bool(features(model.flat, [CONTACT]))
     if not touching:
         _refuse_contact_options(options)
     return options.settled(touching)
@@ -133,8 +132,8 @@ def way_for(model: Compiled | System, method: str | None, solver: str | None) ->
 def _usual_way(model: Compiled | System) -> Way:
     ways = [next(way for way in WAYS if way.name == name) for name in _USUAL]
     if isinstance(model, Compiled):
-        flat = model.flat
-        return next((way for way in ways if not features(flat, LACKS[way.name])), ways[-1])
+        flat, spanning = model.flat, model.spanning
+        return next((way for way in ways if not features(flat, LACKS[way.name], spanning)), ways[-1])
     return ways[0]
 
 
