@@ -24,8 +24,7 @@ from .methods.base import Method
 from .methods.contact import Touch, TouchEvent
 from .methods.options import DEFAULT_DT, DEFAULT_TOLERANCE, Options
 from .methods.registry import options_for
-from .model import Flat, Model
-from .model.sealed import Port
+from .model import Flat, Model, Port
 from .observe import Block
 from .record import Record, RecordBuilder
 from .rotation import Array, Vector
@@ -102,7 +101,8 @@ class Simulation:
         self.integrator = str(self.options.integrator)
         self.method: Method = self.options.build(what, self.dt)
         self._tables = self.method.scratch.tables("look", self.system)
-        self._weigh(self._compiled.flat if self._compiled is not None else Flat())
+        if self._compiled is not None:
+            self._weigh(self._compiled.flat)
 
     def _weigh(self, flat: Flat) -> None:
         """Let centres of mass be measured."""
@@ -257,6 +257,12 @@ class Simulation:
         together to have them all. A value that cannot be reached raises a LinkworkError, which names the joint that
         would stay open and how far it goes; the state is then as it was.
         """
+        observer = self.method.observer
+        state = (*self.system.coordinates, *self.system.rates)
+        settable = {name for name, _ in (*observer.coordinates, *observer.rates, *state)}
+        for name in values:
+            if name not in settable and name in self.signals:
+                raise LinkworkError(f"'{name}' follows from the state: set coordinates and rates of joints")
         self.method.set(values)
 
     def _find(self, name: str) -> tuple[Array, int] | None:
