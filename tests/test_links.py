@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linkwork.address import parse_address
 from linkwork.distributed.links import MAX_MESSAGE, MAX_NUMBERS, LinkLost, pack, unpack
-from linkwork.distributed.tcp import TcpLink, dial, parse_address
+from linkwork.distributed.tcp import TcpLink, dial
 from linkwork.errors import LinkworkError
 
 Pair = tuple[TcpLink, TcpLink]

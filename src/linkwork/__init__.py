@@ -6,7 +6,7 @@ Names are loaded on first use, so that `import linkwork` costs nothing.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from .version import __version__
 
 _HOMES = {
     "linkwork.drives": ("DCMotor", "PositionServo", "Repeater", "TorqueSource", "VelocityServo"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .joints import Joint
 from .joints.base import AX, AZ, BX, D, Motion
 from .kernels.jit import COMPILED
 from .loads.spring import Spring
-from .spanning import spanning_tree
+from .placement import Placement
 from .tables import (
     BALL_AXIS,
     COORD,
@@ -33,9 +33,6 @@ from .tables import (
     TURN,
     Constraints,
 )
-
-if TYPE_CHECKING:
-    from .compile import _Compiler
 
 # Below this approach speed a limit does not bounce, whatever its restitution [rad/s or m/s].
 _BOUNCE = 1e-2
@@ -89,7 +86,7 @@ class RowTable:
 class Constrainer:
     """Collects pairs, coordinates and rows while a model is compiled."""
 
-    def __init__(self, compiler: _Compiler):
+    def __init__(self, compiler: Placement):
         self.compiler = compiler
         self.pairs: list[Any] = []
         self.coords: list[Any] = []
@@ -103,7 +100,7 @@ class Constrainer:
         """All rows, in the order: joints as declared, springs, couplings, drives."""
         flat, tree = self.compiler.flat, self.compiler.spans
         joints = dict(flat.joints)
-        for edge in spanning_tree(flat)[0]:  # a part that hangs on nothing has a free joint of its own
+        for edge in self.compiler.tree_edges:  # a part that hangs on nothing has a free joint of its own
             joints.setdefault(edge.joint.name, edge.joint)
         for group, (name, joint) in enumerate(joints.items()):
             cut = name not in tree
@@ -148,7 +145,7 @@ class Constrainer:
     def _pair(self, joint: Joint) -> int:
         """Index of the frames of a joint; made on first use."""
         if joint.name not in self.pair_of:
-            frame = self.compiler._joint_frame(joint)
+            frame = self.compiler.joint_frame(joint)
             row: Any = np.zeros((), PAIR)
             for side, body in (("a", joint.a), ("b", joint.b)):
                 link = self.compiler.link_of[body]

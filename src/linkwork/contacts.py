@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -32,10 +32,8 @@ from .errors import ModelError, Problem
 from .item import GROUND
 from .kernels.jit import COMPILED
 from .model import Body, Flat, Material, MaterialPair, Scenery
+from .placement import Placement
 from .rotation import Array, matrix
-
-if TYPE_CHECKING:
-    from .compile import _Compiler
 
 _GROUPS = 62
 """Groups that have a bit of their own; bit 0 is for everyone else, and the last one is the sign."""
@@ -61,7 +59,7 @@ class ColliderTable:
     """A name for each shape: that of its owner, or `owner.shape2` if it has several."""
 
 
-def collider_table(compiler: _Compiler) -> ColliderTable | None:
+def collider_table(compiler: Placement) -> ColliderTable | None:
     """The shapes of everything with a material; None if nothing has one."""
     flat = compiler.flat
     things: list[Body | Scenery] = [*flat.bodies.values(), *flat.scenery.values()]
@@ -165,7 +163,7 @@ def _record(shape: Any) -> Any:
     return make_shape(PLANE)
 
 
-def _mounts(compiler: _Compiler, owners: Sequence[Body | Scenery], rows: Sequence[int]) -> Any:
+def _mounts(compiler: Placement, owners: Sequence[Body | Scenery], rows: Sequence[int]) -> Any:
     """Where every shape stands on the dof that carries it."""
     table = np.zeros(sum(len(owner.shapes) for owner in owners), MOUNT)
     i = 0

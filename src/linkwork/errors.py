@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 
 
@@ -81,6 +83,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return f" (did you mean '{close[0]}'?)"
     return f" (known: {_listed(names)})" if 0 < len(names) <= 12 else ""
+
+
+def need_positive(name: str, value: float) -> None:
+    """Refuse a duration that is not a positive, finite number of seconds."""
+    if not (isinstance(value, Real) and math.isfinite(value) and value > 0):
+        raise LinkworkError(f"{name} must be a positive number of seconds, not {value!r}")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from .coordinates.tree import inertia_shares
 from .formulations.implicit import NO_CONVERGENCE
 from .formulations.topological import SINGULAR
-from .integrate import NOT_FINITE, TOO_SMALL
+from .integrate import NOT_FINITE, TOO_SMALL, State
 from .loads import KIND_CODES, Spring
+from .methods.base import Method
 from .methods.capabilities import ADAPTIVE, STIFF_SPRINGS
 from .methods.implicit import HALVINGS
-
-if TYPE_CHECKING:
-    from .simulate import Simulation
+from .system import System
 
 # Beyond these products of step and frequency (or decay) explicit methods are unstable (RK4: 2.8).
 _STABLE = 2.0
 
 
-def likely_reason(simulation: Simulation, status: int) -> str:
+class Stopped(Protocol):
+    """A simulation that cannot go on, as far as the reason may lie in it."""
+
+    dt: float
+    tolerance: float
+    integrator: str
+
+    @property
+    def system(self) -> System: ...
+
+    @property
+    def method(self) -> Method: ...
+
+    @property
+    def time(self) -> float: ...
+
+    @property
+    def _state(self) -> State: ...
+
+
+def likely_reason(simulation: Stopped, status: int) -> str:
     """One sentence: what happened, when, on which body, and what to do."""
     system, time = simulation.system, simulation.time
     rate = system.rates[int(simulation._state.counts[3])].name
@@ -56,7 +75,7 @@ def likely_reason(simulation: Simulation, status: int) -> str:
     return f"{head}; the step dt = {simulation.dt:g} s is probably too long: shorten it{other}"
 
 
-def _stiffest(simulation: Simulation) -> str:
+def _stiffest(simulation: Stopped) -> str:
     """The spring or damper that is too stiff for the step, judged by the inertia at the start."""
     if simulation.integrator == "adaptive" or simulation.method.has(STIFF_SPRINGS):
         return ""  # adaptive steps follow it; in the others springs and dampers are implicit

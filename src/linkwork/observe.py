@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .compile import Compiled
 from .coordinates.observe import (
     observe_accelerations,
     observe_energies,
@@ -15,10 +16,10 @@ from .coordinates.observe import (
     observe_reactions,
 )
 from .errors import LinkworkError, nearest
-from .model import Model
 from .reactions import Reactions
 from .record import Group, RecordBuilder
 from .rotation import Array
+from .scratch import Scratch
 from .spanning import FLOATING
 from .switching import Attachment
 from .system import System, coordinate_columns, rate_columns
@@ -38,9 +39,11 @@ class Observer(ABC):
 
     groups: tuple[Group, ...]
 
-    def __init__(self, system: System):
+    def __init__(self, system: System, scratch: Scratch | None = None):
+        """`scratch`: of the simulation whose motion it is."""
         self._system = system
-        self._tables = system.fresh_tables()
+        self._scratch = Scratch() if scratch is None else scratch
+        self._tables = self._scratch.tables("observe", system)
         self._poses: tuple[Group, ...] = (
             _group("positions", "position", system.bodies, "xyz", "m"),
             _group("rotations", "rotation", system.bodies, "wxyz", "1"),
@@ -96,10 +99,6 @@ class Observer(ABC):
             found[:, k] = positions[:, 3 * body : 3 * body + 3] + at + w * twice + np.cross(u, twice)
         return found.reshape(len(positions), -1)
 
-    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
-        """Follow a change of a load: see System.set_force."""
-        self._system.set_force(self._tables, load, force, body, at)
-
     def choose(self, *, reactions: bool) -> None:  # noqa: B027
         """Whether to record what joints transmit, where that is a matter of choice."""
 
@@ -148,8 +147,8 @@ class Observer(ABC):
 class TreeObserver(Observer):
     """Coordinates, rates, accelerations and reactions of a tree."""
 
-    def __init__(self, system: System):
-        super().__init__(system)
+    def __init__(self, system: System, scratch: Scratch | None = None):
+        super().__init__(system, scratch)
         placed = [joint for joint in system.joints.values() if joint.dofs]
         self._outermost = np.array([joint.dofs[-1] for joint in placed], np.int64)
         self._sign = np.array([-1.0 if joint.reversed else 1.0 for joint in placed])
@@ -179,8 +178,8 @@ class TreeObserver(Observer):
 class RowObserver(Observer):
     """Coordinates and rates of all joints, those that close loops included, whatever the method's coordinates."""
 
-    def __init__(self, system: System):
-        super().__init__(system)
+    def __init__(self, system: System, scratch: Scratch | None = None):
+        super().__init__(system, scratch)
         assert system.rows is not None
         self._rows = system.rows
         joints = self._rows.joints
@@ -223,8 +222,8 @@ class RowObserver(Observer):
 class ContactObserver(RowObserver):
     """The same with how many patches touch and how deep."""
 
-    def __init__(self, system: System):
-        super().__init__(system)
+    def __init__(self, system: System, scratch: Scratch | None = None):
+        super().__init__(system, scratch)
         solver = ("solver.iterations", "solver.gap", "contact.patches", "contact.depth")
         self.groups = (*self.groups[:-1], Group("solver", solver, ("1", "m", "1", "m")))
 
@@ -232,13 +231,12 @@ class ContactObserver(RowObserver):
 class DirectObserver(RowObserver):
     """The same with accelerations and what every joint transmits."""
 
-    def __init__(self, model: Model, system: System):
-        super().__init__(system)
-        self._model = model
+    def __init__(self, compiled: Compiled, system: System, scratch: Scratch | None = None):
+        super().__init__(system, scratch)
+        self._compiled = compiled
         self._with_reactions = False
         self._known: dict[int, _Configuration] = {}
         self._reactions: dict[int, Reactions] = {}
-        self._set: dict[str, tuple[Array, str | None, Array]] = {}  # forces, for reactions that begin later
         self._own = not any(column.name.startswith(FLOATING) for column in system.rates)
         if self._own:  # rates of the state are those of joints
             self.groups = (*self.groups, _accelerations(system))
@@ -260,22 +258,10 @@ class DirectObserver(RowObserver):
             if len(self._reactions) >= _KEPT:
                 del self._reactions[next(iter(self._reactions))]
             system, rows, attachment, tree_q = self._known[number]
-            made = Reactions(self._model, system, rows, attachment, tree_q)
-            for load, now in self._set.items():
-                made.set_force(load, *now)
-            self._reactions[number] = made
+            self._reactions[number] = Reactions(
+                self._compiled, system, rows, attachment, tree_q, self._scratch
+            )
         return self._reactions[number]
-
-    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
-        super().set_force(load, force, body, at)
-        if force is None:
-            self._set.pop(load, None)
-        elif body is None and load in self._set:
-            self._set[load] = force, *self._set[load][1:]
-        else:
-            self._set[load] = force, body, at
-        for reactions in self._reactions.values():
-            reactions.set_force(load, force, body, at)
 
     def take_over(self, other: Observer) -> None:
         super().take_over(other)

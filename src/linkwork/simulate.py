@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import itertools
 import time as wall
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from . import __version__, snapshot
+from . import snapshot
+from .compile import Compiled
 from .coordinates.dynamics import body_pose, body_twist, energies
 from .coordinates.tree import place
-from .errors import LinkworkError, PartLostError, SimulationError, nearest
+from .errors import LinkworkError, PartLostError, SimulationError, need_positive
 from .explain import likely_reason
 from .integrate import OK, State
-from .loads import Force
 from .methods.base import Method
 from .methods.contact import Touch, TouchEvent
 from .methods.options import DEFAULT_DT, DEFAULT_TOLERANCE, Options
@@ -26,16 +26,14 @@ from .model import Model
 from .observe import Block
 from .record import Record, RecordBuilder
 from .rotation import Array
-from .schedule import Schedule, positive
+from .schedule import Schedule
 from .stage import Stage, stage_of
 from .switching import JointChange
 from .system import System
+from .version import __version__
 
 # A balance that strays by more than this share of the energy in play is worth a warning.
 _BALANCE_BUDGET = 0.01
-_NOT_SET = np.array(
-    [0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0]
-)  # of a force: set?, force (3), body or -1, point (3)
 
 
 class Simulation:
@@ -72,7 +70,7 @@ class Simulation:
 
     def __init__(
         self,
-        model: Model | System,
+        model: Model | Compiled | System,
         *,
         method: str | Options | None = None,
         solver: str | Options | None = None,
@@ -87,34 +85,32 @@ class Simulation:
         sleep: float | None = None,
         rho: float | None = None,
     ):
-        self._model = model if isinstance(model, Model) else None
-        positive("dt", dt)
+        what = model if isinstance(model, System) else Compiled.of(model)
+        self._compiled = None if isinstance(what, System) else what
+        need_positive("dt", dt)
         given = {
             "integrator": integrator, "tolerance": tolerance, "epsilon": epsilon, "iterations": iterations,
             "budget": budget, "erp": erp, "slop": slop, "sleep": sleep, "rho": rho,
         }  # fmt: skip
-        self.options = options_for(model, method, solver, given)
+        self.options = options_for(what, method, solver, given)
         """Of the method, with all that was left open chosen."""
         self.dt = float(dt)
         self.tolerance = float(getattr(self.options, "tolerance", None) or DEFAULT_TOLERANCE)
         self.integrator = str(self.options.integrator)
-        self.method: Method = self.options.build(model, self.dt)
-        self.tables = self.system.fresh_tables()
-        loads = model.flatten().loads.values() if isinstance(model, Model) else ()
-        self._forces = [load.name for load in loads if isinstance(load, Force) and not load.follows]
-        self._set_forces = np.tile(_NOT_SET, (len(self._forces), 1))
+        self.method: Method = self.options.build(what, self.dt)
+        self._tables = self.method.scratch.tables("look", self.system)
 
     @cached_property
     def stage(self) -> Stage | None:
         """What there is to see of the model; None for a system without a model."""
-        return None if self._model is None else stage_of(self._model)
+        return None if self._compiled is None else stage_of(self._compiled)
 
     @property
     def model(self) -> Model:
         """The model that is simulated."""
-        if self._model is None:
+        if self._compiled is None:
             raise LinkworkError("this simulation was made of a compiled system and has no model")
-        return self._model
+        return self._compiled.model
 
     @property
     def system(self) -> System:
@@ -128,9 +124,7 @@ class Simulation:
     def reset(self) -> None:
         """Back to the start: time zero, coordinates, rates, commands and forces as written."""
         self.method.reset()
-        for load in self._forces:
-            self._push(load, None, None, np.zeros(3))
-        self._set_forces[:] = _NOT_SET
+        self.method.scratch.forget()
 
     def close(self) -> None:
         """End what other processes do for this simulation; it can still be read and saved, but not go on with them."""
@@ -173,19 +167,8 @@ class Simulation:
                 raise LinkworkError(
                     f"{what} of load '{load}' must be three finite numbers, not {value.tolist()}"
                 )
-        if load not in self._forces:
-            raise LinkworkError(f"there is no force '{load}' that can be set{nearest(load, self._forces)}")
-        now = self._set_forces[self._forces.index(load)]
-        index = None if body is None else self.system.body(body)
-        self._push(load, vector, body, point)
-        if index is not None:
-            now[4:] = index, *point
-        now[:4] = 1.0, *vector
+        self.method.scratch.set_force(load, vector, body, point)
         self.method.disturb()
-
-    def _push(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
-        self.method.set_force(load, force, body, at)  # which may refuse
-        self.system.set_force(self.tables, load, force, body, at)
 
     def alter(self, model: Model) -> None:
         """Go on with a changed model: other gravity, masses, friction, springs, drives; the same coordinates.
@@ -195,8 +178,7 @@ class Simulation:
         other = Simulation(model, method=self.options, dt=self.dt)
         other.method.take_over(self.method)
         other.method.observer.take_over(self.method.observer)
-        self._model, self.method, self.tables = model, other.method, other.tables
-        self._forces, self._set_forces = other._forces, other._set_forces
+        self._compiled, self.method, self._tables = other._compiled, other.method, other._tables
         self.__dict__.pop("stage", None)
 
     @property
@@ -230,13 +212,19 @@ class Simulation:
         return self.method.read(name) if found is None else float(found[0][found[1]])
 
     def __setitem__(self, name: str, value: float) -> None:
-        found = self._find(name)
-        if found is None:
-            self.method.read(name)  # raises if there is no such name at all
-            raise LinkworkError(
-                f"'{name}' follows from the state of method '{self.method.name}'; it cannot be set"
-            )
-        found[0][found[1]] = value
+        """Set a coordinate or rate: see `set`."""
+        self.set({name: value})
+
+    def set(self, values: Mapping[str, float]) -> None:
+        """Set coordinates (`pivot.angle`) and rates (`pivot.angle_rate`) of joints, all at once.
+
+        Where loops or couplings hold a joint, everything they connect follows: the mechanism goes to the new pose along
+        the branch that it is on, and its rates to the nearest ones, by kinetic energy, that its joints allow. What is
+        set keeps its rate unless that is set too; freedoms that are not set move as little as possible, so set several
+        together to have them all. A value that cannot be reached raises a LinkworkError, which names the joint that
+        would stay open and how far it goes; the state is then as it was.
+        """
+        self.method.set(values)
 
     def _find(self, name: str) -> tuple[Array, int] | None:
         """Where a coordinate or rate stands in the state, if it does."""
@@ -253,8 +241,8 @@ class Simulation:
     def point(self, body: str, at: Any = (0.0, 0.0, 0.0)) -> tuple[Array, Array]:
         """Position [m] and velocity [m/s] of a point of a body's frame in the world now."""
         index = self.system.body(body)
-        place(self.tables.dofs, self.tables.islands, self.q, self.v)
-        (p, R), (w, v) = body_pose(self.tables, index), body_twist(self.tables, index)
+        place(self._tables.dofs, self._tables.islands, self.q, self.v)
+        (p, R), (w, v) = body_pose(self._tables, index), body_twist(self._tables, index)
         arm = np.array(R).reshape(3, 3) @ np.array(at, float)
         return p + arm, v + np.cross(w, arm)
 
@@ -269,7 +257,7 @@ class Simulation:
 
     def energies(self) -> tuple[float, float, float]:
         """Kinetic energy, potential of gravity and of springs now [J]."""
-        kinetic, gravity, strain = energies(self.tables, self.q, self.v, self.time)
+        kinetic, gravity, strain = energies(self._tables, self.q, self.v, self.time)
         return float(kinetic), float(gravity), float(strain) + self.method.strain()
 
     def step(self, count: int = 1, *, dt: float | None = None) -> None:
@@ -278,7 +266,7 @@ class Simulation:
         A new `dt` [s] holds from now on.
         """
         if dt is not None and dt != self.dt:
-            positive("dt", dt)
+            need_positive("dt", dt)
             self.dt = float(dt)
             self.method.change_step(self.dt)
         self._advance([self._later(count)], None)
@@ -309,13 +297,14 @@ class Simulation:
         multiples of dt. Without `reactions`, forces and torques in the joints are left out where they take extra
         time (some microseconds a sample). A run that fails raises a SimulationError that holds the record so far.
         """
-        positive("duration", duration)
+        need_positive("duration", duration)
         if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):
             raise LinkworkError("the state holds a number that is not finite; set it before running")
-        schedule = Schedule(self, duration, every, bool(until), callbacks)
+        dt = None if self.method.adaptive else self.dt
+        schedule = Schedule(self._later(0), dt, duration, every, bool(until), callbacks)
         self.method.observer.choose(reactions=reactions)
         builder = RecordBuilder(self.method.observer.groups, self._info(duration, schedule.every), save)
-        began, steps = wall.perf_counter(), self.steps
+        began, steps, start = wall.perf_counter(), self.steps, self.time
         self.method.observer.restart()
         self.method.observer.append(builder, self.method.now())
         failure: SimulationError | None = None
@@ -328,7 +317,7 @@ class Simulation:
             for call in calls:
                 call(self)
             if progress is not None:
-                progress(schedule.share())
+                progress(schedule.share(self.time - start))
             if until is not None and until(self):
                 break
         elapsed = wall.perf_counter() - began
@@ -410,18 +399,13 @@ class Simulation:
     def load_state(self, path: str | Path) -> None:
         """Go on from a state written by `save_state` of the same model, method and step."""
         snapshot.load(path, self._snapshot, self.method.make_room)
-        for name, (was_set, *numbers) in zip(self._forces, self._set_forces, strict=True):
-            self._push(name, None, None, np.zeros(3))
-            if was_set:
-                body = int(numbers[3])
-                where = None if body < 0 else self.system.bodies[body]
-                self._push(name, np.array(numbers[:3]), where, np.array(numbers[4:]))
+        self.method.scratch.restore()
 
     def _snapshot(self) -> dict[str, Any]:
         s = self._state
         return {
             "q": s.q, "v": s.v, "work": s.work, "clock": s.clock, "counts": s.counts, **self.method.memory(),
-            "forces": self._set_forces,
+            "forces": self.method.scratch.values,
             "model": np.array(snapshot.fingerprint(self.system)),
             "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),
         }  # fmt: skip

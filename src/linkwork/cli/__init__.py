@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .. import __version__
 from ..errors import LinkworkError
+from ..version import __version__
 from .common import app, errors, escape
 
 # isort: off

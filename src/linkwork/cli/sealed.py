@@ -10,7 +10,7 @@ import typer
 from .common import AsJson, Settings, app, console, errors, escape, find_subject, print_json
 
 if TYPE_CHECKING:
-    from ..distributed.sealed_file import Header
+    from ..model.header import Header
 
 KeyFile = Annotated[
     Path | None,

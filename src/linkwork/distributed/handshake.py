@@ -10,10 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..errors import LinkworkError
+from ..model.header import Header
+from ..version import __version__
 from .links import MAX_MESSAGE
-from .sealed_file import Header, read_header_dict
+from .sealed_file import read_header_dict
 from .tcp import TcpLink, dial
 
 PROTOCOL = 1

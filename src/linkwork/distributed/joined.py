@@ -6,13 +6,13 @@ import contextlib
 import os
 import time as wall
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..elimination import Placement
-from ..errors import LinkworkError, PartLostError
+from ..errors import LinkworkError, PartLostError, UnsupportedError
 from ..integrate import OK
 from ..item import GROUND
 from ..joints import Hinge, Weld
@@ -166,6 +166,11 @@ class JoinedMethod(ComponentMethod):
     def take_over(self, other: Method) -> None:
         self.close()
         self.require(CHANGES)
+
+    def _bring(self, values: Mapping[str, float]) -> None:
+        raise UnsupportedError(
+            "coordinates of joints cannot be set while other processes hold parts of the model: start it in that pose"
+        )
 
     def outcome(self) -> dict[str, Any]:
         return {**super().outcome(), "processes": self.times()}

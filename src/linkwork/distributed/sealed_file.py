@@ -19,12 +19,13 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from .. import __version__
 from ..errors import LinkworkError, ModelError
 from ..io import dump_model, parse_model
-from ..item import Name, Orientation, Point, explain, item
+from ..item import explain
 from ..model import Component
+from ..model.header import Header, PortPose
 from ..results.files import atomic, need
+from ..version import __version__
 
 FORMAT = 1
 KEY_VARIABLE = "LINKWORK_SEAL_KEY"
@@ -35,38 +36,6 @@ _MAX_TEXT = 20_000_000  # of a component: as much as a model file may have
 _DIGEST, _NONCE, _SALT = 32, 12, 16
 _SHORTEST_KEY = 16
 _OBSCURED = b"not a secret: this file was sealed without a key"
-
-
-@item
-class PortPose:
-    """A body of a sealed component to which others may be joined, in the component's own axes."""
-
-    name: Name
-    at: Point
-    """Origin of its frame at the design position [m]."""
-    rotation: Orientation
-
-
-@item
-class Header:
-    """What a sealed component tells of itself."""
-
-    format: int
-    name: str
-    linkwork: str
-    """Version that sealed it."""
-    ports: tuple[PortPose, ...]
-    features: tuple[str, ...] = ()
-    """What is in it that not every method can do: limits, friction, drives …"""
-    keyed: bool = False
-    """Whether only its owner's key opens it."""
-    salt: str = ""
-    checksum: str = ""
-    """SHA-256 of the file: two of the same checksum are the same component."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return dataclasses.asdict(self)
 
 
 _HEADER: TypeAdapter[Header] = TypeAdapter(Header)

@@ -14,11 +14,11 @@ from typing import Any
 
 from ..errors import LinkworkError
 from ..model import Component
+from ..model.header import Header
 from . import session
 from .handshake import welcome
 from .launch import LISTENING
 from .links import LinkLost
-from .sealed_file import Header
 from .tcp import TcpLink
 
 _MAX_CONNECTIONS = 64

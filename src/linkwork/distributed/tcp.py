@@ -6,8 +6,8 @@ import socket
 import struct
 from time import perf_counter
 from typing import Any
-from urllib.parse import urlsplit
 
+from ..address import parse_address
 from ..errors import LinkworkError, UnsupportedError
 from ..rotation import Array
 from .links import MAX_MESSAGE, MAX_NUMBERS, MESSAGE, NUMBERS, TIMEOUT, Link, LinkLost, mismatch, pack
@@ -154,22 +154,6 @@ class TcpLink(Link):
         whole = struct.pack("ll", int(seconds or 0), int((seconds or 0) % 1 * 1e6))  # zeros: for ever
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, whole)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, whole)
-
-
-def is_address(source: str) -> bool:
-    """Whether a text is meant as an address and not as a file."""
-    return "://" in source
-
-
-def parse_address(address: str) -> tuple[str, int]:
-    """Host and port of `tcp://host:port`."""
-    try:
-        parts = urlsplit(address)
-        if parts.scheme == "tcp" and parts.hostname and parts.port and not parts.path.strip("/"):
-            return parts.hostname, parts.port
-    except ValueError:
-        pass
-    raise LinkworkError(f"'{address}' is not an address; write tcp://host:port")
 
 
 def dial(address: str, timeout: float = 5.0) -> TcpLink:

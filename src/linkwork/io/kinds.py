@@ -14,7 +14,7 @@ from ..joints import JOINTS
 from ..model import Body, Marker, Material, MaterialPair, NoContact, Scenery
 
 if TYPE_CHECKING:
-    from ..loads.base import Load
+    from ..load import Load
 
 PLAIN: dict[str, type[Item]] = {
     cls.shelf: cls for cls in (Body, Scenery, Marker, Material, MaterialPair, NoContact)

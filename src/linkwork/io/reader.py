@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..distributed.tcp import is_address
+from ..address import is_address
 from ..errors import LinkworkError, ModelError, Problem, nearest
 from ..item import GROUND, Item, Polar, Refers, _is_number, _plain, _shown, field_marks
 from ..model import Component, Instance, Model

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
+from ..compile import Compiled
 from ..errors import LinkworkError, nearest
 from ..methods.capabilities import WITH_CONTACT
 from ..methods.options import DEFAULT_DT, Options, option_names
@@ -36,6 +36,7 @@ from ..rotation import Array, Vector, matrix
 from ..scenes import Scene
 from ..simulate import Simulation
 from ..stage import Poses, Stage, stage_of
+from ..version import __version__
 from ..view.bounds import extent
 from .drives import Lever, levers
 from .files import inside
@@ -92,14 +93,15 @@ class Session:
         paused: bool = False,
         **options: Any,
     ):
-        if not model.flatten().bodies:
+        self._opened = Compiled(model)
+        if not self._opened.flat.bodies:
             raise LinkworkError(f"the model '{model.name}' has no bodies: there is nothing to see")
         self.written = model
         """As it was opened."""
         self.scene = scene
         self.folder = Path(folder)
-        self.hand = Hand(model)
-        self._options = _defaults(model, scene, options)
+        self.hand = Hand(self._opened.flat)
+        self._options = _defaults(self._opened, scene, options)
         self._values: dict[str, float] = {}
         self.commands: dict[str, float] = {}
         """What drives were told by the operator."""
@@ -112,7 +114,7 @@ class Session:
         self._written = wall.monotonic()
         self._recording_path: Path | None = None
         simulation = Simulation(self._model(), **self._options)
-        self.stage: Stage = stage_of(model)
+        self.stage: Stage = stage_of(self._opened)
         self.names = simulation.method.name, simulation.method.info().get("solver")
         self.warnings = [*simulation.system.notes]
         self.loop = RealTime(simulation, speed=speed, paused=paused)
@@ -183,11 +185,11 @@ class Session:
     @property
     def levers(self) -> list[Lever]:
         """Drives and the ranges of their commands."""
-        return levers(self.written.flatten(), not self.manual)
+        return levers(self._opened.flat, not self.manual)
 
     def command(self, drive: str, value: float) -> Future[None]:
         """Tell a drive what to do."""
-        known = self.written.flatten().drives
+        known = self._opened.flat.drives
         if drive not in known:
             raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, known)}")
         if not np.isfinite(value):
@@ -214,7 +216,7 @@ class Session:
 
     def take_the_levers(self, manual: bool) -> Future[None]:
         """Drives obey the operator alone, beginning where they are; or their signals again."""
-        flat = self.written.flatten()
+        flat = self._opened.flat
         now = self.loop.simulation.time
         for name, drive in flat.drives.items():
             if drive.signal is not None and manual != self.manual:
@@ -425,9 +427,9 @@ class Session:
         for name, value in self._values.items():
             model = with_parameter(model, name, value)
         if self.manual:
-            for name in model.flatten().drives:
+            for name in self._opened.flat.drives:
                 model = with_item(model, "drives", name, signal=None)
-        return Hand.held_by(model)
+        return self.hand.held_by(model)
 
     def _take_in(self, samples: Samples) -> None:
         observer, times, kept = samples.observer, samples.block[0], samples.kept
@@ -511,7 +513,7 @@ class Session:
                     points.append(point.copy())
 
 
-def _defaults(model: Model, scene: Scene | None, options: dict[str, Any]) -> dict[str, Any]:
+def _defaults(model: Compiled, scene: Scene | None, options: dict[str, Any]) -> dict[str, Any]:
     chosen = {name: value for name, value in options.items() if value is not None}
     if scene is not None:
         chosen.setdefault("dt", scene.dt)

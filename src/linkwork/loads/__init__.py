@@ -1,7 +1,7 @@
 """The registry of loads: one file each."""
 
 from ..kernels.jit import kernel
-from .base import Load
+from ..load import Load
 from .bushing import Bushing, apply_bushing
 from .force import Force, apply_force
 from .function import BodyFunction, JointFunction, apply_body_function, apply_joint_function

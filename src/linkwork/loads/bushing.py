@@ -11,8 +11,9 @@ from pydantic import BeforeValidator
 from ..item import BodyName, LocalOffset, NonNegative, Orientation, Place, Vector, _plain, item
 from ..kernels.jit import kernel
 from ..kernels.math3 import add3, cross3, dot3, get9, rotate, scale3, sub3
+from ..load import Load, Site
 from ..rotation import IDENTITY, matrix
-from .base import Load, Site, end_point, gap_between, push
+from .base import end_point, gap_between, push
 
 if TYPE_CHECKING:
     PerAxis = Vector

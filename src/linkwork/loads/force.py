@@ -10,8 +10,9 @@ from ..item import BodyName, Flag, Place, Polar, item
 from ..kernels.jit import kernel
 from ..kernels.math3 import dot3, get9, rotate, scale3
 from ..kernels.signal import signal_value
+from ..load import Load, Site
 from ..signals import Signal
-from .base import Load, Site, end_point, push
+from .base import end_point, push
 
 
 @item

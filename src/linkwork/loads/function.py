@@ -12,7 +12,8 @@ from ..item import BodyName, JointName, Number, item
 from ..kernels.callback import call_user, compile_callback
 from ..kernels.jit import kernel
 from ..kernels.math3 import dot3, get9, rotate
-from .base import Load, Site, end_point, push, twist
+from ..load import Load, Site
+from .base import end_point, push, twist
 
 _POSE, _TWIST, _WRENCH = 12, 6, 6
 

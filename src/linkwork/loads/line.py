@@ -13,7 +13,8 @@ from ..item import BodyName, Number, Place, Polar, _nonzero, item
 from ..kernels.callback import call_user
 from ..kernels.jit import kernel
 from ..kernels.math3 import add3, cross3, dot3, get9, norm3, rotate, scale3, sub3
-from .base import Load, Site, end_point, gap_between, push
+from ..load import Load, Site
+from .base import end_point, gap_between, push
 from .function import compile_law
 
 _LENGTH, _RATE, _OUT = 1, 1, 4

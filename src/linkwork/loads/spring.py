@@ -9,7 +9,8 @@ import numpy as np
 from ..item import BodyName, NonNegative, Place, item
 from ..kernels.jit import kernel
 from ..kernels.math3 import dot3, norm3, scale3, sub3
-from .base import Load, Site, end_point, gap_between, push
+from ..load import Load, Site
+from .base import end_point, gap_between, push
 
 
 @item

@@ -6,7 +6,7 @@ Targets are step counts for methods of fixed steps and times [s] for the adaptiv
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..errors import LinkworkError
 from ..integrate import State
 from ..observe import Block, Observer
 from ..rotation import Array
+from ..scratch import Scratch
 from ..switching import JointChange
 from ..system import System, rate_columns
 from ..tables import Tables
@@ -38,6 +39,8 @@ class Method(ABC):
     """Columns of the table of capabilities that take something away."""
     adaptive = False
     system: System
+    scratch: Scratch
+    """Tables of this simulation that kernels write to: its own, the observer's and others'."""
     observer: Observer
     state: State
     changes: Sequence[JointChange] = ()
@@ -98,6 +101,19 @@ class Method(ABC):
         """A coordinate or rate that is not part of the state itself."""
         return float(self.state.q[self.system.coordinate(name)])  # raises, and tells the nearest name
 
+    def set(self, values: Mapping[str, float]) -> None:
+        """Set coordinates and rates of joints, all at once; see `Simulation.set`."""
+        for name, value in values.items():
+            array, index = self._place_of(name)
+            array[index] = value
+
+    def _place_of(self, name: str) -> tuple[Array, int]:
+        """Where a coordinate or rate stands in the state."""
+        rates = [column.name for column in self.system.rates]
+        if name in rates:
+            return self.state.v, rates.index(name)
+        return self.state.q, self.system.coordinate(name)  # raises, and tells the nearest name
+
     def strain(self) -> float:
         """Energy in springs that are rows [J]."""
         return 0.0
@@ -108,11 +124,6 @@ class Method(ABC):
         self.state.clock[0] = self.state.clock[2]
         self.state.clock[1] = dt
         self.state.counts[0] = 0
-
-    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
-        """Change a force load from now on: see System.set_force."""
-        self.system.set_force(self._tables, load, force, body, at)
-        self.observer.set_force(load, force, body, at)
 
     def disturb(self) -> None:  # noqa: B027
         """Forces have changed at once: the next step must not begin with what the last one ended with."""

@@ -8,19 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compile import compile_apart, refuse_zero_inertia
-from ..distributed.launch import inside_mpi
+from ..compile import Compiled
 from ..elimination import Placement
 from ..model import Model
-from ..model.sealed import sealed_parts
 from ..observe import Block, DirectObserver
 from ..partition import refine
+from ..providers import provider
 from ..rotation import Array
-from ..subsystems import Subsystem, borders, hierarchy, ties
+from ..spanning import Edge
+from ..subsystems import Subsystem, borders, hierarchy, ties, without_merged
 from ..switching import Attachment
-from ..system import System
 from ..tables import SERVO_PLACE
-from .capabilities import IN_RANKS, require
 from .explicit import ExplicitMethod, soft_rows, too_stiff
 from .options import DEFAULT_TOLERANCE, Options, option
 from .part import INTEGRATORS, Part, Relatives, Steps
@@ -42,24 +40,11 @@ class Components(Options):
     tolerance: float | None = option(None, "Local error that adaptive steps keep; 1e-8 by default.")
     budget: float | None = option(None, "Time that a step may take [s]; steps that take longer are told.")
 
-    def _build(self, model: Model, dt: float) -> ComponentMethod:
+    def _build(self, model: Compiled, dt: float) -> ComponentMethod:
         assert self.integrator is not None
         steps = Steps(self.integrator, dt, self.tolerance or DEFAULT_TOLERANCE, self.budget)
-        sealed = any(sealed_parts(model))
-        if inside_mpi():
-            if sealed:
-                require([self.way, IN_RANKS], model.flatten())
-            from ..distributed.ranked import RankedMethod, ranks, serve_rank
-
-            if ranks().rank > 0:
-                serve_rank(model, steps)
-            if ranks().size > 1:
-                return RankedMethod(model, steps, ranks())
-        if sealed:
-            from ..distributed.sealed import SealedMethod
-
-            return SealedMethod(model, steps)
-        return ComponentMethod(model, steps)
+        made: ComponentMethod = provider("component method")(model, steps)
+        return made
 
 
 class ComponentMethod(ExplicitMethod):
@@ -73,32 +58,36 @@ class ComponentMethod(ExplicitMethod):
 
     name = Components.way
 
-    def __init__(self, model: Model, steps: Steps, partition: Subsystem | None = None):
-        flat = model.flatten()
+    def __init__(self, model: Model | Compiled, steps: Steps, partition: Subsystem | None = None):
+        compiled = Compiled.of(model)
+        flat = compiled.flat
         self.adaptive = steps.adaptive
         self._dt, self._steps = steps.dt, steps
         self._integrator, self._tolerance, self._budget = steps.integrator, steps.tolerance, steps.budget
         self._relatives: Relatives | None = None
-        self._tied = ties(flat)
-        self._top = self._subsystems(model) if partition is None else partition
-        self._shown = model
-        start = self._first_start(model)
-        self._tables = start.system.fresh_tables()
-        self.observer: DirectObserver = DirectObserver(self._shown, start.system)
+        self._tied = ties(flat, self._merged(compiled))
+        self._top = (
+            self._subsystems(compiled)
+            if partition is None
+            else without_merged(partition, self._merged(compiled))
+        )
+        self._shown = compiled
+        start = self._first_start(compiled)
+        self._begin_scratch(compiled, start)
+        self.observer: DirectObserver = DirectObserver(self._shown, start.system, self.scratch)
         self._open(start)
         self.reset()
 
-    def _subsystems(self, model: Model) -> Subsystem:
+    def _subsystems(self, compiled: Compiled) -> Subsystem:
         """Those that the user wrote, divided further where that saves work."""
-        return refine(hierarchy(model), self._tied)
+        return refine(without_merged(hierarchy(compiled.model), compiled.merged), self._tied)
 
-    def _first_start(self, model: Model) -> Start:
-        def floats(model: Model) -> System:
-            system = compile_apart(model, {})
-            refuse_zero_inertia(system)
-            return system
+    def _merged(self, compiled: Compiled) -> tuple[Edge, ...]:
+        """Welds of bodies that count as one."""
+        return compiled.merged
 
-        return Start(model, True, floats)
+    def _first_start(self, compiled: Compiled) -> Start:
+        return Start(compiled, True, lambda _: compiled.apart)
 
     def _placement(self) -> Placement:
         return Placement([self._top], borders(self._top, self._tied))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..compile import Compiled
 from ..constrain import RowTable
 from ..contact.detect import PATCHES, SIDE, WANTED_PAIRS, enlarge_detection, make_detection
 from ..coordinates.observe import read_joints
@@ -79,7 +80,7 @@ class ContactMethod(RowMethod):
 
     def __init__(
         self,
-        model: Model,
+        model: Model | Compiled,
         name: str,
         solver: str,
         dt: float,
@@ -91,10 +92,11 @@ class ContactMethod(RowMethod):
         sleep: float | None,
     ):
         self.name, self.solver, self._dt = name, solver, dt
-        start = Start(model, name == "simmc")
+        compiled = Compiled.of(model)
+        start = Start(compiled, name == "simmc")
         assert start.system.colliders is not None
         self.colliders = start.system.colliders
-        self._tables = start.system.fresh_tables()
+        self._begin_scratch(compiled, start)
         self._open(start)
         self._space = make_subspace(self.system.nv)
         self._spins = _free_spins(self.system)
@@ -115,7 +117,7 @@ class ContactMethod(RowMethod):
         }  # fmt: skip
         if not direct:
             self._settings["epsilon"] = epsilon
-        self.observer = ContactObserver(self.system)
+        self.observer = ContactObserver(self.system, self.scratch)
         self._events = np.zeros((_EVENTS, 4))
         self.reset()
 

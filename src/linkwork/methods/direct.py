@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..closure import Closure, yielding
+from ..compile import Compiled
 from ..contacts import may_touch
 from ..formulations import stepping
 from ..integrate import dormand_prince, new_state, rk4
@@ -58,9 +59,9 @@ class Direct(RowOptions):
         contact=True,
     )
 
-    def _build(self, model: Model, dt: float) -> Method:
+    def _build(self, model: Compiled, dt: float) -> Method:
         assert self.integrator is not None
-        if not may_touch(model.flatten()):
+        if not may_touch(model.flat):
             tolerance = self.tolerance or DEFAULT_TOLERANCE
             return DirectMethod(model, self.method, self.integrator, dt, tolerance, self.budget)
         return ContactMethod(
@@ -79,16 +80,23 @@ class DirectMethod(ExplicitMethod):
     solver = Direct.solver
 
     def __init__(
-        self, model: Model, name: str, integrator: str, dt: float, tolerance: float, budget: float | None
+        self,
+        model: Model | Compiled,
+        name: str,
+        integrator: str,
+        dt: float,
+        tolerance: float,
+        budget: float | None,
     ):
+        compiled = Compiled.of(model)
         self.name = name
         self.adaptive = integrator == "adaptive"
         self._dt, self._integrator, self._tolerance, self._budget = dt, integrator, tolerance, budget
-        start = Start(model, name == "simmc")
-        self._tables = start.system.fresh_tables()
+        start = Start(compiled, name == "simmc")
+        self._begin_scratch(compiled, start)
         tableau = dormand_prince() if self.adaptive else rk4()
         self._tableau = np.vstack([tableau.a, tableau.b, tableau.c, tableau.e])
-        self.observer: DirectObserver = DirectObserver(model, start.system)
+        self.observer: DirectObserver = DirectObserver(compiled, start.system, self.scratch)
         self._open(start)
         self.reset()
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..compile import Compiled
 from ..constrain import RowTable
 from ..coordinates.tangent import SCRATCH
 from ..errors import UnsupportedError
@@ -74,7 +75,7 @@ class ImplicitOptions(Options):
     def _usual(self) -> str:
         return TRAPEZOIDAL if self.rho is None else ALPHA
 
-    def _build(self, model: Model, dt: float) -> ImplicitMethod:
+    def _build(self, model: Compiled, dt: float) -> ImplicitMethod:
         assert self.integrator is not None
         return self.kind()(
             model, self.way, self.integrator, dt, self.rho, self.tolerance, self.iterations, self.budget
@@ -111,7 +112,7 @@ class ImplicitMethod(SampledMethod):
 
     def __init__(
         self,
-        model: Model,
+        model: Model | Compiled,
         name: str,
         integrator: str,
         dt: float,
@@ -120,6 +121,7 @@ class ImplicitMethod(SampledMethod):
         iterations: int,
         budget: float | None,
     ):
+        compiled = Compiled.of(model)
         self.name, self._dt, self._integrator = name, dt, integrator
         self._rho = 1.0 if integrator == TRAPEZOIDAL else DEFAULT_RHO if rho is None else rho
         ticks = 0.0 if budget is None else budget * cycles_per_second()
@@ -130,17 +132,17 @@ class ImplicitMethod(SampledMethod):
             [*generalized_alpha(self._rho), TOLERANCE, iterations, HALVINGS, ticks, *finest]
         )
         self._part: Partition | None = None
-        start = self._first_start(model)
-        self._tables = start.system.fresh_tables()
-        self.observer: RowObserver = self._new_observer(model, start)
+        start = self._first_start(compiled)
+        self._begin_scratch(compiled, start)
+        self.observer: RowObserver = self._new_observer(compiled, start)
         self._open(start)
         self.reset()
 
-    def _first_start(self, model: Model) -> Start:
-        return Start(model, maximal=False)
+    def _first_start(self, compiled: Compiled) -> Start:
+        return Start(compiled, maximal=False)
 
-    def _new_observer(self, model: Model, start: Start) -> RowObserver:
-        return DirectObserver(model, start.system)
+    def _new_observer(self, compiled: Compiled, start: Start) -> RowObserver:
+        return DirectObserver(compiled, start.system, self.scratch)
 
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system

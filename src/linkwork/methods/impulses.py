@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..compile import Compiled
 from ..constrain import RowTable
 from ..contacts import may_touch
 from ..coordinates.observe import read_joints
@@ -41,8 +42,8 @@ class Impulses(RowOptions):
         DEFAULT_ERP, "Share of a gap, or of a penetration beyond the slop, removed in a step."
     )
 
-    def _build(self, model: Model, dt: float) -> Method:
-        if not may_touch(model.flatten()):
+    def _build(self, model: Compiled, dt: float) -> Method:
+        if not may_touch(model.flat):
             return ImpulseMethod(model, self.method, dt, self.epsilon, self.iterations, self.budget, self.erp)
         return ContactMethod(
             model, self.method, self.solver, dt, self.epsilon, self.iterations, self.budget, self.erp,
@@ -61,7 +62,7 @@ class ImpulseMethod(RowMethod):
 
     def __init__(
         self,
-        model: Model,
+        model: Model | Compiled,
         name: str,
         dt: float,
         epsilon: float,
@@ -71,14 +72,15 @@ class ImpulseMethod(RowMethod):
     ):
         self.name = name
         maximal = name == "simmc"
-        start = Start(model, maximal)
+        compiled = Compiled.of(model)
+        start = Start(compiled, maximal)
         start.system = in_world_axes(start.system)
         self._dt = dt
         ticks = NO_BUDGET if budget is None else budget * cycles_per_second()
         self._options = np.array([erp, epsilon, iterations, ticks, float(maximal)])
         self._settings = {"epsilon": epsilon, "iterations": iterations, "budget": budget, "erp": erp}
-        self._tables = start.system.fresh_tables()
-        self.observer: RowObserver = RowObserver(start.system)
+        self._begin_scratch(compiled, start)
+        self.observer: RowObserver = RowObserver(start.system, self.scratch)
         self._open(start)
         self.reset()
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from ..compile import Compiled
 from ..errors import LinkworkError, UnsupportedError, nearest
-from ..model import Model
 from . import capabilities
 
 if TYPE_CHECKING:
@@ -50,16 +50,16 @@ class Options(ABC):
     def way(self) -> str:
         """The method's name in the registry."""
 
-    def build(self, model: Model | System, dt: float) -> Method:
+    def build(self, model: Compiled | System, dt: float) -> Method:
         """The method, for a model that it can do, with steps of dt [s]; options must be `settled`."""
-        if not isinstance(model, Model):
+        if not isinstance(model, Compiled):
             raise LinkworkError(
                 f"{capabilities.called(self.way)} needs the model itself, not a compiled system"
             )
         return self._build(model, dt)
 
     @abstractmethod
-    def _build(self, model: Model, dt: float) -> Method:
+    def _build(self, model: Compiled, dt: float) -> Method:
         """The same, for models alone."""
 
     def settled(self, touching: bool) -> Self:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..compile import Compiled
 from ..errors import LinkworkError, UnsupportedError, nearest
-from ..model import Model
 from ..system import System
 from .capabilities import CONTACT, LACKS, called, require
 from .components import Components
@@ -87,7 +87,7 @@ def ways_of(*, method: str | None = None, solver: str | None = None) -> list[Way
 
 
 def options_for(
-    model: Model | System,
+    model: Compiled | System,
     method: str | Options | None,
     solver: str | Options | None,
     given: Mapping[str, Any],
@@ -105,9 +105,9 @@ def options_for(
         way = way_for(model, method, solver)
         _refuse_foreign(way, given)
         options = way.options(**way.fixed, **given)
-    if not isinstance(model, Model):
+    if not isinstance(model, Compiled):
         return options.settled(False)
-    flat = model.flatten()
+    flat = model.flat
     require([options.way], flat)
     touching = bool(features(flat, [CONTACT]))
     if not touching:
@@ -115,7 +115,7 @@ def options_for(
     return options.settled(touching)
 
 
-def way_for(model: Model | System, method: str | None, solver: str | None) -> Way:
+def way_for(model: Compiled | System, method: str | None, solver: str | None) -> Way:
     """The way that names mean; if they leave it open, the usual one that can do the model."""
     _one_of("method", method, methods())
     _one_of("solver", solver, solvers())
@@ -130,10 +130,10 @@ def way_for(model: Model | System, method: str | None, solver: str | None) -> Wa
     return found[0]
 
 
-def _usual_way(model: Model | System) -> Way:
+def _usual_way(model: Compiled | System) -> Way:
     ways = [next(way for way in WAYS if way.name == name) for name in _USUAL]
-    if isinstance(model, Model):
-        flat = model.flatten()
+    if isinstance(model, Compiled):
+        flat = model.flat
         return next((way for way in ways if not features(flat, LACKS[way.name])), ways[-1])
     return ways[0]
 

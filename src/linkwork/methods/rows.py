@@ -11,7 +11,7 @@ import numpy as np
 
 from ..assemble import assemble
 from ..closure import clusters
-from ..compile import compile_model
+from ..compile import Compiled
 from ..constrain import RowTable
 from ..coordinates.dynamics import body_pose, body_twist
 from ..coordinates.factor import project_row
@@ -37,10 +37,13 @@ _DEPENDENT = 1e-8  # sin² of the angle between a row and the others below which
 class Start:
     """A model with rows, compiled and assembled: a start on its constraints, in the coordinates of the method."""
 
-    def __init__(self, model: Model, maximal: bool, floats: Callable[[Model], System] | None = None):
-        """`floats` compiles a model with every body floating; the usual compiler by default."""
+    def __init__(
+        self, model: Model | Compiled, maximal: bool, floats: Callable[[Compiled], System] | None = None
+    ):
+        """`floats` tells the tables with every body floating; the usual ones by default."""
+        self.compiled = compiled = Compiled.of(model)
         self.maximal = maximal
-        self.tree = compile_model(model, rows=True)
+        self.tree = compiled.rows
         """In generalized coordinates, whatever the method."""
         assembly = assemble(self.tree)
         self.tree_q = assembly.q
@@ -55,8 +58,8 @@ class Start:
         """Which switchable joints hold, and where."""
         self.system, self.q, self.v = self.tree, assembly.q, assembly.v
         if maximal:
-            self.system = floats(model) if floats else compile_model(model, rows=True, maximal=True)
-            self.q, self.v = floating(model, self.system, self.tree, assembly.q, assembly.v)
+            self.system = floats(compiled) if floats else compiled.maximal
+            self.q, self.v = floating(compiled, self.system, self.tree, assembly.q, assembly.v)
 
     def switched(self, attachment: Attachment, tree_q: Array) -> Start:
         """The same mechanism with other joints attached, to be analysed at another pose of its tree."""
@@ -210,14 +213,18 @@ def carry(table: RowTable, now: Constraints, old_table: RowTable, old: Constrain
             now.inputs[i] = old.inputs[old_table.drives.index(name)]
 
 
-def floating(model: Model, system: System, tree: System, q0: Array, v0: Array) -> tuple[Array, Array]:
+def floating(
+    model: Model | Compiled, system: System, tree: System, q0: Array, v0: Array
+) -> tuple[Array, Array]:
     """Coordinates and rates of floating bodies for those of the tree."""
-    flat = model.flatten()
+    flat = Compiled.of(model).flat
     tables = tree.fresh_tables()
     place(tables.dofs, tables.islands, q0, v0)
     q, v = system.q0.copy(), system.v0.copy()
     carriers = {placed.joint.b: placed for placed in system.joints.values() if placed.dofs}
     for index, (name, body) in enumerate(flat.bodies.items()):
+        if name not in carriers:  # it rides on another one
+            continue
         p, R = (np.array(part) for part in body_pose(tables, index))
         w, u = (np.array(part) for part in body_twist(tables, index))
         R = R.reshape(3, 3)

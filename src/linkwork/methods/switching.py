@@ -7,24 +7,28 @@ step, and a joint that is released costs nothing.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from ..compile import Compiled
 from ..constrain import RowTable
+from ..coordinates.observe import read_joints
 from ..coordinates.tree import place
 from ..errors import LinkworkError, nearest
 from ..integrate import OK
 from ..kernels.rows import measure
 from ..observe import Block
 from ..rotation import Array
-from ..switching import Attachment, Blow, Due, JointChange, blow, here, plan, tree_coordinates
+from ..scratch import Scratch, settable_forces
+from ..setting import Loops, Motion, bring
+from ..switching import Attachment, Blow, Due, JointChange, blow, here, plan, tree_coordinates, tree_rates
 from ..tables import COORDINATE, HOLD, SPRING, Constraints
 from .base import Method
 from .capabilities import SWITCHING
-from .rows import Start, carry
+from .rows import Start, carry, floating
 
 _ON_GRID = 1e-9  # a change this near to the end of a step, in steps, is at it
 _SAME_TIME = 1e-12  # times that differ by this share are the same
@@ -40,6 +44,10 @@ class RowMethod(Method):
     _start: Start
     _rows: RowTable
     _constraints: Constraints
+
+    def _begin_scratch(self, compiled: Compiled, start: Start) -> None:
+        self.scratch = Scratch(settable_forces(compiled.flat))
+        self._tables = self.scratch.tables("step", start.system)
 
     def _open(self, start: Start) -> None:
         """Begin with a mechanism as it starts."""
@@ -187,6 +195,36 @@ class RowMethod(Method):
         rows = self._constraints.rows
         mine = [i for i, needs in enumerate(self._rows.needs) if joint in needs and rows["role"][i] == SPRING]
         return float(0.5 * (rows["value"][mine, 0] * rows["phi"][mine] ** 2).sum())
+
+    # --- coordinates set by the user ---
+
+    def set(self, values: Mapping[str, float]) -> None:
+        loops = Loops(self._start.tree)
+        own = {column.name for column in (*self.system.coordinates, *self.system.rates)}
+        alone = {name: x for name, x in values.items() if name in own and not loops.move(name)}
+        joined = {name: x for name, x in values.items() if name not in alone}
+        if joined:
+            self._bring(joined)
+        super().set(alone)
+
+    def _bring(self, values: Mapping[str, float]) -> None:
+        """Set coordinates and rates of joints that loops, or the bodies' own coordinates, must follow."""
+        start, state, constraints = self._start, self.state, self._constraints
+        read, rates = np.empty(len(constraints.coords)), np.empty(len(constraints.coords))
+        read_joints(self._tables, constraints, state.q, state.v, read, rates)
+        motion = Motion(state.q.copy(), state.v.copy(), read)
+        if start.maximal:
+            motion = Motion(tree_coordinates(start.tree, read), tree_rates(start.tree, rates), read)
+        table, every = self._row_sets()[-1]
+        offsets = {table.names[i]: float(every.rows["offset"][i]) for i in _couplings(every)}
+        motion = bring(start.tree, motion, offsets, values)
+        q, v = motion.q, motion.v
+        if start.maximal:
+            q, v = floating(start.compiled, self.system, start.tree, q, v)
+        state.q[:], state.v[:] = q, v
+        for _, rows in self._row_sets():
+            rows.coords["value"], rows.coords["tracked"] = motion.values, 0
+        self.disturb()
 
     # --- at the times that the model says ---
 

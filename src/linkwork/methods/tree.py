@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compile import compile_model
+from ..compile import Compiled
 from ..coordinates.dynamics import derive
 from ..integrate import Tableau, dormand_prince, euler, new_state, rk4, run_adaptive, run_fixed
 from ..model import Model
 from ..observe import Block, TreeObserver
 from ..rotation import Array
+from ..scratch import Scratch, settable_forces
 from ..system import System, fresh
 from .base import Method, samples
 from .options import DEFAULT_TOLERANCE, Options, option
@@ -31,10 +32,10 @@ class Tree(Options):
 
     tolerance: float | None = option(None, "Local error that adaptive steps keep; 1e-8 by default.")
 
-    def build(self, model: Model | System, dt: float) -> TreeMethod:
+    def build(self, model: Compiled | System, dt: float) -> TreeMethod:
         return self._build(model, dt)
 
-    def _build(self, model: Model | System, dt: float) -> TreeMethod:
+    def _build(self, model: Compiled | System, dt: float) -> TreeMethod:
         assert self.integrator is not None
         return TreeMethod(model, self.integrator, dt, self.tolerance or DEFAULT_TOLERANCE)
 
@@ -44,13 +45,19 @@ class TreeMethod(Method):
 
     name = "tree"
 
-    def __init__(self, model: Model | System, integrator: str, dt: float, tolerance: float):
-        self.system = model if isinstance(model, System) else compile_model(model)
+    def __init__(self, model: Model | Compiled | System, integrator: str, dt: float, tolerance: float):
+        compiled = None if isinstance(model, System) else Compiled.of(model)
+        if compiled is not None:
+            self.system = compiled.tree
+        else:
+            assert isinstance(model, System)
+            self.system = model
         self.adaptive = integrator == "adaptive"
         self._integrator, self._dt, self._tolerance = integrator, dt, tolerance
         self._tableau = TABLEAUS[integrator]()
-        self._tables = self.system.fresh_tables()
-        self.observer = TreeObserver(self.system)
+        self.scratch = Scratch(() if compiled is None else settable_forces(compiled.flat))
+        self._tables = self.scratch.tables("step", self.system)
+        self.observer = TreeObserver(self.system, self.scratch)
         self.reset()
 
     def reset(self) -> None:

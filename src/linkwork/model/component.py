@@ -17,7 +17,7 @@ from .touch import Material, MaterialPair, NoContact, Scenery
 
 if TYPE_CHECKING:
     from ..drives import Drive
-    from ..loads.base import Load
+    from ..load import Load
     from .sealed import Sealed
 
 I = TypeVar("I", bound=Item)

@@ -11,7 +11,7 @@ from .component import SHELVES, Component, Model
 from .sealed import Sealed
 
 if TYPE_CHECKING:
-    from ..loads.base import Load
+    from ..load import Load
 
 C = TypeVar("C", bound=Component)
 

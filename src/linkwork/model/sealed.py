@@ -6,20 +6,19 @@ import os
 from collections.abc import Iterator
 from dataclasses import KW_ONLY
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from ..distributed.tcp import is_address, parse_address
+from ..address import is_address, parse_address
 from ..errors import LinkworkError, UnsupportedError
 from ..item import Axis, Item, Orientation, Point, item
+from ..providers import provider
 from ..rotation import IDENTITY
 from ..shapes import MassProperties
 from .body import Body
 from .component import Component
-
-if TYPE_CHECKING:
-    from ..distributed.sealed_file import Header
+from .header import Header
 
 
 def _full(source: str) -> str:
@@ -88,13 +87,8 @@ class Sealed(Item):
     @cached_property
     def header(self) -> Header:
         """What it tells of itself. That of an address is asked for when it is first needed."""
-        if self.remote:
-            from ..distributed.handshake import ask_header
-
-            return ask_header(self.sealed)
-        from ..distributed.sealed_file import read_header
-
-        return read_header(self.sealed)
+        header: Header = provider("header of an address" if self.remote else "header of a file")(self.sealed)
+        return header
 
     @cached_property
     def component(self) -> Component:

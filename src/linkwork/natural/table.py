@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..compile import compile_bodies
+from ..compile import Compiled
 from ..constrain import RowTable
 from ..coordinates.natural import (
     NATURAL_BODY,
@@ -112,25 +112,23 @@ class NaturalTable:
         return rigid, rows
 
 
-def natural_system(model: Model) -> System:
+def natural_system(model: Model | Compiled) -> System:
     """A valid model with every body floating, as `choose` needs it.
 
     Bodies without inertia of their own are welcome: what has to accelerate is the mechanism, which the compiler of the
     tree looks after. Loads on joint coordinates, which floating bodies do not have, are left out.
     """
-    return compile_bodies(model)
+    return Compiled.of(model).floating
 
 
 def choose(system: System, poses: Sequence[Array]) -> NaturalTable:
-    """Natural coordinates of a system of floating bodies (`natural_system`, or `compile_model` with maximal=True).
+    """Natural coordinates of a system of floating bodies (`natural_system`).
 
     `poses` are coordinates of its floating bodies at which all joints are closed, none of them singular if possible:
     rows that depend on others at the pose where the fewest do are left out.
     """
     if system.rows is None or any(f"{FLOATING}{body}" not in system.joints for body in system.bodies):
-        raise LinkworkError(
-            f"natural coordinates need '{system.name}' compiled with every body floating (maximal=True)"
-        )
+        raise LinkworkError(f"natural coordinates need '{system.name}' compiled with every body floating")
     basis = Basis(system)
     natural = _tables(system, basis)
     satisfied = satisfied_rows(basis, system.rows)

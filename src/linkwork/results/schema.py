@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -33,6 +33,31 @@ class Group:
             raise LinkworkError(
                 f"group '{self.name}' of a record has {len(self.columns)} columns but {len(self.units)} units"
             )
+
+
+class Readable(Sized, Protocol):
+    """Signals over time, as plots and files for other tools read them: a `Record`."""
+
+    time: Array
+    """[s]"""
+    groups: dict[str, Group]
+    info: dict[str, Any]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all signals, in the order of the groups."""
+
+    @property
+    def title(self) -> str:
+        """Name of the scene or model; may be empty."""
+
+    def __getitem__(self, name: str) -> Array: ...
+
+    def unit(self, name: str) -> str:
+        """Unit of a signal."""
+
+    def array(self, group: str) -> Array:
+        """All columns of a group [rows × columns]."""
 
 
 def named(groups: Iterable[Group]) -> dict[str, Group]:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import __version__
 from ..errors import LinkworkError
 from ..model import Model
 from ..record import Group, Record
 from ..rotation import Array
 from ..system import coordinate_columns, rate_columns
 from ..tables import DC_MOTOR, SERVO_PLACE, SERVO_RATE, TORQUE
+from ..version import __version__
 from .mechanism import RANK, Lost, Mechanism, as_coordinates, null_space, velocity_servos
 from .motion import Motion, corners, prescribed
 

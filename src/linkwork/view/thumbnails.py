@@ -12,8 +12,6 @@ from pathlib import Path
 from ..kernels.jit import cache_directory
 from ..scenes import find_scene, scene_names
 
-_FOLDER = Path(__file__).parent
-
 
 class Thumbnails:
     """Pictures of all scenes as PNG, drawn one after the other in a thread of their own."""
@@ -82,7 +80,9 @@ def _file(name: str) -> Path | None:
 @cache
 def _drawers() -> bytes:
     """A hash of the sources that decide how a scene looks."""
+    from . import bounds, camera, geometry, meshes, painter, picture, surface
+
     digest = hashlib.sha256()
-    for name in ("bounds", "camera", "geometry", "meshes", "painter", "picture", "surface"):
-        digest.update((_FOLDER / f"{name}.py").read_bytes())
+    for drawer in (bounds, camera, geometry, meshes, painter, picture, surface):
+        digest.update(Path(str(drawer.__file__)).read_bytes())
     return digest.digest()
