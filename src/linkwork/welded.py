@@ -9,7 +9,8 @@ import numpy as np
 
 from .errors import ModelError, Problem
 from .item import GROUND
-from .model import Body, Flat
+from .model import Flat
+from .shapes import MassProperties
 from .spanning import FLOATING, Edge
 from .system import System
 
@@ -31,7 +32,7 @@ def light_welds(flat: Flat, edges: Collection[Edge]) -> tuple[Edge, ...]:
     light = {
         root
         for root, bodies in members.items()
-        if any(body != GROUND and _is_light(flat.bodies[body]) for body in bodies)
+        if any(body != GROUND and is_light(flat.bodies[body].mass_properties) for body in bodies)
     }
     return tuple(edge for edge in welds if roots[edge.child] in light)
 
@@ -50,8 +51,8 @@ def _roots(welds: Iterable[Edge]) -> dict[str, str]:
     return roots
 
 
-def _is_light(body: Body) -> bool:
-    properties = body.mass_properties
+def is_light(properties: MassProperties) -> bool:
+    """Whether a body cannot float by itself: it has no mass, or no moment of inertia about some axis."""
     moments = np.linalg.eigvalsh(properties.inertia)
     return bool(properties.mass <= 0.0 or moments[0] <= _LIGHT * moments[2])
 

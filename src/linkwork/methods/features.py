@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-import numpy as np
-
 from ..contacts import may_touch
-from ..coordinates.tree import NO_INERTIA
+from ..item import GROUND
 from ..loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Load, Spring, Torque
-from ..model import Body, Flat, Port
-from ..spanning import spanning_tree
+from ..model import Flat, Port
+from ..rotation import matrix
+from ..shapes import MassProperties, combine
+from ..spanning import Edge, Spanning, spanning_tree
+from ..welded import carriers, is_light, label, light_welds
 
 
 def features(flat: Flat, among: Iterable[str] | None = None) -> dict[str, list[str]]:
@@ -31,9 +33,13 @@ class _Look:
         self.flat = flat
 
     @cached_property
+    def spanning(self) -> Spanning:
+        return spanning_tree(self.flat)
+
+    @property
     def cuts(self) -> list[str]:
         """Joints that close loops, and those that are attached and released."""
-        return [joint.name for joint in spanning_tree(self.flat)[1]]
+        return [joint.name for joint in self.spanning.cuts]
 
     def loops(self) -> list[str]:
         joints = self.flat.joints
@@ -74,17 +80,23 @@ class _Look:
         return [f"component '{owner}' is sealed" for owner in dict.fromkeys(owners)]
 
     def weightless(self) -> list[str]:
+        """Bodies that cannot float by themselves, not even with what they are welded to."""
+        bodies = self.flat.bodies
+        welds: tuple[Edge, ...] = ()
+        if not any(
+            isinstance(body, Port) for body in bodies.values()
+        ):  # what a port weighs is not known here
+            welds = light_welds(self.flat, self.spanning.edges)
+        groups: dict[str, list[MassProperties]] = defaultdict(list)
+        for name, root in carriers(bodies, welds).items():
+            if root != GROUND and not isinstance(bodies[name], Port):
+                body = bodies[name]
+                groups[root].append(body.mass_properties.placed(body.at, matrix(body.rotation)))
         return [
-            f"body '{body.name}' has no inertia of its own about some axis"
-            for body in self.flat.bodies.values()
-            if not isinstance(body, Port) and _weightless(body)
+            f"body {label(root, welds)} has no inertia of its own about some axis"
+            for root, parts in groups.items()
+            if is_light(combine(parts))
         ]
-
-
-def _weightless(body: Body) -> bool:
-    properties = body.mass_properties
-    moments = np.linalg.eigvalsh(properties.inertia)
-    return not (properties.mass > 0.0 and moments[0] > NO_INERTIA * moments[-1])
 
 
 DETECTED: dict[str, Callable[[_Look], list[str]]] = {
