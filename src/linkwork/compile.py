@@ -25,7 +25,7 @@ from .load import Load
 from .loads import KIND_CODES, JointFunction, Spring
 from .model import Flat, Model
 from .placement import Frame
-from .rotation import Array, frame_from_axis, matrix
+from .rotation import Array, frame_from_axis, matrix, quaternion
 from .shapes import MassProperties, combine
 from .spanning import Edge, Spanning, floating, spanning_tree
 from .system import Column, Mark, PlacedJoint, System, coordinate_columns, rate_columns
@@ -402,7 +402,8 @@ class _Compiler:
                 continue
             home = self._body_frame(marker.body)
             body = names.index(marker.body) if marker.body != GROUND else -1
-            marks.append(Mark(marker.name, body, home.R.T @ (np.array(marker.at) - home.p)))
+            p, R = marker.frame
+            marks.append(Mark(marker.name, body, home.R.T @ (p - home.p), quaternion(home.R.T @ R)))
         return tuple(marks)
 
     def _start(self, joints: dict[str, Joint], nq: int, nv: int) -> tuple[Array, Array]:

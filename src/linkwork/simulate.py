@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import time as wall
 from collections.abc import Callable, Mapping, Sequence
@@ -17,15 +18,17 @@ from .coordinates.dynamics import body_pose, body_twist, energies
 from .coordinates.tree import place
 from .errors import LinkworkError, PartLostError, SimulationError, need_positive
 from .explain import likely_reason
+from .frames import centres_of_mass
 from .integrate import OK, State
 from .methods.base import Method
 from .methods.contact import Touch, TouchEvent
 from .methods.options import DEFAULT_DT, DEFAULT_TOLERANCE, Options
 from .methods.registry import options_for
-from .model import Model
+from .model import Flat, Model
+from .model.sealed import Port
 from .observe import Block
 from .record import Record, RecordBuilder
-from .rotation import Array
+from .rotation import Array, Vector
 from .schedule import Schedule
 from .stage import Stage, stage_of
 from .switching import JointChange
@@ -99,6 +102,20 @@ class Simulation:
         self.integrator = str(self.options.integrator)
         self.method: Method = self.options.build(what, self.dt)
         self._tables = self.method.scratch.tables("look", self.system)
+        self._weigh(self._compiled.flat if self._compiled is not None else Flat())
+
+    def _weigh(self, flat: Flat) -> None:
+        """Let centres of mass be measured."""
+        observer = self.method.observer
+        weights = {
+            name: None
+            if isinstance(body, Port)
+            else (body.mass_properties.mass, _vector(body.mass_properties.com))
+            for name, body in flat.bodies.items()
+        }
+        centres = centres_of_mass(weights)
+        kept = {name: parts for name, parts in centres.items() if name not in observer.frames.markers}
+        observer.set_frames(dataclasses.replace(observer.frames, centres=kept))
 
     @cached_property
     def stage(self) -> Stage | None:
@@ -206,10 +223,26 @@ class Simulation:
         """Steps taken since the start."""
         return int(self._state.counts[1])
 
-    def __getitem__(self, name: str) -> float:
-        """A coordinate (`pivot.angle`) or rate (`pivot.angle_rate`) now."""
+    def __getitem__(self, name: str) -> Any:
+        """A signal now, by the names that records have: `sim["pivot.angle"]`, `sim["arm.velocity.x"]`.
+
+        A number; of a vector or quaternion named without its components (`sim["arm.velocity"]`), an array.
+        """
         found = self._find(name)
-        return self.method.read(name) if found is None else float(found[0][found[1]])
+        if found is not None:
+            return float(found[0][found[1]])
+        values = self.method.observer.read(name, self.method.now())[0]
+        return values if len(values) > 1 else float(values[0])
+
+    @property
+    def signals(self) -> dict[str, str]:
+        """Names and units of everything that can be read and recorded."""
+        return self.method.observer.signals
+
+    def add_point(self, name: str, body: str, at: Any = (0.0, 0.0, 0.0)) -> None:
+        """Measure a point of a body's frame [m] from now on: `<name>.position.x`, `<name>.velocity.x` ..."""
+        observer = self.method.observer
+        observer.set_frames(observer.frames.with_point(name, body, at, self.system.bodies))
 
     def __setitem__(self, name: str, value: float) -> None:
         """Set a coordinate or rate: see `set`."""
@@ -349,6 +382,7 @@ class Simulation:
             "stage": None if self.stage is None else self.stage.to_dict(),
             "method": self.method.name,
             **self.method.info(),
+            "frames": self.method.observer.frames.to_dict(),
             "dt": self.dt,
             "duration": duration,
             "every": every,
@@ -409,3 +443,8 @@ class Simulation:
             "model": np.array(snapshot.fingerprint(self.system)),
             "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),
         }  # fmt: skip
+
+
+def _vector(numbers: Any) -> Vector:
+    x, y, z = numbers
+    return float(x), float(y), float(z)

@@ -12,7 +12,7 @@ from .constrain import RowTable
 from .contacts import ColliderTable
 from .errors import LinkworkError, nearest
 from .joints.base import Joint
-from .rotation import Array
+from .rotation import Array, Quaternion
 from .spanning import FLOATING
 from .tables import Tables
 
@@ -42,6 +42,8 @@ class Mark(NamedTuple):
     """Index; -1 for the ground."""
     at: Array
     """In the body's frame [m]."""
+    rotation: Quaternion
+    """In the body's frame."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from .common import (
     console,
     escape,
     find_subject,
+    list_names,
     need_folder,
     print_json,
     progress_bar,
@@ -102,6 +103,12 @@ def run(
     signals: Annotated[
         list[str] | None, typer.Option("--signal", help="Signal to plot, e.g. 'pivot.*'; repeatable.")
     ] = None,
+    list_signals: Annotated[
+        bool,
+        typer.Option(
+            "--list-signals", help="List signals and units that a run would record, or derive; run nothing."
+        ),
+    ] = False,
     ranks: Annotated[
         int | None, typer.Option(min=1, help="Processes to share the work of method components, by MPI.")
     ] = None,
@@ -140,7 +147,11 @@ def run(
             dt=dt if dt is not None else (found.dt if found else 1e-3),
             tolerance=tolerance,
         )
-        warm(simulation)
+        if not list_signals:
+            warm(simulation)
+    if list_signals:
+        list_names(simulation.signals, as_json)
+        return
     length = duration if duration is not None else (found.duration if found else 10.0)
     with progress_bar(f"simulating {model.name}", quiet=as_json) as advance:
         record = simulation.run(length, every=every, save=save, progress=advance)

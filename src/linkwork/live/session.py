@@ -58,7 +58,7 @@ class View:
     run: int
     """Counts resets and changes of the model."""
     names: list[str]
-    """Of all signals."""
+    """Of all signals that are recorded."""
     numbers: Array
     """Their values."""
 
@@ -329,7 +329,8 @@ class Session:
     @property
     def signals(self) -> list[str]:
         """Names of everything that can be read and plotted."""
-        return list(self.view.names)
+        derived = () if self._observer is None else self._observer.derived
+        return [*self.view.names, *(column for group in derived for column in group.columns)]
 
     def find(self, pattern: str) -> list[str]:
         """Names of signals that match a pattern, where `*` stands for any text and `?` for any character."""
@@ -337,10 +338,7 @@ class Session:
 
     def unit(self, signal: str) -> str:
         """Of a signal."""
-        for group in () if self._observer is None else self._observer.groups:
-            if signal in group.columns:
-                return group.units[group.columns.index(signal)]
-        return "1"
+        return "1" if self._observer is None else self._observer.signals.get(signal, "1")
 
     def watch(self, names: tuple[str, ...], seconds: float) -> None:
         """Keep a history of some signals."""
@@ -389,7 +387,7 @@ class Session:
             info = {
                 "linkwork": __version__, "model": self.written.name, "scene": self.scene and self.scene.name,
                 "method": self.names[0], **self.loop.simulation.method.info(), "dt": self.loop.simulation.dt,
-                "stage": self.stage.to_dict(),
+                "stage": self.stage.to_dict(), "frames": self._observer.frames.to_dict(),
             }  # fmt: skip
             try:
                 self._builder = RecordBuilder(self._observer.groups, info, path)
@@ -499,11 +497,8 @@ class Session:
 
     def _column(self, name: str, data: dict[str, Array], count: int) -> Array:
         assert self._observer is not None
-        for group in self._observer.groups:
-            if name in group.columns:
-                column: Array = data[group.name][:, group.columns.index(name)]
-                return column
-        return np.full(count, np.nan)
+        column = self._observer.column(name, data)
+        return np.full(count, np.nan) if column is None else column
 
     def _extend_traces(self, data: dict[str, Array]) -> None:
         for name, points in self.traces.items():

@@ -97,10 +97,6 @@ class Method(ABC):
         state = self.state
         return state.clock[2:].copy(), state.q[None].copy(), state.v[None].copy(), state.work[None].copy()
 
-    def read(self, name: str) -> float:
-        """A coordinate or rate that is not part of the state itself."""
-        return float(self.state.q[self.system.coordinate(name)])  # raises, and tells the nearest name
-
     def set(self, values: Mapping[str, float]) -> None:
         """Set coordinates and rates of joints, all at once; see `Simulation.set`."""
         for name, value in values.items():

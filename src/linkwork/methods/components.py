@@ -98,9 +98,6 @@ class ComponentMethod(ExplicitMethod):
         self._part = Part(self.system, self.system.rows, self._placement(), self._steps)
         self._mobilities: Array | None = None
         self._rows = self._part.rows
-        self._configuration = self.observer.configure(
-            self.system, self._rows.names, start.attachment, start.tree_q
-        )
 
     def _restore(self, attachment: Attachment, tree_q: Array) -> None:
         before = self._part

@@ -106,9 +106,6 @@ class DirectMethod(ExplicitMethod):
         self._rows = ordered_rows(self.system, set(self._redundant))
         self._work = new_work(self._tables, self._rows.constraints)
         self._scale = self._probed()
-        self._configuration = self.observer.configure(
-            self.system, self._rows.names, start.attachment, start.tree_q
-        )
 
     def _fill(self) -> None:
         super()._fill()

@@ -153,10 +153,6 @@ class ImplicitMethod(SampledMethod):
             rank = int((self._work.kept != m.SOFT).sum())
             rank -= len(set(redundant_rows(start)) - set(self._degenerate))
             self._part = new_partition(self._work.kept, self.system.nv, rank)
-        assert isinstance(self.observer, DirectObserver)
-        self._configuration = self.observer.configure(
-            self.system, self._rows.names, start.attachment, start.tree_q
-        )
 
     def _fill(self) -> None:
         super()._fill()

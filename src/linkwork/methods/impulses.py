@@ -11,17 +11,16 @@ import numpy as np
 from ..compile import Compiled
 from ..constrain import RowTable
 from ..contacts import may_touch
-from ..coordinates.observe import read_joints
 from ..formulations.impulses import run_impulses, workspace
 from ..integrate import new_state
 from ..kernels.clock import cycles_per_second
 from ..model import Model
 from ..observe import Block, RowObserver
 from ..rotation import Array
-from .base import NO_BUDGET, Method, samples
+from .base import NO_BUDGET, Method
 from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
 from .options import RowOptions, option
-from .rows import Start, carry, give_command, in_world_axes, settle, without_degenerate
+from .rows import Start, carry, in_world_axes, settle, without_degenerate
 from .switching import RowMethod
 
 
@@ -98,6 +97,7 @@ class ImpulseMethod(RowMethod):
     def reset(self) -> None:
         self._rewind()
         self.state = new_state(self._start.q, self._start.v)
+        self._mean = np.full(self.system.nv, np.nan)
         self._stats = np.zeros(9)
         self._stats[[4, 8]] = -1.0  # no row has had a gap
         self._fill()
@@ -105,12 +105,12 @@ class ImpulseMethod(RowMethod):
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         steps = np.array(targets, np.int64)
-        out = (*samples(len(targets), self.system), *self._joint_samples(len(targets)))
+        out = self._room(len(targets))
         done, status = run_impulses(
-            self._tables, self._constraints, self._work, self.state, self._stats, self._dt, self._options,
-            steps, *out,
+            self._tables, self._constraints, self._work, self.state, self._mean, self._stats, self._dt,
+            self._options, steps, out,
         )  # fmt: skip
-        return done, status, out
+        return done, status, self._block(out)
 
     def change_step(self, dt: float) -> None:
         self._constraints.rows["p"] *= dt / self._dt  # the forces go on, so the impulses scale
@@ -119,6 +119,7 @@ class ImpulseMethod(RowMethod):
     def take_over(self, other: Method) -> None:
         super().take_over(other)
         if isinstance(other, ImpulseMethod):
+            self._mean[:] = other._mean
             if self._rows.names == other._rows.names:
                 self._stats[:] = other._stats
             carry(self._rows, self._constraints, other._rows, other._constraints)
@@ -128,27 +129,11 @@ class ImpulseMethod(RowMethod):
         return {
             **super().memory(),
             "impulses": constraints.rows["p"],
+            "mean_accelerations": self._mean,
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
             "stats": self._stats,
         }
-
-    def _joint_samples(self, count: int) -> tuple[Array, Array, Array]:
-        coords = len(self._constraints.coords)
-        return np.empty((count, coords)), np.empty((count, coords)), np.empty((count, 3))
-
-    def now(self) -> Block:
-        values, rates, solver = self._joint_samples(1)
-        q, v = self.state.q, self.state.v
-        strain = read_joints(self._tables, self._constraints, q, v, values[0], rates[0])
-        solver[0] = strain, self._stats[5], self._stats[7]
-        return (*super().now(), values, rates, solver)
-
-    def read(self, name: str) -> float:
-        return self.observer.read(name, self.now())
-
-    def strain(self) -> float:
-        return float(self.now()[6][0, 0])
 
     def info(self) -> dict[str, Any]:
         return {"solver": self.solver, "integrator": "euler", **self._settings}
@@ -183,6 +168,3 @@ class ImpulseMethod(RowMethod):
         worst = f"; the largest gap is {self._stats[3]:.2g} m in {self._row_name(self._stats[4], self._rows)}"
         limits = f"{self._settings['iterations']} iterations or the time budget"
         return [*self._start.notes, f"{cut} steps ended at {limits} before impulses settled{worst}"]
-
-    def command(self, drive: str, value: float) -> None:
-        give_command(self._rows, self._constraints, drive, value)

@@ -40,8 +40,6 @@ class GlobalMethod(ImplicitMethod):
     Its state is that of floating bodies, which records are made of; the unknowns are kept beside it.
     """
 
-    _configuration = 0  # of records without reactions
-
     def _first_start(self, compiled: Compiled) -> Start:
         self._compiled = compiled
         return Start(compiled, maximal=True, floats=natural_system)

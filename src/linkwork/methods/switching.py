@@ -20,15 +20,16 @@ from ..coordinates.tree import place
 from ..errors import LinkworkError, nearest
 from ..integrate import OK
 from ..kernels.rows import measure
-from ..observe import Block
+from ..observe import Block, RowObserver
 from ..rotation import Array
 from ..scratch import Scratch, settable_forces
 from ..setting import Loops, Motion, bring
+from ..solvers import layout
 from ..switching import Attachment, Blow, Due, JointChange, blow, here, plan, tree_coordinates, tree_rates
 from ..tables import COORDINATE, HOLD, SPRING, Constraints
 from .base import Method
 from .capabilities import SWITCHING
-from .rows import Start, carry, floating
+from .rows import Start, carry, floating, give_command
 
 _ON_GRID = 1e-9  # a change this near to the end of a step, in steps, is at it
 _SAME_TIME = 1e-12  # times that differ by this share are the same
@@ -41,9 +42,12 @@ _RETIRED = (
 class RowMethod(Method):
     """A method with rows, of which some may come and go."""
 
+    observer: RowObserver
     _start: Start
     _rows: RowTable
     _constraints: Constraints
+    _configuration: int
+    """The stretch of the same joints attached that samples belong to: see RowObserver.configure."""
 
     def _begin_scratch(self, compiled: Compiled, start: Start) -> None:
         self.scratch = Scratch(settable_forces(compiled.flat))
@@ -55,7 +59,14 @@ class RowMethod(Method):
         self._plan: list[Due] = plan(start.system.rows.joints) if start.system.rows is not None else []
         self._done = np.zeros(1, np.int64)  # changes of the plan that have been made
         self.changes: list[JointChange] = []
+        self._configure_as(start)
+
+    def _configure_as(self, start: Start) -> None:
+        """Take the joints that are attached in `start`."""
         self._prepare(start)
+        self._configuration = self.observer.configure(
+            self.system, self._rows.names, start.attachment, start.tree_q
+        )
 
     _stats: Array
 
@@ -91,7 +102,7 @@ class RowMethod(Method):
         self._done[0] = 0
         self.changes = []
         if self._start is not self._first:
-            self._prepare(self._first)
+            self._configure_as(self._first)
 
     # --- what is attached ---
 
@@ -163,7 +174,7 @@ class RowMethod(Method):
         for slot, table in self._marks():
             if self._stats[slot] >= 0.0:
                 self._stats[slot] = _RETIRED - names.index(table.names[int(self._stats[slot])])
-        self._prepare(self._first.switched(attachment, tree_q))
+        self._configure_as(self._first.switched(attachment, tree_q))
         self._fill()
         self._carry(old)
 
@@ -316,6 +327,34 @@ class RowMethod(Method):
         if status == OK:
             self.state.clock[2] = time
         return status
+
+    # --- samples ---
+
+    _report = 3
+    """Numbers of the solver in a sample."""
+
+    def _room(self, count: int) -> layout.Samples:
+        """Room for samples."""
+        coords, rows = len(self._constraints.coords), len(self._constraints.rows)
+        return layout.new_samples(count, self.system.nq, self.system.nv, coords, rows, self._report)
+
+    def _block(self, out: layout.Samples) -> Block:
+        """Samples for the observer, which must know whose forces these are where joints can be switched."""
+        if not self.switchable:
+            return tuple(out)
+        count, rows = out.forces.shape
+        tag = np.full((count, 1), float(self._configuration))
+        rest = np.zeros((count, len(self._every_name()) - rows))
+        return tuple(out._replace(forces=np.hstack([tag, out.forces, rest])))
+
+    def now(self) -> Block:
+        return self.advance([self.state.clock[2] if self.adaptive else self.state.counts[0]])[2]
+
+    def strain(self) -> float:
+        return float(layout.Samples(*self.now()).solver[0, 0])
+
+    def command(self, drive: str, value: float) -> None:
+        give_command(self._rows, self._constraints, drive, value)
 
     # --- state ---
 
