@@ -6,15 +6,16 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import linkwork.simulate
-from linkwork import Body, Force, Hinge, Model, Simulation
+from linkwork import Body, Components, Force, Hinge, Model, Simulation
 from linkwork.errors import LinkworkError, PartLostError, SimulationError
 from linkwork.methods.components import ComponentMethod
+from linkwork.methods.options import option
 from linkwork.methods.part import Steps
 from linkwork.scenes import car, n_four_bar, peaucellier
 
@@ -26,12 +27,19 @@ MODELS = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Alone(Components):
+    """All subsystems in this process, whoever else there is; divided as they are in another simulation."""
+
+    like: Simulation | None = option(None, "The other simulation.")  # noqa: RUF009
+
+    def _build(self, model: Model, dt: float) -> ComponentMethod:
+        return ComponentMethod(model, Steps(self.integrator, dt, self.like.tolerance), self.like.method._top)
+
+
 def alone(sim: Simulation) -> Simulation:
     """The same model in the same subsystems, all in this process."""
-    chosen = sim._chosen
-    steps = Steps(sim.integrator, sim.dt, sim.tolerance)
-    linkwork.simulate.make_method = lambda model, _: ComponentMethod(model, steps, sim.method._top)
-    return Simulation(sim.model, method="components", integrator=chosen.integrator, dt=sim.dt)
+    return Simulation(sim.model, method=Alone(integrator=sim.integrator, like=sim), dt=sim.dt)
 
 
 def same(one, other) -> None:
@@ -107,11 +115,7 @@ def put_everywhere(sim: Simulation) -> None:
         sim.set_force("push", (0.0, 0.0, 0.0), body=body)
 
 
-REAL = linkwork.simulate.make_method
-
-
 def refused(text: str, call, *arguments, **options) -> None:
-    linkwork.simulate.make_method = REAL
     with pytest.raises(LinkworkError, match=text):
         call(*arguments, **options)
 

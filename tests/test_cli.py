@@ -174,7 +174,8 @@ def test_large_steps_and_their_damping_can_be_chosen():
         assert told["steps_halved"] == 0
     result = call("run", "crank_rocker", "--rho", 0.5)
     assert result.exit_code != 0
-    assert "rho belongs to the integrator 'alpha'" in str(result.exception)
+    assert "rho: no option of method 'simgc'" in str(result.exception)
+    assert "rho belongs to hybrid, global and topological" in str(result.exception)
 
 
 def test_a_model_file_can_be_run_and_checked(tmp_path):

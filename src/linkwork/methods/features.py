@@ -38,7 +38,7 @@ class _Look:
     def spanning(self) -> Spanning:
         return spanning_tree(self.flat) if self._spanning is None else self._spanning
 
-    @cached_property
+    @property
     def cuts(self) -> list[str]:
         """Joints that close loops, and those that are attached and released."""
         return [joint.name for joint in self.spanning.cuts]
