@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwork.closure import null_space
+from linkwork.rank import null_space
 from linkwork.compile import compile_model
 from linkwork.coordinates.natural import (
     Natural,

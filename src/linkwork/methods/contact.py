@@ -24,7 +24,7 @@ from ..solvers.touch import CLUSTER, Reach
 from ..system import System
 from ..tables import BALL, SCREW, Constraints, Tables
 from .base import NO_BUDGET, Method, samples
-from .rows import Start, carry, give_command, ordered_rows, redundant_rows, settle
+from .rows import Start, carry, give_command, ordered_rows, settle
 from .switching import RowMethod
 
 _EVENTS = 8192  # that wait to be read
@@ -122,7 +122,7 @@ class ContactMethod(RowMethod):
 
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
-        self._redundant = redundant_rows(start)
+        self._redundant = start.dependence.names
         self._rows = ordered_rows(self.system, set(self._redundant))
         self._work = new_work(self._tables, self._rows.constraints)
         self._reach = _new_reach(

@@ -20,7 +20,7 @@ from ..switching import Attachment
 from ..tables import FRICTION, LIMIT, SERVO_PLACE, SERVO_RATE
 from .base import samples
 from .explicit import ExplicitMethod, soft_rows, too_stiff
-from .rows import Start, ordered_rows, redundant_rows, settle
+from .rows import Start, ordered_rows, settle
 
 INTEGRATORS = {
     "adams": stepping.ADAMS,
@@ -54,7 +54,7 @@ class DirectMethod(ExplicitMethod):
 
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
-        self._redundant = redundant_rows(start)
+        self._redundant = start.dependence.names
         self._rows = ordered_rows(self.system, set(self._redundant))
         self._work = new_work(self._tables, self._rows.constraints)
         self._scale = self._probed()
