@@ -15,7 +15,7 @@ from .system import System
 
 _TOLD = 1e-11
 """Equations that miss the others by less are not worth a word: models are written with ten digits or so."""
-
+_GAIN = 1.5  # by how much another choice must be better, or it would go back and forth
 LOCKED = "the mechanism is locked: its loops leave no motion; loosen a joint if it is meant to move"
 
 
@@ -38,12 +38,19 @@ class Misfit(NamedTuple):
 class Dependence:
     """Which joint equations of a mechanism say nothing new."""
 
-    names: tuple[str, ...]
-    """Rows that follow from the others wherever the mechanism goes, as few as needed."""
+    idle: tuple[str, ...]
+    """Rows that no motion changes."""
+    others: tuple[str, ...]
+    """Rows beside them that follow from the rest, as few as needed: a choice that is good near the pose."""
     misfits: tuple[Misfit, ...]
     """Joints of which that is true but for the digits they are written with."""
     locked: bool
     """The equations leave no motion."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All rows that say nothing new."""
+        return (*self.idle, *self.others)
 
     @property
     def notes(self) -> list[str]:
@@ -71,9 +78,35 @@ def dependence(system: System, q: Array) -> Dependence:
         found = independent(closure.dimensionless())
         locked = mobility.mobility == 0 < system.nv
     dropped = set(closure.rows.tolist()) - set(closure.rows[found.kept].tolist())
-    still = [i for i in range(len(names)) if closure.still[i]]
-    redundant = (*still, *sorted(dropped.difference(still)))
-    return Dependence(tuple(names[i] for i in redundant), _misfits(closure, q, found.left), locked)
+    idle = [i for i in range(len(names)) if closure.still[i]]
+    return Dependence(
+        tuple(names[i] for i in idle),
+        tuple(names[i] for i in sorted(dropped.difference(idle))),
+        _misfits(closure, q, found.left),
+        locked,
+    )
+
+
+def better_choice(system: System, q: Array, kept: Array) -> Array | None:
+    """Other joint equations that are farther from following from each other at a pose than the `kept` ones.
+
+    Rows are numbered as in the table of the system, in any coordinates. None if there are none, as at a position that
+    is really singular.
+    """
+    closure = Closure(system, q)
+    closure.gaps(q)
+    J = closure.dimensionless()
+    found = independent(J).kept
+    old = np.searchsorted(closure.rows, kept)
+    if len(found) != len(old) or _smallest(J[found]) < _GAIN * _smallest(J[old]):
+        return None
+    chosen: Array = closure.rows[found]
+    return chosen
+
+
+def _smallest(J: Array) -> float:
+    """Smallest singular value of independent rows."""
+    return float(np.linalg.svd(J, compute_uv=False)[-1])
 
 
 def _misfits(closure: Closure, q: Array, left: Array) -> tuple[Misfit, ...]:
