@@ -29,8 +29,8 @@ class Misfit(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"'{self.name}' is off by {self.off:.2g} {self.unit} from where it would only repeat what other joints hold: "
-            "taken as rounding, and these equations are left out; write positions and axes with more digits"
+            f"'{self.name}' is off by {self.off:.2g} {self.unit} from where it would only repeat what other joints "
+            "hold: taken as rounding, and these equations are left out; write positions and axes with more digits"
         )
 
 

@@ -1,9 +1,9 @@
 """The one decision of rank: which equations say something new, with room for numbers as people write them.
 
-Jacobians come in dimensionless rows and columns (`Closure.scaled`): angles in radians, lengths in sizes of the loop that
-they belong to. Then a row that should follow from others but is written with six to ten digits misses that by 1e-6 to
-1e-10, rounding of the computation by 1e-15, and an equation that really holds something by 1e-3 or more wherever the
-mechanism is not near a singular position.
+Jacobians come in dimensionless rows and columns (`Closure.dimensionless`): angles in radians, lengths in sizes of the
+loop that they belong to. Then a row that should follow from others but is written with six to ten digits misses that by
+1e-6 to 1e-10, rounding of the computation by 1e-15, and an equation that really holds something by 1e-3 or more,
+wherever the mechanism is not near a singular position.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ INTEGRATORS = {
     "euler": stepping.EULER,
 }
 _PROBES = 3
-_LATER = 0.1  # how much smaller pivots must have become before another choice of rows is looked for again
+_LATER = 0.5  # how much smaller pivots must have become before another choice of rows is looked for again
 
 
 class DirectMethod(ExplicitMethod):

@@ -20,6 +20,7 @@ from ..joints.base import BX, D, Joint
 from ..kernels.signal import signal_value
 from ..kinematics import Kinematics
 from ..model import Model
+from ..rank import ROOM, null_space
 from ..rotation import Array
 from ..system import System
 from ..tables import (
@@ -41,9 +42,6 @@ from ..tables import (
 
 Indices = npt.NDArray[np.signedinteger[Any]]
 """Numbers of rows or coordinates."""
-
-RANK = 1e-9
-"""Singular values below this share of the largest count as zero; planar loops of spatial joints leave some 1e-16."""
 
 # Gaps count as closed below _CLOSED; where rounding stops the iterations earlier, below _NEARLY (shares of the
 # mechanism's size, or radians).
@@ -336,19 +334,11 @@ def velocity_servos(mechanism: Mechanism) -> list[int]:
     return [int(i) for i in np.flatnonzero(roles == SERVO_RATE)]
 
 
-def null_space(J: Array) -> Array:
-    """Orthonormal columns N with J N = 0."""
-    if not J.shape[0]:
-        return np.eye(J.shape[1])
-    _, s, Vt = np.linalg.svd(J)
-    return np.array(Vt[int((s > RANK * s.max(initial=0.0)).sum()) :].T)
-
-
 def _solve(A: Array, b: Array) -> Array:
     """The shortest x that brings A x nearest to b."""
     if not A.size:
         return np.zeros(A.shape[1])
-    return np.array(np.linalg.lstsq(A, b, rcond=RANK)[0])
+    return np.array(np.linalg.lstsq(A, b, rcond=ROOM)[0])
 
 
 def _with_coordinate_rows(system: System) -> System:
@@ -394,4 +384,4 @@ def _length(kin: Kinematics) -> float:
     return size if size > 0.0 else 1.0
 
 
-__all__ = ["RANK", "Indices", "Lost", "Mechanism", "as_coordinates", "null_space", "velocity_servos"]
+__all__ = ["Indices", "Lost", "Mechanism", "as_coordinates", "velocity_servos"]
