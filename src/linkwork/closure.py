@@ -233,7 +233,8 @@ def idle_rows(system: System, q: Array) -> Any:
     kin = Kinematics(system)
     kin.place(q)
     sizes, strides = local_sizes(kin)
-    random, rows = np.random.default_rng(0), np.arange(len(kin.names))
+    random = np.random.default_rng(0)
+    rows: Any = np.arange(len(kin.names))
     moved = np.zeros(len(rows))
     for _ in range(_POSES):
         size = np.abs(kin.jacobian(rows) / sizes[rows, None] * strides).max(axis=1, initial=0.0)
