@@ -275,17 +275,16 @@ def local_sizes(kin: Kinematics) -> tuple[Array, Array]:
 def _loop_size(dofs: Any, pair: Any) -> tuple[float, list[int]]:
     """Distance of the farthest joint of a loop from the frames that close it [m]; rates of the joints in the loop."""
     size, rates = 0.0, []
-    paths = []
-    for link in (int(pair["a"]), int(pair["b"])):
-        path = []
-        while link != 0:
-            path.append(link)
-            link = int(dofs["parent"][link])
-        paths.append(path)
-    for path, other, r in ((paths[0], paths[1], pair["r_A"]), (paths[1], paths[0], pair["r_B"])):
-        for d in set(path).difference(other):
-            size = max(size, float(np.linalg.norm(dofs["r"][d] - r)))
-            rates.append(int(dofs["v"][d]))
+    a, b = int(pair["a"]), int(pair["b"])
+    while a != b:  # up to where the paths to the root meet
+        from_a = b == 0 or (a != 0 and dofs["depth"][a] >= dofs["depth"][b])
+        d, r = (a, pair["r_A"]) if from_a else (b, pair["r_B"])
+        size = max(size, float(np.linalg.norm(dofs["r"][d] - r)))
+        rates.append(int(dofs["v"][d]))
+        if from_a:
+            a = int(dofs["parent"][a])
+        else:
+            b = int(dofs["parent"][b])
     return size, rates
 
 
