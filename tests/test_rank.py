@@ -208,9 +208,9 @@ def test_exchanged_equations_are_part_of_a_saved_state(tmp_path, method, integra
     first = set(whole.method.outcome()["redundant_rows"])
     whole.run(1.7, every=0.1)
     assert set(whole.method.outcome()["redundant_rows"]) != first
-    whole.save(tmp_path / "state.npz")
+    whole.save_state(tmp_path / "state.npz")
     resumed = direct(bricard(), method, integrator=integrator)
-    resumed.load(tmp_path / "state.npz")
+    resumed.load_state(tmp_path / "state.npz")
     for simulation in (whole, resumed):
         simulation.run(1.3, every=0.1)
     assert bits(whole) == bits(resumed)
