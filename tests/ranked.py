@@ -93,7 +93,7 @@ def meddle() -> None:
     np.testing.assert_array_equal(sim.q, other.q)
     np.testing.assert_array_equal(sim.accelerations(), other.accelerations())
     kept = sim.q.copy()
-    refused("cannot be put on body '\\w+', which another rank holds", put_everywhere, sim)
+    refused("is put on body '\\w+', which another rank holds", put_everywhere, sim)
     refused("cannot be exchanged or changed", sim.alter, scene())
     refused("hold one simulation", Simulation, scene(), method="components")
     refused("is not a saved state|was saved from another", sim.load_state, path)  # of one process

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwork import LinkworkError, Simulation, scene
-from linkwork.compile import compile_bodies, compile_model
+from linkwork.compile import Compiled, compile_model
 from linkwork.io import load_model, save_model
 from linkwork.kinematics import Kinematics
 from linkwork.rotation import matrix
@@ -99,7 +99,7 @@ def test_corners_stand_where_the_design_says():
 @pytest.mark.parametrize(("joints", "rows", "spare"), [("redundant", 25, 3), ("isostatic", 22, 0)])
 def test_rank_of_its_equations(joints, rows, spare):
     """All joints as equations between bodies: 14 freedoms are left, six of the car and two of every corner."""
-    system = compile_bodies(car.build(joints))
+    system = Compiled(car.build(joints)).floating
     kinematics = Kinematics(system)
     kinematics.place(system.q0, system.v0)
     J = kinematics.jacobian(kinematics.hold)

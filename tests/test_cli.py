@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from linkwork.cli import app
-from linkwork.methods import row_features
+from linkwork.methods.capabilities import LACKS
+from linkwork.methods.features import features
 from linkwork.record import Record
 from linkwork.scenes import find_scene, scene, scene_names
 from runs import SETTLED, SLOP, touches
@@ -110,7 +111,8 @@ def test_every_scene_runs_and_keeps_its_energy(name, tmp_path):
     [
         name
         for name in scene_names()
-        if name not in TOUCHING and (find_scene(name).method or row_features(scene(name).flatten()))
+        if name not in TOUCHING
+        and (find_scene(name).method or features(scene(name).flatten(), LACKS["tree"]))
     ],
 )
 def test_impulses_keep_energy_to_first_order(name):

@@ -1,5 +1,6 @@
 """All methods of a model side by side."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -117,7 +118,8 @@ def test_a_reference_that_stands_alone_is_not_believed(monkeypatch):
 
 
 def test_methods_that_are_added_appear_by_themselves(monkeypatch):
-    monkeypatch.setattr(study, "METHODS", (*study.METHODS, "spectral"))
+    other = dataclasses.replace(study.WAYS[0], method="spectral")
+    monkeypatch.setattr(study, "WAYS", (*study.WAYS, other))
     found = compare(linear(), duration=0.1)
     assert list(found.refused) == ["spectral"]
     assert "there is no method 'spectral'" in found.refused["spectral"]

@@ -40,7 +40,8 @@ from linkwork.contact.colliders import BOUNCE_SPEED, FRICTION, RESTITUTION, ROLL
 from linkwork.contact.geometry import BOX, CAPSULE, CYLINDER, HEIGHTS, HULL, PLANE, SPHERE
 from linkwork.contacts import _GROUPS, ColliderTable, combined, may_touch
 from linkwork.errors import ModelError, UnsupportedError
-from linkwork.methods import row_features
+from linkwork.methods.capabilities import LACKS
+from linkwork.methods.features import features
 from linkwork.model.edit import with_item
 from linkwork.rotation import about, matrix
 from linkwork.stage import Stage, stage_of
@@ -401,7 +402,7 @@ def test_groups_of_instances_are_their_own() -> None:
 
 def test_the_tree_method_refuses_contact_by_name() -> None:
     model = model_of(ball("a"), floor())
-    assert row_features(model.flatten()) == ["body 'a' may touch"]
+    assert features(model.flatten(), LACKS["tree"]) == {"contact": ["body 'a' may touch"]}
     with pytest.raises(UnsupportedError, match=r"'tree'.*body 'a' may touch.*'simgc'"):
         Simulation(model, method="tree")
     many = model_of(*(ball(f"b{k}") for k in range(10)))
@@ -409,7 +410,7 @@ def test_the_tree_method_refuses_contact_by_name() -> None:
         *(f"body 'b{k}' may touch" for k in range(3)),
         "7 more bodies may touch",
     ]
-    assert row_features(model_of(ball("a", material=None), floor()).flatten()) == []
+    assert features(model_of(ball("a", material=None), floor()).flatten(), LACKS["tree"]) == {}
 
 
 def test_statics_and_inverse_dynamics_refuse_contact_by_name() -> None:

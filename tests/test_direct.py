@@ -28,7 +28,8 @@ from linkwork import (
 )
 from linkwork.compile import compile_model
 from linkwork.drives import PositionServo, VelocityServo
-from linkwork.methods import row_features
+from linkwork.methods.capabilities import LACKS
+from linkwork.methods.features import features
 from linkwork.scenes import bennett, excavator, find_scene, scene_names, scissor_lift
 from linkwork.scenes.mass_ratio_four_bar import COUPLER, RELEASE, ROD, STEEL, equilibrium, slope, velocities
 from linkwork.scenes.peaucellier import LINE, SIDE
@@ -376,7 +377,7 @@ def test_formulations_agree_on_all_scenes(name):
     assert apart(one, other) < 1e-8
     # Rates of the crank reach 30 rad/s: fourth order leaves more of them.
     assert apart(one, other, "rates") < 1e-6
-    if row_features(scene(name).flatten()):
+    if features(scene(name).flatten(), LACKS["tree"]):
         assert one.info["worst_gap_m"] <= CLOSED
         assert other.info["worst_gap_m"] <= CLOSED
 

@@ -115,10 +115,11 @@ def test_a_diverging_run_stops_with_a_reason_and_keeps_its_record(method):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"epsilon": 1e-6}, "epsilon: only iterated impulses have these; use solver='impulses'"),
-        ({"iterations": 10, "erp": 0.5}, "iterations, erp: only iterated impulses"),
-        ({"method": "simmc", "erp": 0.5}, "erp: only iterated impulses"),
-        ({"solver": "impulses", "tolerance": 1e-8}, "solver 'impulses' takes fixed steps .* 'adaptive'"),
+        ({"epsilon": 1e-6}, "epsilon: no option of .* 'direct'; epsilon belongs to .* with solver 'impulses'"),
+        ({"iterations": 10, "erp": 0.5}, "iterations, erp: about contact .* touch; .*; erp .* solver 'impulses'"),
+        ({"method": "simmc", "erp": 0.5}, "erp: about contact in method 'simmc' .* with solver 'impulses'"),
+        ({"solver": "impulses", "tolerance": 1e-8}, "tolerance: no option of .* 'impulses'; .* with solver 'direct'"),
+        ({"solver": "impulses", "integrator": "adaptive"}, "'impulses' takes fixed steps .* use solver 'direct'"),
         ({"integrator": "rk4", "tolerance": 1e-8}, "integrator 'rk4' takes fixed steps .* 'adaptive'"),
         ({"integrator": "rk5"}, r"solver 'direct' has no integrator 'rk5' \(it has adams, rk4, adaptive, euler\)"),
         ({"solver": "impulses", "integrator": "rk4"}, r"solver 'impulses' has no integrator 'rk4' \(it has euler\)"),

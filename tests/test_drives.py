@@ -25,7 +25,7 @@ from linkwork import (
     scene,
 )
 from linkwork.drives import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
-from linkwork.methods.choose import DEFAULT_ERP as ERP
+from linkwork.methods.contact import DEFAULT_ERP as ERP
 from linkwork.scenes.crank_rocker import GEAR, IDLE, STALL, TIME_CONSTANT
 from linkwork.scenes.hitch import LIMITS
 from linkwork.scenes.torsion_bar import LENGTH, MASS

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwork import Simulation, scene
-from linkwork.methods.choose import DEFAULT_SLOP
+from linkwork.methods.contact import DEFAULT_SLOP
 from linkwork.scenes.humanoid_stone import DT, DURATION, STONE
 from linkwork.scenes.humanoid_stone.robot import FOOT_WIDTH, HALF_HIPS, HEEL, HIP, TOE
 from linkwork.scenes.humanoid_stone.script import COURSE, STONE_AT

@@ -12,7 +12,7 @@ import pytest
 from linkwork import Body, Hinge, Model, Simulation, Slider, scene
 from linkwork.drives import PositionServo, VelocityServo
 from linkwork.joints import JOINTS
-from linkwork.methods.choose import DEFAULT_ERP as ERP
+from linkwork.methods.contact import DEFAULT_ERP as ERP
 from linkwork.methods.rows import floating
 from linkwork.scenes.peaucellier import LINE, SIDE
 from references import at, reference

@@ -81,7 +81,7 @@ def test_the_tip_of_a_chain_is_the_end_of_its_last_link(way):
     x, y = end_of(record, "link5", 0.5)
     np.testing.assert_allclose(place(record, "tip")[:, :2], np.stack([x, y], axis=1), atol=1e-12)
     assert record.unit("tip.position.x") == "m"
-    assert record.find("tip.*") == ["tip.position.x", "tip.position.y", "tip.position.z"]
+    assert record.find("tip.position.*") == ["tip.position.x", "tip.position.y", "tip.position.z"]
 
 
 def test_markers_are_written_and_read(tmp_path):

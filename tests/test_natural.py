@@ -11,7 +11,7 @@ from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.joints import JOINTS, Hinge
 from linkwork.loads import Force, JointFunction, Spring, Torque
 from linkwork.model import Body, Component, Model
-from linkwork.natural import choose, natural_system
+from linkwork.natural import choose
 from linkwork.rotation import IDENTITY, about
 from linkwork.study.random_mechanisms import random_mechanism
 from linkwork.tables import DC_MOTOR, HOLD, SPIN, SPRING
@@ -311,7 +311,7 @@ def test_loads_on_joint_coordinates_are_refused_by_name():
     joint = next(iter(model.joints))
     model.add(JointFunction("motor", joint, lambda t, x, v, parameters, out: None))
     with pytest.raises(UnsupportedError, match=f"'motor' acts on the coordinates of joint '{joint}'"):
-        natural_system(model)
+        Simulation(model, method="global")
 
 
 def test_a_tree_is_refused():

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from linkwork import Body, Hinge, Model, Simulation, check, scene
+from linkwork import Body, Hinge, Model, Simulation, check, equilibrium, scene
 from linkwork.assemble import assemble
 from linkwork.compile import compile_model
 from linkwork.dependence import LOCKED, dependence
@@ -101,6 +101,26 @@ def test_the_doctor_names_the_joint_that_is_off():
     told = [finding for finding in checkup.findings if "taken as rounding" in finding.what]
     assert [finding.level for finding in told] == ["warning"]
     assert told[0].what.startswith("'j3' is off by ")
+
+
+@pytest.mark.parametrize("digits", [6, 8, 10])
+def test_coordinates_of_a_rounded_four_bar_can_be_set(digits):
+    exact, rounded = (direct(oblique(n, rate=0.0), "simgc") for n in (15, digits))
+    for simulation in (exact, rounded):
+        simulation["j1.angle"] = 0.5
+        assert simulation["j1.angle"] == pytest.approx(0.5, abs=1e-12)
+    assert abs(rounded["j4.angle"] - exact["j4.angle"]) < 20.0 * 10.0**-digits
+    assert abs(exact["j4.angle"]) > 0.1
+
+
+def test_a_rounded_four_bar_finds_its_rest():
+    def hanging(digits):
+        model = oblique(digits, rate=0.0)
+        model.gravity = (0.0, 0.0, -9.81)
+        return equilibrium(model)
+
+    exact, rounded = hanging(15), hanging(8)
+    assert abs(rounded["j1.angle"] - exact["j1.angle"]) < 1e-5
 
 
 def test_a_run_without_freedoms_says_so():

@@ -81,8 +81,14 @@ def test_a_rate_that_runs_away_is_named_whoever_holds_it(body: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("count", "what", "text"),
     [
-        (2, "switching", "UnsupportedError: joint 'h3' can be attached and released, which several ranks cannot share"),
-        (2, "sealed", "UnsupportedError: component 'corner' is sealed and runs in a process of its own"),
+        (
+            2, "switching",
+            "UnsupportedError: method 'components' in ranks cannot share a joint that comes and goes, but joint 'h3'",
+        ),
+        (
+            2, "sealed",
+            "ranks has no process of its own for a sealed component, but component 'corner' is sealed; start the",
+        ),
         (4, "many", "LinkworkError: 'n_four_bar1' has 3 parts, too few for 4 ranks"),
         (2, "mistake", "ValueError: the user made a mistake"),
     ],

@@ -289,9 +289,8 @@ def test_ports_stand_where_the_open_component_has_its_bodies(component: Model, f
 
 @pytest.mark.parametrize("method", [None, "tree", "simgc", "simmc", "hybrid", "global", "topological"])
 def test_every_method_but_components_refuses(file: Path, method: str | None) -> None:
-    with pytest.raises(
-        UnsupportedError, match="component 'left' is sealed: only method 'components' can move it"
-    ):
+    both = "component 'left' is sealed; component 'right' is sealed; only method 'components' can move it"
+    with pytest.raises(UnsupportedError, match=both):
         Simulation(car(file), method=method)
 
 

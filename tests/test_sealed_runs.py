@@ -234,7 +234,9 @@ def test_what_fails_inside_is_told_without_the_inside(tmp_path: Path) -> None:
 def test_models_in_motion_are_not_exchanged(tmp_path: Path) -> None:
     model = holder(tmp_path, arm())
     sim = moving(model)
-    with pytest.raises(UnsupportedError, match="parts in other processes cannot be changed while it moves"):
+    with pytest.raises(
+        UnsupportedError, match="parts in other processes and cannot be changed while it moves"
+    ):
         sim.alter(model)
     sim.step(3)
     sim.method.close()

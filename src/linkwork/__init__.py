@@ -16,6 +16,12 @@ _HOMES = {
         "Cylindrical", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld",
     ),
     "linkwork.loads": ("BodyFunction", "Bushing", "Force", "JointFunction", "LineFunction", "Spring", "Torque"),
+    "linkwork.methods.components": ("Components",),
+    "linkwork.methods.direct": ("Direct",),
+    "linkwork.methods.implicit": ("Hybrid", "Topological"),
+    "linkwork.methods.impulses": ("Impulses",),
+    "linkwork.methods.natural": ("Global",),
+    "linkwork.methods.tree": ("Tree",),
     "linkwork.model": (
         "Body", "Component", "Marker", "Material", "MaterialPair", "Model", "NoContact", "Scenery", "Sealed",
     ),
@@ -55,6 +61,12 @@ if TYPE_CHECKING:
     from .io import load_model, save_model
     from .joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
     from .loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Spring, Torque
+    from .methods.components import Components
+    from .methods.direct import Direct
+    from .methods.implicit import Hybrid, Topological
+    from .methods.impulses import Impulses
+    from .methods.natural import Global
+    from .methods.tree import Tree
     from .model import Body, Component, Marker, Material, MaterialPair, Model, NoContact, Scenery, Sealed
     from .record import Record
     from .rotation import about

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,12 @@ from .load import Load
 from .loads import KIND_CODES, JointFunction, Spring
 from .model import Flat, Model
 from .placement import Frame
-from .rotation import Array, frame_from_axis, matrix
+from .rotation import Array, frame_from_axis, matrix, quaternion
 from .shapes import MassProperties, combine
-from .spanning import Edge, floating, spanning_tree
+from .spanning import Edge, Spanning, floating, spanning_tree
 from .system import Column, Mark, PlacedJoint, System, coordinate_columns, rate_columns
 from .tables import BALL, BALL_NEXT, BODY, DOF, ISLAND, LOAD, SCREW, SIGNAL, Tables
+from .welded import light_welds, refuse_zero_inertia
 
 # Rotations that take z to the x, y, z axis of the joint frame: every dof moves along its own z.
 _AXIS_FRAMES = (
@@ -41,56 +43,150 @@ _AXIS_FRAMES = (
 _WORLD = Frame(np.zeros(3), np.eye(3))
 
 
+class Compiled:
+    """A model flattened once, and the tables made of it: every kind is compiled when first asked for, and kept.
+
+    Methods, observers, reactions, studies and stages of one model share it. It is the model as it stood when this was
+    made; what is added to that later is not seen. Each kind raises a ModelError with everything that is wrong.
+    """
+
+    def __init__(self, model: Model):
+        self.model = model
+        """As it was written, with its components."""
+        self.name, self.gravity = model.name, model.gravity
+        self.flat = model.flatten()
+        self._frames: dict[str, Frame] = {}  # of the model's joints in the assembled pose
+
+    @classmethod
+    def of(cls, model: Model | Compiled) -> Compiled:
+        """The model compiled, if it is not yet."""
+        return model if isinstance(model, Compiled) else cls(model)
+
+    @cached_property
+    def spanning(self) -> Spanning:
+        """Which joints form the tree, and where loops are cut."""
+        return spanning_tree(self.flat)
+
+    @cached_property
+    def tree(self) -> System:
+        """In joint coordinates, without constraints: springs and dampers are forces."""
+        return self._checked(self._tables(rows=False))
+
+    @cached_property
+    def rows(self) -> System:
+        """In joint coordinates, with constraints: loops, limits, friction, drives, springs, and what may touch."""
+        return self._checked(self._tables())
+
+    @cached_property
+    def floating(self) -> System:
+        """Every body floats and every joint is a constraint, to ask what joints transmit.
+
+        Nothing has to accelerate in it: bodies without inertia are welcome. Loads on joint coordinates, which floating
+        bodies do not have, are left out.
+        """
+        loads = {name: load for name, load in self.flat.loads.items() if not isinstance(load, JointFunction)}
+        return self._tables(floating(self.flat), flat=replace(self.flat, loads=loads))
+
+    @cached_property
+    def maximal(self) -> System:
+        """As `floating`, with inertia to accelerate everywhere: light bodies are one with those they are welded to."""
+        self._refuse_joint_functions()
+        return self._checked(
+            self._tables(floating(self.flat, merged=self.merged)) if self.merged else self.floating
+        )
+
+    @cached_property
+    def apart(self) -> System:
+        """As `maximal`, with a reference point for each body: what a body computes depends on itself alone."""
+        return self._checked(self._tables(floating(self.flat, merged=self.merged), apart=True))
+
+    @cached_property
+    def merged(self) -> tuple[Edge, ...]:
+        """Welds of bodies that cannot float by themselves, from the inside outward: see `light_welds`."""
+        return light_welds(self.flat, self.spanning.edges)
+
+    def joint_frame(self, joint: Joint) -> Frame:
+        """Frame of a joint in the assembled pose, computed once for those of the model."""
+        if joint.name not in self.flat.joints:
+            return _joint_frame(self.flat, joint)
+        if joint.name not in self._frames:
+            self._frames[joint.name] = _joint_frame(self.flat, joint)
+        return self._frames[joint.name]
+
+    def _tables(
+        self,
+        maximal: Spanning | None = None,
+        *,
+        rows: bool = True,
+        apart: bool = False,
+        flat: Flat | None = None,
+    ) -> System:
+        if self._problems:
+            raise ModelError(self._problems)
+        spanning = self.spanning if maximal is None else maximal
+        return _Compiler(self, flat or self.flat, rows, spanning, apart).system()
+
+    @cached_property
+    def _problems(self) -> list[Problem]:
+        none = [] if self.flat.bodies else [Problem(f"Model '{self.name}'", "has no bodies")]
+        return [*self.flat.problems(), *none]
+
+    def _checked(self, system: System) -> System:
+        refuse_zero_inertia(system, self.merged)
+        return system
+
+    def _refuse_joint_functions(self) -> None:
+        for load in self.flat.loads.values():
+            if isinstance(load, JointFunction):
+                raise LinkworkError(_NOT_IN_TREE.format(load.joint))
+
+
+_NOT_IN_TREE = "joint '{}' is no joint of the tree in this method; a function cannot act on its coordinates"
+
+
 def compile_model(model: Model, *, rows: bool = False, maximal: bool = False) -> System:
     """Compile a model, or raise a ModelError with everything that is wrong with it.
 
     `rows` makes constraints of loops, limits, friction, drives and springs, as impulse methods need them, and tables of
     what may touch; without it springs and dampers are forces. `maximal` lets every body float and makes all joints
-    constraints.
+    constraints. What needs several of these shares a `Compiled`.
     """
-    flat = model.flatten()
-    problems = list(flat.problems())
-    if not flat.bodies:
-        problems.append(Problem(f"Model '{model.name}'", "has no bodies"))
-    if problems:
-        raise ModelError(problems)
-    system = _Compiler(model, flat, rows or maximal, maximal).system()
-    refuse_zero_inertia(system)
-    return system
+    compiled = Compiled(model)
+    return compiled.maximal if maximal else compiled.rows if rows else compiled.tree
 
 
-def compile_bodies(model: Model) -> System:
-    """A valid model with every body floating and every joint as rows, to ask what the joints transmit.
-
-    Nothing has to accelerate in it: bodies without inertia are welcome. Loads on joint coordinates, which floating
-    bodies do not have, are left out.
-    """
-    flat = model.flatten()
-    loads = {name: load for name, load in flat.loads.items() if not isinstance(load, JointFunction)}
-    return _Compiler(model, replace(flat, loads=loads), True, True).system()
-
-
-def compile_apart(model: Model, points: Mapping[str, Vector]) -> System:
+def compile_apart(model: Model | Compiled, points: Mapping[str, Vector]) -> System:
     """A valid model with every body floating and every joint as rows, and a reference point for each body.
 
     So what a body computes depends on itself alone. Bodies of `points` float at these places [m] instead of at their
     centres of mass; bodies without inertia are welcome: they stand for bodies of another process.
     """
-    return _Compiler(model, model.flatten(), True, True, points).system()
+    compiled = Compiled.of(model)
+    return _Compiler(compiled, compiled.flat, True, floating(compiled.flat, points), True).system()
+
+
+def _joint_frame(flat: Flat, joint: Joint) -> Frame:
+    if isinstance(joint.at, str):
+        p, R = flat.markers[joint.at].frame
+        if joint.axis is None and joint.reference is None:
+            return Frame(p, R)
+        axis = joint.axis or (float(R[0, 2]), float(R[1, 2]), float(R[2, 2]))
+        return Frame(p, frame_from_axis(axis, joint.reference))
+    return Frame(np.array(joint.at), frame_from_axis(joint.axis or (0.0, 0.0, 1.0), joint.reference))
 
 
 class _Compiler:
     """Holds what is known so far while the tables are filled."""
 
-    def __init__(
-        self, model: Model, flat: Flat, rows: bool, maximal: bool, points: Mapping[str, Vector] | None = None
-    ):
+    def __init__(self, compiled: Compiled, flat: Flat, rows: bool, spanning: Spanning, apart: bool = False):
+        """`flat`: the items that are wanted; `spanning`: the joints that carry bodies, and those that are rows."""
         self.flat = flat
         self.rows = rows
-        self.apart = points is not None
-        self.edges, self.cuts, self.notes = floating(flat, points) if maximal else spanning_tree(flat)
-        self.gravity = np.array(model.gravity)
-        self.name = model.name
+        self.apart = apart
+        self.edges, self.cuts, self.notes = spanning.edges, spanning.cuts, list(spanning.notes)
+        self.tree_edges, self.joint_frame = compiled.spanning.edges, compiled.joint_frame
+        self.gravity = np.array(compiled.gravity)
+        self.name = compiled.name
         self.frames = [_WORLD]  # of every dof in the assembled pose
         self._room = np.zeros(1, DOF)
         self.dofs = self._room
@@ -218,15 +314,6 @@ class _Compiler:
         self.frames.append(frame)
         return len(self.dofs) - 1
 
-    def joint_frame(self, joint: Joint) -> Frame:
-        if isinstance(joint.at, str):
-            p, R = self.flat.markers[joint.at].frame
-            if joint.axis is None and joint.reference is None:
-                return Frame(p, R)
-            axis = joint.axis or (float(R[0, 2]), float(R[1, 2]), float(R[2, 2]))
-            return Frame(p, frame_from_axis(axis, joint.reference))
-        return Frame(np.array(joint.at), frame_from_axis(joint.axis or (0.0, 0.0, 1.0), joint.reference))
-
     def _body_frame(self, body: str) -> Frame:
         if body == GROUND:
             return _WORLD
@@ -315,7 +402,8 @@ class _Compiler:
                 continue
             home = self._body_frame(marker.body)
             body = names.index(marker.body) if marker.body != GROUND else -1
-            marks.append(Mark(marker.name, body, home.R.T @ (np.array(marker.at) - home.p)))
+            p, R = marker.frame
+            marks.append(Mark(marker.name, body, home.R.T @ (p - home.p), quaternion(home.R.T @ R)))
         return tuple(marks)
 
     def _start(self, joints: dict[str, Joint], nq: int, nv: int) -> tuple[Array, Array]:
@@ -360,31 +448,9 @@ class _Compiler:
 
     def joint_span(self, joint: str) -> tuple[int, int, int, int]:
         if joint not in self.spans:
-            raise LinkworkError(
-                f"joint '{joint}' is no joint of the tree in this method; a function cannot act on its coordinates"
-            )
+            raise LinkworkError(_NOT_IN_TREE.format(joint))
         q, v = self.spans[joint]
         return q.start, q.stop - q.start, v.start, v.stop - v.start
 
     def keep(self, owner: Any) -> None:
         self.owners.append(owner)
-
-
-def refuse_zero_inertia(system: System) -> None:
-    """Raise for dofs that nothing resists: little articulated inertia against what rides on them."""
-    from .coordinates.tree import NO_INERTIA, inertia_shares
-
-    tables = system.fresh_tables()
-    share, whole = np.zeros(system.nv), np.zeros(system.nv)
-    inertia_shares(tables.dofs, tables.islands, system.q0, np.zeros(system.nv), share, whole)
-    lacking = ~(share > NO_INERTIA * np.maximum(whole, np.finfo(float).tiny))
-    problems = [
-        Problem(
-            f"joint coordinate '{system.rates[v].name}'",
-            "has no inertia to accelerate: the bodies behind it have no mass, or none about this axis "
-            "in the starting pose; give them mass and inertia, or the joint an armature",
-        )
-        for v in np.flatnonzero(lacking)
-    ]
-    if problems:
-        raise ModelError(problems)

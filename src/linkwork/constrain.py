@@ -14,7 +14,6 @@ from .joints.base import AX, AZ, BX, D, Motion
 from .kernels.jit import COMPILED
 from .loads.spring import Spring
 from .placement import Placement
-from .spanning import spanning_tree
 from .tables import (
     BALL_AXIS,
     COORD,
@@ -101,7 +100,7 @@ class Constrainer:
         """All rows, in the order: joints as declared, springs, couplings, drives."""
         flat, tree = self.compiler.flat, self.compiler.spans
         joints = dict(flat.joints)
-        for edge in spanning_tree(flat)[0]:  # a part that hangs on nothing has a free joint of its own
+        for edge in self.compiler.tree_edges:  # a part that hangs on nothing has a free joint of its own
             joints.setdefault(edge.joint.name, edge.joint)
         for group, (name, joint) in enumerate(joints.items()):
             cut = name not in tree

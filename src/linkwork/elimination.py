@@ -34,9 +34,8 @@ _CENTRED = 1e-12  # a body that floats this near to its centre of mass floats at
 
 
 def row_ends(system: System, table: RowTable) -> list[list[int]]:
-    """The bodies at the ends of each row: two of a joint, four of a coupling; -1 for the ground or none."""
-    body_of = {int(link): b for b, link in enumerate(system.tables.bodies["link"])}
-    body_of[0] = -1
+    """The floating bodies at the ends of each row: two of a joint, four of a coupling; -1 for the ground or none."""
+    body_of = {0: -1} | {6 * (b + 1): b for b in range(len(system.floating))}
     constraints = table.constraints
     pairs = constraints.pairs
     found = []
@@ -70,7 +69,9 @@ class Placement:
         return names
 
     def home(self, bodies: Sequence[str]) -> int:
-        """The smallest subsystem that holds these bodies and can hold rows."""
+        """The smallest subsystem that holds these bodies and can hold rows; the largest if there are none."""
+        if not bodies:
+            return len(self.parts) - 1
         paths = [self.path(body) for body in bodies]
         shared = set.intersection(*(set(path) for path in paths)) - self.remote
         return self.number[next(name for name in paths[0] if name in shared)]
@@ -78,8 +79,9 @@ class Placement:
 
 def row_order(system: System, table: RowTable, placement: Placement) -> tuple[list[int], list[int]]:
     """Rows sorted by the subsystem that eliminates them, and these subsystems."""
+    bodies = system.floating
     homes = [
-        placement.home(list(dict.fromkeys(system.bodies[b] for b in ends if b >= 0)))
+        placement.home(list(dict.fromkeys(bodies[b] for b in ends if b >= 0)))
         for ends in row_ends(system, table)
     ]
     order = sorted(range(len(homes)), key=lambda i: (homes[i], i))
@@ -88,11 +90,12 @@ def row_order(system: System, table: RowTable, placement: Placement) -> tuple[li
 
 def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placement: Placement) -> Hierarchy:
     """Structure and scratch for rows that are sorted by their subsystems."""
-    bodies, rates = len(system.bodies), system.nv
+    names, rates = system.floating, system.nv
+    bodies = len(names)
     assert list(system.tables.dofs["v"][1:]) == list(range(6 * bodies)), (
         "bodies must be numbered like their dofs"
     )
-    index = {name: b for b, name in enumerate(system.bodies)}
+    index = {name: b for b, name in enumerate(names)}
     parts, borders = placement.parts, placement.borders
     node = np.zeros((len(parts), 16), np.int64)
     children: list[list[int]] = []
@@ -138,7 +141,7 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
     for r, touched in enumerate(row_ends(system, table)):
         for end, b in enumerate(touched):
             if b >= 0:
-                block[r, end] = inside[homes[r]][system.bodies[b]]
+                block[r, end] = inside[homes[r]][names[b]]
     total = len(homes)
     most = int(counts.max(initial=1))
     widest = int(node[:, WIDTH].max(initial=1))
@@ -164,7 +167,7 @@ def _inertias(system: System) -> np.ndarray:
     body."""
     tables, n = system.fresh_tables(), system.nv
     dofs = tables.dofs
-    bodies = len(system.bodies)
+    bodies = len(system.floating)
     H, D, rhs, x = np.zeros((n, 6)), np.zeros(n), np.zeros(n), np.zeros(n)
     heavy = dofs["mass"][6::6] > 0.0
     dofs["armature"][1:] += np.repeat(

@@ -11,7 +11,8 @@ from .formulations.implicit import NO_CONVERGENCE
 from .formulations.topological import SINGULAR
 from .integrate import NOT_FINITE, TOO_SMALL, State
 from .loads import KIND_CODES, Spring
-from .methods import ContactMethod, ImplicitMethod, Method
+from .methods.base import Method
+from .methods.capabilities import ADAPTIVE, STIFF_SPRINGS
 from .methods.implicit import HALVINGS
 from .system import System
 
@@ -55,8 +56,8 @@ def likely_reason(simulation: Stopped, status: int) -> str:
             f"t = {time:.6g} s: Newton's method does not converge, not even for a step of "
             f"{simulation.dt / 2**HALVINGS:.2g} s; look for a jump in a load or a singular position, or shorten dt"
         )
-    if status == SINGULAR and isinstance(simulation.method, ImplicitMethod):
-        joints = " and ".join(f"'{name}'" for name in simulation.method.loose_joints())
+    if status == SINGULAR and (loose := simulation.method.loose_joints()):
+        joints = " and ".join(f"'{name}'" for name in loose)
         return (
             f"t = {time:.6g} s: a singular position lies ahead, where the equations of {joints} no longer say how "
             f"the mechanism moves and no choice of independent coordinates works; use method 'hybrid' or 'simgc'"
@@ -70,14 +71,13 @@ def likely_reason(simulation: Stopped, status: int) -> str:
         return f"{head}; {cause}"
     if simulation.integrator == "adaptive":
         return f"{head}; look for a load that grows with the motion (negative damping, a user function)"
-    # These take fixed steps only.
-    other = "" if isinstance(simulation.method, ContactMethod | ImplicitMethod) else ", or use 'adaptive'"
+    other = ", or use 'adaptive'" if simulation.method.has(ADAPTIVE) else ""
     return f"{head}; the step dt = {simulation.dt:g} s is probably too long: shorten it{other}"
 
 
 def _stiffest(simulation: Stopped) -> str:
     """The spring or damper that is too stiff for the step, judged by the inertia at the start."""
-    if simulation.integrator == "adaptive" or isinstance(simulation.method, ContactMethod | ImplicitMethod):
+    if simulation.integrator == "adaptive" or simulation.method.has(STIFF_SPRINGS):
         return ""  # adaptive steps follow it; in the others springs and dampers are implicit
     system, h = simulation.system, simulation.dt
     tables = system.fresh_tables()

@@ -1,30 +1,43 @@
-"""Turns blocks of states into the labelled columns of a record."""
+"""Turns blocks of states into the labelled columns of a record: measures what `measured.py` declares."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from .compile import Compiled
 from .coordinates.observe import (
     observe_accelerations,
+    observe_bodies,
     observe_energies,
-    observe_poses,
     observe_reactions,
 )
+from .element_forces import ElementForces
 from .errors import LinkworkError, nearest
-from .model import Model
+from .frames import GROUND, Frame, Frames, MovingFrames
+from .measured import (
+    ENERGIES,
+    REACTIONS,
+    BodyMotion,
+    Columns,
+    derivable,
+    derive,
+    measurable,
+)
 from .reactions import Reactions
 from .record import Group, RecordBuilder
 from .rotation import Array
+from .scratch import Scratch
 from .spanning import FLOATING
 from .switching import Attachment
 from .system import System, coordinate_columns, rate_columns
 
-_ENERGIES = ("kinetic", "gravity", "strain", "supplied", "dissipated", "balance")
-STRAIN, BALANCE = 2, len(_ENERGIES) - 1
+STRAIN, BALANCE = 2, len(ENERGIES) - 1
 # A mechanism at rest high above the origin: its potential is rounded, and nothing is in play.
 _ROUNDING = 1e-9
 _KEPT = 8  # stretches of one configuration whose reactions can be asked for at once
@@ -33,34 +46,135 @@ Block = tuple[Array, ...]
 """Times, coordinates, rates and work of a stretch of samples, and what else the method sampled."""
 
 
+@dataclass
+class _Memory:
+    """What an observer carries from block to block."""
+
+    start: float | None = None
+    """Energy at the first sample [J]."""
+    rest: Array = field(default_factory=lambda: np.zeros(len(ENERGIES)))
+    """And its parts."""
+    rotations: Array | None = None
+    """The last quaternions."""
+    largest: Array = field(default_factory=lambda: np.zeros(3))
+    """Worst balance (signed), most energy in play, largest amount."""
+
+
+class BlockSamples:
+    """A block of samples; what is measured of it is computed when first asked for (see `measured.Sampled`)."""
+
+    def __init__(self, observer: Observer, block: Block):
+        self._observer = observer
+        self.block = tuple(np.ascontiguousarray(array) for array in block)
+        self.t, self.q, self.v, self.work = self.block[:4]
+
+    @cached_property
+    def a(self) -> Array:
+        return self._observer.state_accelerations(self)
+
+    @cached_property
+    def bodies(self) -> BodyMotion:
+        return self._observer.body_motion(self)
+
+    @cached_property
+    def frames(self) -> MovingFrames:
+        motion = self.bodies
+        named = {
+            "positions": motion.positions,
+            "rotations": motion.rotations,
+            "body_velocities": motion.velocities,
+            "body_angular_velocities": motion.angular_velocities,
+            "body_accelerations": motion.accelerations,
+            "body_angular_accelerations": motion.angular_accelerations,
+        }
+        return MovingFrames(self._observer.frames, self._observer.bodies, named.__getitem__)
+
+    @cached_property
+    def _joints(self) -> tuple[Array, Array]:
+        return self._observer.joints(self.block)
+
+    @property
+    def coordinates(self) -> Array:
+        return self._joints[0]
+
+    @property
+    def rates(self) -> Array:
+        return self._joints[1]
+
+    @cached_property
+    def energy(self) -> Array:
+        return self._observer.energies(self)
+
+    @cached_property
+    def transmitted(self) -> tuple[Array, Array]:
+        return self._observer.reactions(self)
+
+    @property
+    def element_forces(self) -> Array:
+        return self._observer.forces_of_elements(self)
+
+    @property
+    def contact_forces(self) -> Array:
+        return self.block[6][:, 1 + len(self._observer.report) :]
+
+    @property
+    def report(self) -> Array:
+        return self.block[6][:, 1 : 1 + len(self._observer.report)]
+
+
 class Observer(ABC):
     """Computes what is recorded of a motion, with tables of its own."""
 
     groups: tuple[Group, ...]
+    """What is recorded."""
+    coordinates: Columns
+    rates: Columns
+    accelerating: Columns = ()
+    transmitting: Sequence[str] = ()
+    touching: Sequence[str] = ()
+    report: Columns = ()
 
-    def __init__(self, system: System):
+    def __init__(self, system: System, scratch: Scratch | None = None):
+        """`scratch`: of the simulation whose motion it is."""
         self._system = system
-        self._tables = system.fresh_tables()
-        self._poses: tuple[Group, ...] = (
-            _group("positions", "position", system.bodies, "xyz", "m"),
-            _group("rotations", "rotation", system.bodies, "wxyz", "1"),
+        self._scratch = Scratch() if scratch is None else scratch
+        self._tables = self._scratch.tables("observe", system)
+        self.bodies: Sequence[str] = system.bodies
+        self._elements = ElementForces(system)
+        self.elements: Columns = self._elements.columns
+        self.frames = Frames(
+            markers={
+                name: Frame(system.bodies[body] if body >= 0 else GROUND, (at[0], at[1], at[2]), rotation)
+                for name, body, at, rotation in system.markers
+            }
         )
-        self._markers = _group("markers", "position", [mark.name for mark in system.markers], "xyz", "m")
-        if system.markers:
-            self._poses = (*self._poses, self._markers)
-        self.restart()
-        self._energy = Group("energy", tuple(f"energy.{name}" for name in _ENERGIES), ("J",) * len(_ENERGIES))
+        self._memory = _Memory()
+
+    def _declare(self) -> None:
+        """Find out what of all that is declared there is here; the last thing that a constructor does."""
+        self._known = measurable(self)
+        self.set_frames(self.frames)
+        self.choose(reactions=False)
+
+    def set_frames(self, frames: Frames) -> None:
+        """Measure other points, markers and centres of mass from now on."""
+        self.frames = frames
+        self._derived = derivable(frames, list(self._known))
+
+    def choose(self, *, reactions: bool) -> None:
+        """Whether to record what joints transmit, where that takes extra time."""
+        left_out = () if reactions else REACTIONS
+        self.groups = tuple(group for name, (_, group) in self._known.items() if name not in left_out)
 
     def restart(self) -> None:
         """Begin a new record: the energy balance counts from its first sample."""
-        self._start: float | None = None
-        self._last: Array | None = None
-        self._largest = np.zeros(3)  # worst balance (signed), most energy in play, largest amount
+        self._memory = _Memory()
 
     def take_over(self, other: Observer) -> None:
         """Go on with the record of another one, of a changed model; the energy balance counts anew."""
-        self.restart()
-        self._last, self._largest = other._last, other._largest
+        self._memory = _Memory(rotations=other._memory.rotations, largest=other._memory.largest)
+        self.set_frames(replace(self.frames, points=other.frames.points))
+        self.choose(reactions={group.name for group in other.groups} >= set(REACTIONS))
 
     def append(self, builder: RecordBuilder, block: Block) -> None:
         """Observe a block of samples and append it to a record."""
@@ -69,74 +183,121 @@ class Observer(ABC):
 
     def observe(self, block: Block) -> dict[str, Array]:
         """The columns of all groups for a block of one or more samples."""
-        t, q, v, work = (np.ascontiguousarray(array) for array in block[:4])
-        bodies = len(self._system.bodies)
-        positions, rotations = np.empty((len(t), 3 * bodies)), np.empty((len(t), 4 * bodies))
-        observe_poses(self._tables, q, v, positions, rotations)
-        self._keep_sign(rotations)
-        energy = np.empty((len(t), len(_ENERGIES)))
-        observe_energies(self._tables, t, q, v, work, energy)
-        data = self._joints((t, q, v, work, *block[4:]), energy)
+        sampled = BlockSamples(self, block)
+        return {group.name: self._known[group.name][0].measure(sampled) for group in self.groups}
+
+    # --- single signals ---
+
+    @property
+    def signals(self) -> dict[str, str]:
+        """Names and units of everything that can be read."""
+        both = [*(group for _, group in self._known.values()), *self.derived]
+        return {name: unit for group in both for name, unit in zip(group.columns, group.units, strict=True)}
+
+    @property
+    def derived(self) -> tuple[Group, ...]:
+        """What follows from what is recorded."""
+        return tuple(group for _, group in self._derived.values())
+
+    def read(self, name: str, block: Block) -> Array:
+        """A signal of the samples of a block, or several side by side: `arm.velocity` is all of its components.
+
+        What a record goes on with (the energy balance, signs of quaternions) is left as it is.
+        """
+        memory, self._memory = self._memory, replace(self._memory, largest=self._memory.largest.copy())
+        try:
+            sampled = BlockSamples(self, block)
+            for stored, group in self._known.values():
+                if found := group.find(name):
+                    return stored.measure(sampled)[:, found]
+            for derived, group in self._derived.values():
+                if found := group.find(name):
+                    return derive(derived, sampled.frames, len(block[0]))[:, found]
+        finally:
+            self._memory = memory
+        raise LinkworkError(f"there is no signal '{name}'{nearest(name, self.signals)}")
+
+    def column(self, name: str, data: dict[str, Array]) -> Array | None:
+        """A signal of a block that was observed, recorded or derived; None if it is neither."""
+        for group in self.groups:
+            if found := group.find(name):
+                return data[group.name][:, found[0]]
+        for derived, group in self._derived.values():
+            if found := group.find(name):
+                motion = MovingFrames(self.frames, self.bodies, data.__getitem__)
+                return derive(derived, motion, len(data["positions"]))[:, found[0]]
+        return None
+
+    # --- what quantities are measured with ---
+
+    @abstractmethod
+    def state_accelerations(self, sampled: BlockSamples) -> Array:
+        """Derivatives of the rates of the state."""
+
+    @abstractmethod
+    def joints(self, block: Block) -> tuple[Array, Array]:
+        """Coordinates and rates of joints as they are recorded."""
+
+    def reactions(self, sampled: BlockSamples) -> tuple[Array, Array]:
+        """Forces and torques in the joints of `transmitting`."""
+        raise NotImplementedError
+
+    def forces_of_elements(self, sampled: BlockSamples) -> Array:
+        """Of drives, springs, bushings ..."""
+        return self._elements.measure(self._tables, sampled.t, sampled.q, sampled.v, ())
+
+    def body_motion(self, sampled: BlockSamples) -> BodyMotion:
+        """Poses, velocities and accelerations of all bodies."""
+        n, bodies = len(sampled.t), len(self.bodies)
+        motion = BodyMotion(*(np.empty((n, width * bodies)) for width in (3, 4, 3, 3, 3, 3)))
+        observe_bodies(self._tables, sampled.q, sampled.v, np.ascontiguousarray(sampled.a), *motion)
+        self._keep_sign(motion.rotations)
+        return motion
+
+    def energies(self, sampled: BlockSamples) -> Array:
+        """Energies and their balance."""
+        energy = np.empty((len(sampled.t), len(ENERGIES)))
+        observe_energies(self._tables, sampled.t, sampled.q, sampled.v, sampled.work, energy)
+        energy[:, STRAIN] += self._strain(sampled.block)
         self._balance(energy)
-        data |= {"positions": positions, "rotations": rotations, "energy": energy}
-        if self._system.markers:
-            data["markers"] = self._marked(positions, rotations)
-        return data
+        return energy
 
-    def _marked(self, positions: Array, rotations: Array) -> Array:
-        """Positions of the markers."""
-        marks = self._system.markers
-        found = np.empty((len(positions), len(marks), 3))
-        for k, (_, body, at) in enumerate(marks):
-            if body < 0:
-                found[:, k] = at
-                continue
-            w, u = rotations[:, 4 * body, None], rotations[:, 4 * body + 1 : 4 * body + 4]
-            twice = 2.0 * np.cross(u, at)
-            found[:, k] = positions[:, 3 * body : 3 * body + 3] + at + w * twice + np.cross(u, twice)
-        return found.reshape(len(positions), -1)
-
-    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
-        """Follow a change of a load: see System.set_force."""
-        self._system.set_force(self._tables, load, force, body, at)
-
-    def choose(self, *, reactions: bool) -> None:  # noqa: B027
-        """Whether to record what joints transmit, where that is a matter of choice."""
+    def _strain(self, block: Block) -> Array | float:
+        """Energy in springs that are rows [J]."""
+        return 0.0
 
     @property
     def indeterminate(self) -> list[str]:
         """Joints whose reactions do not follow from the motion: of these the smallest are recorded."""
         return []
 
-    @abstractmethod
-    def _joints(self, block: Block, energy: Array) -> dict[str, Array]:
-        """The groups that depend on the coordinates of the method; may add strain to the energy."""
-
     def _keep_sign(self, rotations: Array) -> None:
         """Join a block of quaternions to the one before without a jump to the opposite sign."""
-        if self._last is not None:
-            same = np.einsum("bk,bk->b", rotations[0].reshape(-1, 4), self._last.reshape(-1, 4))
+        last = self._memory.rotations
+        if last is not None:
+            same = np.einsum("bk,bk->b", rotations[0].reshape(-1, 4), last.reshape(-1, 4))
             flips = np.where(same < 0, -1.0, 1.0)
             rotations *= np.repeat(flips, 4)
-        self._last = rotations[-1].copy()
+        self._memory.rotations = rotations[-1].copy()
 
     def _balance(self, energy: Array) -> None:
         """Energy that came from nowhere since the first sample: stored - supplied + dissipated."""
+        memory = self._memory
         stored = energy[:, 0] + energy[:, 1] + energy[:, 2] - energy[:, 3] + energy[:, 4]
-        if self._start is None:
-            self._start = float(stored[0])
-            self._rest = energy[0].copy()
-        energy[:, BALANCE] = stored - self._start
+        if memory.start is None:
+            memory.start = float(stored[0])
+            memory.rest = energy[0].copy()
+        energy[:, BALANCE] = stored - memory.start
         worst = energy[np.argmax(np.abs(energy[:, BALANCE])), BALANCE]
-        if abs(worst) > abs(self._largest[0]):
-            self._largest[0] = worst
-        in_play = energy[:, 0].max() + np.abs(energy[:, 3:5] - self._rest[3:5]).max()
-        self._largest[1] = max(self._largest[1], in_play)
-        self._largest[2] = max(self._largest[2], np.abs(energy[:, :BALANCE]).max())
+        if abs(worst) > abs(memory.largest[0]):
+            memory.largest[0] = worst
+        in_play = energy[:, 0].max() + np.abs(energy[:, 3:5] - memory.rest[3:5]).max()
+        memory.largest[1] = max(memory.largest[1], in_play)
+        memory.largest[2] = max(memory.largest[2], np.abs(energy[:, :BALANCE]).max())
 
     def warnings(self, budget: float) -> list[str]:
         """A warning if the balance strayed by more than `budget` of the energy in play."""
-        worst, in_play, amount = self._largest
+        worst, in_play, amount = self._memory.largest
         if abs(worst) <= budget * in_play + _ROUNDING * amount:
             return []
         verb = "gained" if worst > 0 else "lost"
@@ -146,57 +307,83 @@ class Observer(ABC):
 
 
 class TreeObserver(Observer):
-    """Coordinates, rates, accelerations and reactions of a tree."""
+    """Of a tree, whose accelerations and reactions follow from its state."""
 
-    def __init__(self, system: System):
-        super().__init__(system)
+    def __init__(self, system: System, scratch: Scratch | None = None):
+        super().__init__(system, scratch)
         placed = [joint for joint in system.joints.values() if joint.dofs]
         self._outermost = np.array([joint.dofs[-1] for joint in placed], np.int64)
         self._sign = np.array([-1.0 if joint.reversed else 1.0 for joint in placed])
-        joints = [joint.name for joint in placed]
-        self.groups = (
-            Group("coordinates", *_columns(system.coordinates)),
-            Group("rates", *_columns(system.rates)),
-            _accelerations(system),
-            *self._poses,
-            _group("forces", "force", joints, "xyz", "N"),
-            _group("torques", "torque", joints, "xyz", "N m"),
-            self._energy,
-        )
+        self.coordinates, self.rates = system.coordinates, system.rates
+        self.accelerating = system.rates
+        self.transmitting = [joint.name for joint in placed]
+        self._declare()
 
-    def _joints(self, block: Block, energy: Array) -> dict[str, Array]:
-        t, q, v, _ = block
-        n, joints, nv = len(t), len(self._outermost), self._system.nv
-        qdd = np.empty((n, nv))
-        observe_accelerations(self._tables, t, q, v, qdd)
+    def choose(self, *, reactions: bool) -> None:
+        super().choose(reactions=True)  # they cost next to nothing
+
+    def joints(self, block: Block) -> tuple[Array, Array]:
+        return block[1], block[2]
+
+    def state_accelerations(self, sampled: BlockSamples) -> Array:
+        qdd = np.empty_like(sampled.v)
+        observe_accelerations(self._tables, sampled.t, sampled.q, sampled.v, qdd)
+        return qdd
+
+    def reactions(self, sampled: BlockSamples) -> tuple[Array, Array]:
+        n, joints = len(sampled.t), len(self._outermost)
         forces, torques = np.empty((n, 3 * joints)), np.empty((n, 3 * joints))
         observe_reactions(
-            self._tables, t, q, v, qdd, self._outermost, self._sign, forces, torques, np.empty(nv)
-        )
-        return {"coordinates": q, "rates": v, "accelerations": qdd, "forces": forces, "torques": torques}
+            self._tables, sampled.t, sampled.q, sampled.v, sampled.a, self._outermost, self._sign, forces, torques,
+            np.empty(self._system.nv),
+        )  # fmt: skip
+        return forces, torques
 
 
 class RowObserver(Observer):
-    """Coordinates and rates of all joints, those that close loops included, whatever the method's coordinates."""
+    """Of a method with rows, which samples coordinates and rates of all joints, accelerations and forces of rows."""
 
-    def __init__(self, system: System):
-        super().__init__(system)
+    report: Columns = (("solver.iterations", "1"), ("solver.gap", "m"))
+
+    def __init__(self, system: System, scratch: Scratch | None = None):
+        super().__init__(system, scratch)
         assert system.rows is not None
         self._rows = system.rows
-        joints = self._rows.joints
-        self.groups = (
-            Group("coordinates", *_columns([c for joint in joints for c in coordinate_columns(joint)])),
-            Group("rates", *_columns([c for joint in joints for c in rate_columns(joint)])),
-            *self._poses,
-            self._energy,
-            Group("solver", ("solver.iterations", "solver.gap"), ("1", "m")),
-        )
+        self.coordinates = [column for joint in self._rows.joints for column in coordinate_columns(joint)]
+        self.rates = [column for joint in self._rows.joints for column in rate_columns(joint)]
+        self._stretches: list[_Configuration] = []
+        self._declare()
 
-    def _joints(self, block: Block, energy: Array) -> dict[str, Array]:
-        coordinates, rates = self.joints(block)
-        solver = block[6]
-        energy[:, STRAIN] += solver[:, 0]
-        return {"coordinates": coordinates, "rates": rates, "solver": solver[:, 1:]}
+    def configure(self, system: System, rows: Sequence[str], attachment: Attachment, tree_q: Array) -> int:
+        """Joints were attached or released: samples have forces of these rows from now on; the number of this stretch.
+
+        `tree_q` is a pose of the mechanism's tree in which these joints fit. Where joints can be switched at all, the
+        forces of a sample begin with that number.
+        """
+        self._stretches.append(_Configuration(system, tuple(rows), attachment, tree_q))
+        return len(self._stretches) - 1
+
+    def state_accelerations(self, sampled: BlockSamples) -> Array:
+        return sampled.block[7]
+
+    def forces_of_elements(self, sampled: BlockSamples) -> Array:
+        named = [(self._stretches[k].rows, forces) for k, _, forces in self._by_stretch(sampled.block[8])]
+        return self._elements.measure(self._tables, sampled.t, sampled.q, sampled.v, named)
+
+    def _by_stretch(self, given: Array) -> list[tuple[int, slice, Array]]:
+        """Sampled forces of rows by stretches of the same joints attached: its number, which samples, forces."""
+        if not self._rows.switchable:
+            return [(0, slice(0, len(given)), given)]
+        ends = [*(np.flatnonzero(np.diff(given[:, 0])) + 1), len(given)]
+        parts, begin = [], 0
+        for end in ends:
+            number, here = int(given[begin, 0]), slice(begin, end)
+            parts.append((number, here, given[here, 1 : 1 + len(self._stretches[number].rows)]))
+            begin = end
+        return parts
+
+    def _strain(self, block: Block) -> Array:
+        return block[6][:, 0]
 
     def joints(self, block: Block) -> tuple[Array, Array]:
         """Coordinates and rates as they are recorded: of a ball, the quaternion of its rotation vector."""
@@ -211,110 +398,54 @@ class RowObserver(Observer):
                 k += count
         return np.hstack([np.empty((len(values), 0)), *columns]), rates
 
-    def read(self, name: str, block: Block) -> float:
-        """A coordinate or rate of the first sample of a block."""
-        for group, data in zip(self.groups[:2], self.joints(block), strict=True):
-            if name in group.columns:
-                return float(data[0, group.columns.index(name)])
-        known = [column for group in self.groups[:2] for column in group.columns]
-        raise LinkworkError(f"there is no coordinate or rate '{name}'{nearest(name, known)}")
-
 
 class ContactObserver(RowObserver):
-    """The same with how many patches touch and how deep."""
+    """The same with how many patches touch and how deep, and the force of all contacts on each thing that may touch."""
 
-    def __init__(self, system: System):
-        super().__init__(system)
-        solver = ("solver.iterations", "solver.gap", "contact.patches", "contact.depth")
-        self.groups = (*self.groups[:-1], Group("solver", solver, ("1", "m", "1", "m")))
+    report = (*RowObserver.report, ("contact.patches", "1"), ("contact.depth", "m"))
+
+    def __init__(self, system: System, scratch: Scratch | None = None):
+        assert system.colliders is not None
+        self.touching = system.colliders.owners
+        super().__init__(system, scratch)
 
 
 class DirectObserver(RowObserver):
     """The same with accelerations and what every joint transmits."""
 
-    def __init__(self, model: Model, system: System):
-        super().__init__(system)
-        self._model = model
-        self._with_reactions = False
-        self._known: dict[int, _Configuration] = {}
+    def __init__(self, compiled: Compiled, system: System, scratch: Scratch | None = None):
+        self._compiled = compiled
         self._reactions: dict[int, Reactions] = {}
-        self._set: dict[str, tuple[Array, str | None, Array]] = {}  # forces, for reactions that begin later
-        self._own = not any(column.name.startswith(FLOATING) for column in system.rates)
-        if self._own:  # rates of the state are those of joints
-            self.groups = (*self.groups, _accelerations(system))
-        self._plain = self.groups
-
-    def configure(self, system: System, rows: Sequence[str], attachment: Attachment, tree_q: Array) -> int:
-        """Joints were attached or released: samples have forces of these rows from now on; the number of this stretch.
-
-        `tree_q` is a pose of the mechanism's tree in which these joints fit. Where joints can be switched at all, the
-        forces of a sample begin with that number.
-        """
-        number = len(self._known)
-        self._known[number] = _Configuration(system, tuple(rows), attachment, tree_q)
-        return number
+        if not any(column.name.startswith(FLOATING) for column in system.rates):
+            self.accelerating = system.rates  # rates of the state are those of joints
+        assert system.rows is not None
+        self.transmitting = [joint.name for joint in system.rows.joints]
+        super().__init__(system, scratch)
 
     def _reactions_in(self, number: int) -> Reactions:
         """What joints transmit in a stretch; those of the last few stretches are kept."""
         if number not in self._reactions:
             if len(self._reactions) >= _KEPT:
                 del self._reactions[next(iter(self._reactions))]
-            system, rows, attachment, tree_q = self._known[number]
-            made = Reactions(self._model, system, rows, attachment, tree_q)
-            for load, now in self._set.items():
-                made.set_force(load, *now)
-            self._reactions[number] = made
+            system, rows, attachment, tree_q = self._stretches[number]
+            self._reactions[number] = Reactions(
+                self._compiled, system, rows, attachment, tree_q, self._scratch
+            )
         return self._reactions[number]
-
-    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
-        super().set_force(load, force, body, at)
-        if force is None:
-            self._set.pop(load, None)
-        elif body is None and load in self._set:
-            self._set[load] = force, *self._set[load][1:]
-        else:
-            self._set[load] = force, body, at
-        for reactions in self._reactions.values():
-            reactions.set_force(load, force, body, at)
-
-    def take_over(self, other: Observer) -> None:
-        super().take_over(other)
-        self.choose(reactions=isinstance(other, DirectObserver) and other._with_reactions)
-
-    def choose(self, *, reactions: bool) -> None:
-        self._with_reactions = reactions
-        self.groups = self._plain
-        if reactions:
-            self.groups = (*self._plain, *self._reactions_in(0).groups)
 
     @property
     def indeterminate(self) -> list[str]:
-        if not self._with_reactions:
+        if not any(group.name in REACTIONS for group in self.groups):
             return []
         return list(dict.fromkeys(name for made in self._reactions.values() for name in made.indeterminate))
 
-    def _joints(self, block: Block, energy: Array) -> dict[str, Array]:
-        data = super()._joints(block, energy)
-        if self._own:
-            data["accelerations"] = block[7]
-        if self._with_reactions:
-            data["forces"], data["torques"] = self._transmitted(block)
-        return data
-
-    def _transmitted(self, block: Block) -> tuple[Array, Array]:
+    def reactions(self, sampled: BlockSamples) -> tuple[Array, Array]:
         """Forces and torques in all joints, stretch by stretch of the same ones attached."""
-        t, q, v, a, given = *block[:3], block[7], block[8]
-        if not self._rows.switchable:
-            return self._reactions_in(0).of(t, q, v, a, given)
-        ends = [*(np.flatnonzero(np.diff(given[:, 0])) + 1), len(t)]
-        parts, begin = [], 0
-        for end in ends:
-            number, here = int(given[begin, 0]), slice(begin, end)
-            rows = len(self._known[number].rows)
-            parts.append(
-                self._reactions_in(number).of(t[here], q[here], v[here], a[here], given[here, 1 : 1 + rows])
-            )
-            begin = end
+        t, q, v, a = sampled.t, sampled.q, sampled.v, sampled.a
+        parts = [
+            self._reactions_in(number).of(t[here], q[here], v[here], a[here], forces)
+            for number, here, forces in self._by_stretch(sampled.block[8])
+        ]
         return np.vstack([forces for forces, _ in parts]), np.vstack([torques for _, torques in parts])
 
 
@@ -331,25 +462,3 @@ def _quaternions(phi: Array) -> Array:
     """Unit quaternions of rotation vectors."""
     half = 0.5 * np.linalg.norm(phi, axis=1, keepdims=True)
     return np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * phi])
-
-
-def _columns(columns: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(name for name, _ in columns), tuple(unit for _, unit in columns)
-
-
-def _accelerations(system: System) -> Group:
-    return Group(
-        "accelerations",
-        tuple(_acceleration(column.name) for column in system.rates),
-        tuple(f"{column.unit}²" for column in system.rates),
-    )
-
-
-def _acceleration(rate: str) -> str:
-    """`pivot.angle_rate` => `pivot.angle_acceleration`, `ball.wx` => `ball.wx_acceleration`."""
-    return f"{rate.removesuffix('_rate')}_acceleration"
-
-
-def _group(group: str, quantity: str, owners: Sequence[str], axes: str, unit: str) -> Group:
-    columns = tuple(f"{owner}.{quantity}.{axis}" for owner in owners for axis in axes)
-    return Group(group, columns, (unit,) * len(columns))

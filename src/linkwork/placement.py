@@ -10,6 +10,7 @@ from .joints import Joint
 from .load import Site
 from .model import Flat
 from .rotation import Array
+from .spanning import Edge
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class Placement(Site, Protocol):
     @property
     def frames(self) -> Sequence[Frame]:
         """Of every dof in the assembled pose."""
+
+    @property
+    def tree_edges(self) -> Sequence[Edge]:
+        """Joints that form the tree in joint coordinates, whatever the coordinates here."""
 
     @property
     def link_of(self) -> Mapping[str, int]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .compile import compile_bodies, compile_model
+from .compile import Compiled
 from .coordinates.reactions import (
     EQUATION,
     RIDER,
@@ -35,7 +35,7 @@ from .model import Model
 from .order import elimination_order
 from .record import Group
 from .rotation import Array
-from .spanning import spanning_tree
+from .scratch import Scratch
 from .switching import Attachment, configured
 from .system import System
 from .tables import COORDINATE, HOLD
@@ -59,20 +59,22 @@ class Reactions:
 
     def __init__(
         self,
-        model: Model,
+        model: Model | Compiled,
         system: System,
         rows: Sequence[str] | None = None,
         attachment: Attachment | None = None,
         tree_q: Array | None = None,
+        scratch: Scratch | None = None,
     ):
-        self._model, self._attachment, self._tree_q = model, attachment, tree_q
+        compiled = Compiled.of(model)
+        self._compiled, self._attachment, self._tree_q = compiled, attachment, tree_q
         self._system = system  # owns the compiled functions that its tables point to
-        floating = compile_bodies(model)
+        floating = compiled.floating
+        self._tables = (Scratch() if scratch is None else scratch).tables("reactions", floating)
         if attachment is not None:
             floating = configured(floating, attachment)
         assert floating.rows is not None
         self._floating = floating
-        self._tables = floating.fresh_tables()
         self._constraints = floating.rows.fresh()
         source = system.fresh_tables()
         along = source.loads["kind"] == KIND_CODES[JointFunction]
@@ -82,18 +84,14 @@ class Reactions:
         self._lawful = system.rows is None
         names = rows if rows is not None else system.rows.names if system.rows is not None else ()
         self._rows = self._given(names)
-        edges, self._cuts, _ = spanning_tree(model.flatten())
-        backwards = {edge.joint.name for edge in edges if edge.reversed}
+        self._cuts = compiled.spanning.cuts
+        backwards = {edge.joint.name for edge in compiled.spanning.edges if edge.reversed}
         self._outer = np.array([name in backwards for name in self.joints], np.int64)
         self.length = self._length()
         """What torques are divided by to compare them with forces [m]."""
         self._balance = self._new_balance(system)
         self.unbalanced = 0.0
         """Of the last block of samples: the largest share of what acts on a body that no joint forces balance."""
-
-    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
-        """Follow a change of a load: see System.set_force."""
-        self._floating.set_force(self._tables, load, force, body, at)
 
     @property
     def groups(self) -> tuple[Group, Group]:
@@ -146,10 +144,10 @@ class Reactions:
         if not self._cuts and not couplings:  # equations of a tree are independent
             return ()
         assert self._floating.rows is not None
-        reduced = compile_model(self._model, rows=True)
+        reduced = self._compiled.rows
         if self._attachment is not None and self._tree_q is not None and self._floating.rows.switchable:
             reduced = replace(configured(reduced, self._attachment), q0=self._tree_q)
-        judge = Reactions(self._model, reduced, attachment=self._attachment)
+        judge = Reactions(self._compiled, reduced, attachment=self._attachment)
         return judge._vague(generic_poses(reduced))
 
     # --- setting up ---
@@ -309,7 +307,8 @@ class Reactions:
 
 def indeterminate(model: Model) -> list[str]:
     """Joints whose reactions do not follow from the motion; only their smallest values are known."""
-    return list(Reactions(model, compile_model(model, rows=True)).indeterminate)
+    compiled = Compiled(model)
+    return list(Reactions(compiled, compiled.rows).indeterminate)
 
 
 def generic_poses(system: System) -> list[Array]:

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import LinkworkError, nearest
+from .frames import Frames, MovingFrames
+from .measured import derivable, derive
 from .results import exchange, hdf5
 from .results.interpolate import bracket, interpolate
 from .results.plot import plot
@@ -30,6 +32,7 @@ __all__ = ["Group", "Record", "RecordBuilder", "matching"]
 
 # Times are sums of steps: they may miss a round number by rounding, relative to the largest of them.
 _ROUNDING = 1e-12
+_FRAMES = "frames"  # in `info`: points, markers and masses whose motion follows from that of the bodies
 
 
 class RecordBuilder:
@@ -88,7 +91,10 @@ class RecordBuilder:
 
 
 class Record:
-    """Signals over time, by name: `record["pivot.angle"]`. Its arrays cannot be written to."""
+    """Signals over time, by name: `record["pivot.angle"]`. Its arrays cannot be written to.
+
+    Groups that follow from others (`measured.DERIVED`) are computed when first asked for.
+    """
 
     time: Array
     """Times of the rows [s], never decreasing."""
@@ -107,17 +113,24 @@ class Record:
         info: Mapping[str, Any] | None = None,
         complete: bool = True,
     ):
-        self.groups = named(groups)
+        self._stored = named(groups)
         self.time = _frozen(time)
         self._data = {name: _frozen(block) for name, block in data.items()}
-        check(self.time, self.groups, self._data)
+        check(self.time, self._stored, self._data)
+        self.info = plain(info or {})
+        self.complete = complete
+        self._derive()
+
+    def _derive(self) -> None:
+        """Which groups follow from those at hand."""
+        self._frames = Frames.of_dict(self.info[_FRAMES]) if self.info.get(_FRAMES) else Frames()
+        self._derivable = derivable(self._frames, list(self._stored))
+        self.groups = named([*self._stored.values(), *(group for _, group in self._derivable.values())])
         self._columns = {
             column: (group.name, i)
             for group in self.groups.values()
             for i, column in enumerate(group.columns)
         }
-        self.info = plain(info or {})
-        self.complete = complete
 
     # Signals
 
@@ -127,11 +140,15 @@ class Record:
         return tuple(self._columns)
 
     def __getitem__(self, name: str) -> Array:
-        """One value per row; `time` is a signal too."""
+        """One value per row; `time` is a signal too. A vector named without its components: rows × components."""
         if name == TIME:
             return self.time
-        group, i = self._find(name)
-        return self._data[group][:, i]
+        if name not in self._columns:
+            for group in self.groups.values():
+                if found := group.find(name):
+                    return _frozen(self.array(group.name)[:, found])
+        home, i = self._find(name)
+        return self.array(home)[:, i]
 
     def __contains__(self, name: object) -> bool:
         return name == TIME or name in self._columns
@@ -157,21 +174,42 @@ class Record:
         return str(self.info.get("scene") or self.info.get("model") or "")
 
     def find(self, pattern: str) -> list[str]:
-        """Names that match a pattern, where `*` stands for any text and `?` for any character."""
-        return matching(pattern, self._columns)
+        """Names that match a pattern, where `*` stands for any text and `?` for any character.
+
+        A vector or quaternion named without its components stands for all of them.
+        """
+        vectors = (group.columns[i] for group in self.groups.values() for i in group.find(pattern))
+        return matching(pattern, self._columns) or list(vectors)
 
     def unit(self, name: str) -> str:
         """Unit of a signal; `1` if it has none."""
         if name == TIME:
             return TIME_UNIT
-        group, i = self._find(name)
-        return self.groups[group].units[i]
+        for group in () if name in self._columns else self.groups.values():
+            if found := group.find(name):
+                return group.units[found[0]]
+        home, i = self._find(name)
+        return self.groups[home].units[i]
 
     def array(self, group: str) -> Array:
         """All columns of a group [rows × columns], in the order of `groups[group].columns`."""
-        if group not in self._data:
+        if group not in self.groups:
             raise LinkworkError(f"the record has no group '{group}'{nearest(group, self.groups)}")
+        if group not in self._data:
+            bodies = [column.removesuffix(".position.x") for column in self._stored["positions"].columns[::3]]
+            motion = MovingFrames(self._frames, bodies, self._data.__getitem__)
+            self._data[group] = _frozen(derive(self._derivable[group][0], motion, len(self)))
         return self._data[group]
+
+    def with_point(self, name: str, body: str, at: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Record:
+        """The record with the motion of a point of a body's frame [m], chosen afterwards: `<name>.position.x` ...
+
+        Shares memory with this record.
+        """
+        bodies = self._stored["positions"].columns[::3] if "positions" in self._stored else ()
+        owners = [column.removesuffix(".position.x") for column in bodies]
+        frames = self._frames.with_point(name, body, at, owners)
+        return self._like(self.time, self._kept, self.info | {_FRAMES: frames.to_dict()})
 
     @property
     def energy_drift(self) -> float | None:
@@ -199,8 +237,8 @@ class Record:
             raise LinkworkError("the record has no rows to interpolate between")
         wanted = self._at_rate(rate) if rate is not None else self._at_times(times)
         place = bracket(self.time, wanted)
-        data = {name: interpolate(self.groups[name], block, place) for name, block in self._data.items()}
-        return Record(wanted, self.groups.values(), data, self.info, self.complete)
+        data = {name: interpolate(self._stored[name], block, place) for name, block in self._kept.items()}
+        return self._like(wanted, data, self.info)
 
     def between(self, start: float = -np.inf, end: float = np.inf) -> Record:
         """The rows from `start` to `end` [s], both included. Shares memory with this record."""
@@ -209,15 +247,15 @@ class Record:
         slack = self._slack()
         first = np.searchsorted(self.time, start - slack, side="left")
         stop = np.searchsorted(self.time, end + slack, side="right")
-        data = {name: block[first:stop] for name, block in self._data.items()}
-        return Record(self.time[first:stop], self.groups.values(), data, self.info, self.complete)
+        data = {name: block[first:stop] for name, block in self._kept.items()}
+        return self._like(self.time[first:stop], data, self.info)
 
     # Files and other tools
 
     def save(self, path: Path | str) -> None:
         """Write an HDF5 file, which `Record.load` reads back exactly. An old file is replaced in the end."""
-        groups = tuple(self.groups.values())
-        hdf5.save(path, hdf5.Contents(self.time, groups, self._data, plain(self.info), self.complete))
+        groups = tuple(self._stored.values())
+        hdf5.save(path, hdf5.Contents(self.time, groups, self._kept, plain(self.info), self.complete))
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
@@ -245,6 +283,14 @@ class Record:
         return plot(self, self._selected(names), path)
 
     # Within
+
+    @property
+    def _kept(self) -> dict[str, Array]:
+        """Data of the groups that are stored."""
+        return {name: self._data[name] for name in self._stored}
+
+    def _like(self, time: Array, data: Mapping[str, Array], info: Mapping[str, Any]) -> Record:
+        return Record(time, self._stored.values(), data, info, self.complete)
 
     def _find(self, name: str) -> tuple[str, int]:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import time as wall
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,22 @@ from typing import Any
 import numpy as np
 
 from . import snapshot
+from .compile import Compiled
 from .coordinates.dynamics import body_pose, body_twist, energies
 from .coordinates.tree import place
-from .errors import LinkworkError, PartLostError, SimulationError, nearest, need_positive
+from .errors import LinkworkError, PartLostError, SimulationError, need_positive
 from .explain import likely_reason
+from .frames import centres_of_mass
 from .integrate import OK, State
-from .loads import Force
-from .methods import ContactMethod, Method, Touch, TouchEvent
-from .methods.choose import DEFAULT_DT, DEFAULT_TOLERANCE, Settings, make_method
-from .model import Model
+from .methods.base import Method
+from .methods.contact import Touch, TouchEvent
+from .methods.options import DEFAULT_DT, DEFAULT_TOLERANCE, Options
+from .methods.registry import options_for
+from .model import Flat, Model
+from .model.sealed import Port
 from .observe import Block
 from .record import Record, RecordBuilder
-from .rotation import Array
+from .rotation import Array, Vector
 from .schedule import Schedule
 from .stage import Stage, stage_of
 from .switching import JointChange
@@ -33,9 +37,6 @@ from .version import __version__
 
 # A balance that strays by more than this share of the energy in play is worth a warning.
 _BALANCE_BUDGET = 0.01
-_NOT_SET = np.array(
-    [0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0]
-)  # of a force: set?, force (3), body or -1, point (3)
 
 
 class Simulation:
@@ -47,6 +48,10 @@ class Simulation:
     for large steps and stiff springs: the index-3 augmented Lagrangian in relative or natural coordinates, and
     independent coordinates; they refuse limits, dry friction and contact. "components" keeps the model's hierarchy of
     components and eliminates one subsystem after the other, in this process or several; it refuses the same.
+
+    Or `method` is an object that holds all options but `dt`: `Tree`, `Direct`, `Impulses`, `Hybrid`, `Global`,
+    `Topological`, `Components`; `Direct(coordinates="maximal", integrator="rk4")` is "simmc" with the direct solver.
+    The other arguments are the same options by name; one that the method does not have is refused.
 
     `integrator` is one of fixed steps `dt` [s], or "adaptive" (order 5), which keeps the local error at `tolerance`
     and takes dt as its first step; asking for a `tolerance` is enough to get it. Fixed steps: "rk4" (order 4),
@@ -68,10 +73,10 @@ class Simulation:
 
     def __init__(
         self,
-        model: Model | System,
+        model: Model | Compiled | System,
         *,
-        method: str | None = None,
-        solver: str | None = None,
+        method: str | Options | None = None,
+        solver: str | Options | None = None,
         integrator: str | None = None,
         dt: float = DEFAULT_DT,
         tolerance: float | None = None,
@@ -83,41 +88,46 @@ class Simulation:
         sleep: float | None = None,
         rho: float | None = None,
     ):
-        self._model = model if isinstance(model, Model) else None
-        self._chosen = Settings(
-            method,
-            solver,
-            integrator,
-            float(dt),
-            tolerance,
-            epsilon,
-            iterations,
-            budget,
-            erp,
-            slop,
-            sleep,
-            rho,
-        ).resolved(model)
+        what = model if isinstance(model, System) else Compiled.of(model)
+        self._compiled = None if isinstance(what, System) else what
+        need_positive("dt", dt)
+        given = {
+            "integrator": integrator, "tolerance": tolerance, "epsilon": epsilon, "iterations": iterations,
+            "budget": budget, "erp": erp, "slop": slop, "sleep": sleep, "rho": rho,
+        }  # fmt: skip
+        self.options = options_for(what, method, solver, given)
+        """Of the method, with all that was left open chosen."""
         self.dt = float(dt)
-        self.tolerance = float(DEFAULT_TOLERANCE if tolerance is None else tolerance)
-        self.integrator = str(self._chosen.integrator)
-        self.method: Method = make_method(model, self._chosen)
-        self.tables = self.system.fresh_tables()
-        loads = model.flatten().loads.values() if isinstance(model, Model) else ()
-        self._forces = [load.name for load in loads if isinstance(load, Force) and not load.follows]
-        self._set_forces = np.tile(_NOT_SET, (len(self._forces), 1))
+        self.tolerance = float(getattr(self.options, "tolerance", None) or DEFAULT_TOLERANCE)
+        self.integrator = str(self.options.integrator)
+        self.method: Method = self.options.build(what, self.dt)
+        self._tables = self.method.scratch.tables("look", self.system)
+        self._weigh(self._compiled.flat if self._compiled is not None else Flat())
+
+    def _weigh(self, flat: Flat) -> None:
+        """Let centres of mass be measured."""
+        observer = self.method.observer
+        weights = {
+            name: None
+            if isinstance(body, Port)
+            else (body.mass_properties.mass, _vector(body.mass_properties.com))
+            for name, body in flat.bodies.items()
+        }
+        centres = centres_of_mass(weights)
+        kept = {name: parts for name, parts in centres.items() if name not in observer.frames.markers}
+        observer.set_frames(dataclasses.replace(observer.frames, centres=kept))
 
     @cached_property
     def stage(self) -> Stage | None:
         """What there is to see of the model; None for a system without a model."""
-        return None if self._model is None else stage_of(self._model)
+        return None if self._compiled is None else stage_of(self._compiled)
 
     @property
     def model(self) -> Model:
         """The model that is simulated."""
-        if self._model is None:
+        if self._compiled is None:
             raise LinkworkError("this simulation was made of a compiled system and has no model")
-        return self._model
+        return self._compiled.model
 
     @property
     def system(self) -> System:
@@ -131,9 +141,7 @@ class Simulation:
     def reset(self) -> None:
         """Back to the start: time zero, coordinates, rates, commands and forces as written."""
         self.method.reset()
-        for load in self._forces:
-            self._push(load, None, None, np.zeros(3))
-        self._set_forces[:] = _NOT_SET
+        self.method.scratch.forget()
 
     def close(self) -> None:
         """End what other processes do for this simulation; it can still be read and saved, but not go on with them."""
@@ -176,30 +184,18 @@ class Simulation:
                 raise LinkworkError(
                     f"{what} of load '{load}' must be three finite numbers, not {value.tolist()}"
                 )
-        if load not in self._forces:
-            raise LinkworkError(f"there is no force '{load}' that can be set{nearest(load, self._forces)}")
-        now = self._set_forces[self._forces.index(load)]
-        index = None if body is None else self.system.body(body)
-        self._push(load, vector, body, point)
-        if index is not None:
-            now[4:] = index, *point
-        now[:4] = 1.0, *vector
+        self.method.scratch.set_force(load, vector, body, point)
         self.method.disturb()
-
-    def _push(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
-        self.method.set_force(load, force, body, at)  # which may refuse
-        self.system.set_force(self.tables, load, force, body, at)
 
     def alter(self, model: Model) -> None:
         """Go on with a changed model: other gravity, masses, friction, springs, drives; the same coordinates.
 
         Time, coordinates, rates and commands of drives stay; forces that were set are again as the model writes them.
         """
-        other = Simulation(model, **dataclasses.asdict(self._chosen) | {"dt": self.dt})
+        other = Simulation(model, method=self.options, dt=self.dt)
         other.method.take_over(self.method)
         other.method.observer.take_over(self.method.observer)
-        self._model, self.method, self.tables = model, other.method, other.tables
-        self._forces, self._set_forces = other._forces, other._set_forces
+        self._compiled, self.method, self._tables = other._compiled, other.method, other._tables
         self.__dict__.pop("stage", None)
 
     @property
@@ -227,19 +223,41 @@ class Simulation:
         """Steps taken since the start."""
         return int(self._state.counts[1])
 
-    def __getitem__(self, name: str) -> float:
-        """A coordinate (`pivot.angle`) or rate (`pivot.angle_rate`) now."""
+    def __getitem__(self, name: str) -> Any:
+        """A signal now, by the names that records have: `sim["pivot.angle"]`, `sim["arm.velocity.x"]`.
+
+        A number; of a vector or quaternion named without its components (`sim["arm.velocity"]`), an array.
+        """
         found = self._find(name)
-        return self.method.read(name) if found is None else float(found[0][found[1]])
+        if found is not None:
+            return float(found[0][found[1]])
+        values = self.method.observer.read(name, self.method.now())[0]
+        return values if len(values) > 1 else float(values[0])
+
+    @property
+    def signals(self) -> dict[str, str]:
+        """Names and units of everything that can be read and recorded."""
+        return self.method.observer.signals
+
+    def add_point(self, name: str, body: str, at: Any = (0.0, 0.0, 0.0)) -> None:
+        """Measure a point of a body's frame [m] from now on: `<name>.position.x`, `<name>.velocity.x` ..."""
+        observer = self.method.observer
+        observer.set_frames(observer.frames.with_point(name, body, at, self.system.bodies))
 
     def __setitem__(self, name: str, value: float) -> None:
-        found = self._find(name)
-        if found is None:
-            self.method.read(name)  # raises if there is no such name at all
-            raise LinkworkError(
-                f"'{name}' follows from the state of method '{self.method.name}'; it cannot be set"
-            )
-        found[0][found[1]] = value
+        """Set a coordinate or rate: see `set`."""
+        self.set({name: value})
+
+    def set(self, values: Mapping[str, float]) -> None:
+        """Set coordinates (`pivot.angle`) and rates (`pivot.angle_rate`) of joints, all at once.
+
+        Where loops or couplings hold a joint, everything they connect follows: the mechanism goes to the new pose along
+        the branch that it is on, and its rates to the nearest ones, by kinetic energy, that its joints allow. What is
+        set keeps its rate unless that is set too; freedoms that are not set move as little as possible, so set several
+        together to have them all. A value that cannot be reached raises a LinkworkError, which names the joint that
+        would stay open and how far it goes; the state is then as it was.
+        """
+        self.method.set(values)
 
     def _find(self, name: str) -> tuple[Array, int] | None:
         """Where a coordinate or rate stands in the state, if it does."""
@@ -256,23 +274,23 @@ class Simulation:
     def point(self, body: str, at: Any = (0.0, 0.0, 0.0)) -> tuple[Array, Array]:
         """Position [m] and velocity [m/s] of a point of a body's frame in the world now."""
         index = self.system.body(body)
-        place(self.tables.dofs, self.tables.islands, self.q, self.v)
-        (p, R), (w, v) = body_pose(self.tables, index), body_twist(self.tables, index)
+        place(self._tables.dofs, self._tables.islands, self.q, self.v)
+        (p, R), (w, v) = body_pose(self._tables, index), body_twist(self._tables, index)
         arm = np.array(R).reshape(3, 3) @ np.array(at, float)
         return p + arm, v + np.cross(w, arm)
 
     def touches(self) -> list[Touch]:
         """Where things pushed each other in the last step: names, points, normals, forces."""
-        return self.method.touches() if isinstance(self.method, ContactMethod) else []
+        return self.method.touches()
 
     @property
     def touch_events(self) -> list[TouchEvent]:
         """Beginnings and ends of contact since the start, in the order of time."""
-        return self.method.events if isinstance(self.method, ContactMethod) else []
+        return list(self.method.events)
 
     def energies(self) -> tuple[float, float, float]:
         """Kinetic energy, potential of gravity and of springs now [J]."""
-        kinetic, gravity, strain = energies(self.tables, self.q, self.v, self.time)
+        kinetic, gravity, strain = energies(self._tables, self.q, self.v, self.time)
         return float(kinetic), float(gravity), float(strain) + self.method.strain()
 
     def step(self, count: int = 1, *, dt: float | None = None) -> None:
@@ -364,6 +382,7 @@ class Simulation:
             "stage": None if self.stage is None else self.stage.to_dict(),
             "method": self.method.name,
             **self.method.info(),
+            "frames": self.method.observer.frames.to_dict(),
             "dt": self.dt,
             "duration": duration,
             "every": every,
@@ -414,18 +433,18 @@ class Simulation:
     def load_state(self, path: str | Path) -> None:
         """Go on from a state written by `save_state` of the same model, method and step."""
         snapshot.load(path, self._snapshot, self.method.make_room)
-        for name, (was_set, *numbers) in zip(self._forces, self._set_forces, strict=True):
-            self._push(name, None, None, np.zeros(3))
-            if was_set:
-                body = int(numbers[3])
-                where = None if body < 0 else self.system.bodies[body]
-                self._push(name, np.array(numbers[:3]), where, np.array(numbers[4:]))
+        self.method.scratch.restore()
 
     def _snapshot(self) -> dict[str, Any]:
         s = self._state
         return {
             "q": s.q, "v": s.v, "work": s.work, "clock": s.clock, "counts": s.counts, **self.method.memory(),
-            "forces": self._set_forces,
+            "forces": self.method.scratch.values,
             "model": np.array(snapshot.fingerprint(self.system)),
             "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),
         }  # fmt: skip
+
+
+def _vector(numbers: Any) -> Vector:
+    x, y, z = numbers
+    return float(x), float(y), float(z)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import NamedTuple
 
 from .item import GROUND, Vector
 from .joints import Free, Joint
-from .model import Flat
+from .model import Body, Flat
 from .rotation import matrix
+from .shapes import MassProperties, combine
 
 _DEEP = 4
 
@@ -33,7 +33,17 @@ class Edge:
         return self.child != self.joint.b
 
 
-def spanning_tree(flat: Flat) -> tuple[list[Edge], list[Joint], list[str]]:
+class Spanning(NamedTuple):
+    """Which joints carry bodies, and which are constraints."""
+
+    edges: list[Edge]
+    """From the ground outward."""
+    cuts: list[Joint]
+    notes: list[str]
+    """What the user may want to know."""
+
+
+def spanning_tree(flat: Flat) -> Spanning:
     """Tree edges from the ground outward (depth first), cut joints, notes.
 
     Prim's method from the ground, joints with the fewest dofs first: those that stay in the tree remove
@@ -95,19 +105,35 @@ def spanning_tree(flat: Flat) -> tuple[list[Edge], list[Joint], list[str]]:
         edges.append(edge)
         stack.extend(e for _, e in sorted(children[edge.child], key=lambda pair: -pair[0]))
     cuts = [joint for joint in flat.joints.values() if joint.name not in used]
-    return edges, cuts, notes
+    return Spanning(edges, cuts, notes)
 
 
-def floating(
-    flat: Flat, points: Mapping[str, Vector] | None = None
-) -> tuple[list[Edge], list[Joint], list[str]]:
-    """Every body free at its centre of mass, or at a point given for it [m], every joint a constraint: maximal
-    coordinates."""
-    edges = []
-    for name, body in flat.bodies.items():
-        com = np.array(body.at) + matrix(body.rotation) @ body.mass_properties.com
+def floating(flat: Flat, points: Mapping[str, Vector] | None = None, merged: Sequence[Edge] = ()) -> Spanning:
+    """Maximal coordinates: every body free at its centre of mass, or at a point given for it [m], every joint a
+    constraint.
+
+    Bodies that `merged` welds join, given from the inside outward, float as one, or stand if the ground is among them.
+    """
+    carried: dict[str, list[Edge]] = {}
+    root: dict[str, str] = {}
+    for weld in merged:
+        root[weld.child] = root.setdefault(weld.parent, weld.parent)
+        carried.setdefault(root[weld.child], []).append(weld)
+    edges = list(carried.get(GROUND, ()))
+    for name in flat.bodies:
+        if root.get(name, name) != name:
+            continue
+        riders = carried.get(name, [])
+        parts = [flat.bodies[body] for body in (name, *(weld.child for weld in riders))]
+        com = combine([_in_world(body) for body in parts]).com if riders else _in_world(parts[0]).com
         at = (float(com[0]), float(com[1]), float(com[2]))
         if points is not None:
             at = points.get(name, at)
         edges.append(Edge(Free(f"{FLOATING}{name}", GROUND, name, at=at), GROUND, name))
-    return edges, list(flat.joints.values()), []
+        edges += riders
+    inside = {weld.joint.name for weld in merged}
+    return Spanning(edges, [joint for joint in flat.joints.values() if joint.name not in inside], [])
+
+
+def _in_world(body: Body) -> MassProperties:
+    return body.mass_properties.placed(body.at, matrix(body.rotation))

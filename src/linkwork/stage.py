@@ -6,7 +6,7 @@ A picture needs a stage and the poses of its bodies; it knows nothing of models 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
@@ -20,6 +20,9 @@ from .model import Flat, Model, Scenery
 from .model.sealed import Port
 from .rotation import IDENTITY, Array, Quaternion, Vector, frame_from_axis, matrix, quaternion
 from .shapes import Capsule, Shape, Sphere
+
+if TYPE_CHECKING:
+    from .compile import Compiled
 
 Bound = tuple[float | None, float | None]
 
@@ -163,9 +166,9 @@ class Poses(NamedTuple):
         return point
 
 
-def stage_of(model: Model) -> Stage:
+def stage_of(model: Model | Compiled) -> Stage:
     """The stage of a model."""
-    flat = model.flatten()
+    flat = model.flatten() if isinstance(model, Model) else model.flat
     joints = tuple(_joint(flat, joint) for joint in flat.joints.values())
     points = tuple(
         SeenPoint(name, marker.body, *_local(flat, marker.body, *marker.frame))

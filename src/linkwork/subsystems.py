@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from .item import GROUND, Refers
 from .model import Component, Flat, Model
+from .spanning import Edge
+from .welded import carriers
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,32 @@ def monolith(model: Model) -> Subsystem:
     return Subsystem(model.name, tuple(model.flatten().bodies))
 
 
-def ties(flat: Flat) -> list[Tie]:
-    """Everything that holds bodies together."""
+def without_merged(top: Subsystem, merged: Collection[Edge]) -> Subsystem:
+    """The same without bodies that are part of others, or of the ground, by these welds."""
+    if not merged:
+        return top
+    inside = carriers(top.everybody(), merged)
+    children = [without_merged(child, merged) for child in top.children]
+    return Subsystem(
+        top.name,
+        tuple(body for body in top.bodies if inside[body] == body),
+        tuple(child for child in children if child.everybody()),
+    )
+
+
+def ties(flat: Flat, merged: Collection[Edge] = ()) -> list[Tie]:
+    """Everything that holds bodies together, but for welds of bodies that count as one."""
+    inside = carriers(flat.bodies, merged)
+    welds = {edge.joint.name for edge in merged}
+    tied = [
+        replace(tie, bodies=frozenset(inside[body] for body in tie.bodies) - {GROUND})
+        for tie in _ties(flat)
+        if tie.name not in welds or tie.shelf != "joints"
+    ]
+    return [tie for tie in tied if tie.bodies]
+
+
+def _ties(flat: Flat) -> list[Tie]:
     found = [
         Tie(joint.name, frozenset({joint.a, joint.b} - {GROUND}), 6 - len(joint.rates), joint.shelf)
         for joint in flat.joints.values()
@@ -119,7 +145,7 @@ def ties(flat: Flat) -> list[Tie]:
                 bodies |= {flat.joints[target].a, flat.joints[target].b}
         equations = int(thing.shelf == "couplings")
         found.append(Tie(thing.name, frozenset(bodies - {GROUND}), equations, thing.shelf))
-    return [tie for tie in found if tie.bodies]
+    return found
 
 
 def borders(

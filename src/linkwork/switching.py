@@ -157,7 +157,7 @@ def blow(system: System, q: Array, v: Array, taking: Collection[str]) -> Blow:
     geared = rows["value"][rotors, 3] ** 2 * rows["value"][rotors, 2]
     whole = H + K.T @ (geared[:, None] * K)
     rate = J @ v
-    p = _impulses(J, whole, np.where(held[kept], -rate, 0.0))
+    p = impulses(J, whole, np.where(held[kept], -rate, 0.0))
     after = v + np.linalg.solve(whole, J.T @ p)
     mean = 0.5 * (rate + J @ after)
     turned = K @ (after - v)
@@ -171,7 +171,7 @@ def blow(system: System, q: Array, v: Array, taking: Collection[str]) -> Blow:
     return Blow(after, supplied, lost, wrenches)
 
 
-def _impulses(J: Array, H: Array, want: Array) -> Array:
+def impulses(J: Array, H: Array, want: Array) -> Array:
     """The smallest p with J H⁻¹ Jᵀ p = want as nearly as possible, rows scaled so that they compare."""
     A = J @ np.linalg.solve(H, J.T)
     size = np.sqrt(np.maximum(np.diag(A), 0.0))

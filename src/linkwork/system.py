@@ -12,7 +12,8 @@ from .constrain import RowTable
 from .contacts import ColliderTable
 from .errors import LinkworkError, nearest
 from .joints.base import Joint
-from .rotation import Array
+from .rotation import Array, Quaternion
+from .spanning import FLOATING
 from .tables import Tables
 
 
@@ -41,6 +42,8 @@ class Mark(NamedTuple):
     """Index; -1 for the ground."""
     at: Array
     """In the body's frame [m]."""
+    rotation: Quaternion
+    """In the body's frame."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,11 @@ class System:
         return tuple(name for name, placed in self.joints.items() if not placed.in_tree)
 
     @property
+    def floating(self) -> tuple[str, ...]:
+        """In maximal coordinates: bodies with six rates of their own, in their order; others are part of these."""
+        return tuple(name.removeprefix(FLOATING) for name in self.joints if name.startswith(FLOATING))
+
+    @property
     def nq(self) -> int:
         return len(self.coordinates)
 
@@ -123,24 +131,6 @@ class System:
     def dof_name(self, dof: int) -> str:
         """Name of the rate of a dof, for messages."""
         return self.rates[int(self.tables.dofs["v"][dof])].name
-
-    def set_force(self, tables: Tables, load: str, force: Array | None, body: str | None, at: Array) -> None:
-        """Change the vector of a force load [N] in tables of this system, and where it acts; None: as it was written.
-
-        `body` is the body that it acts on from now on, None for the same as before, and `at` the point in the frame of
-        that body [m]. Forces of loads that follow their body are in the axes that the tables have them in.
-        """
-        index = self.loads.index(load)
-        if force is None:
-            tables.loads[index] = self.tables.loads[index]
-            return
-        row = tables.loads[index]
-        row["value"][:3] = force
-        if body is not None:
-            place = tables.bodies[self.body(body)]
-            row["a"] = place["link"]
-            row["X_A"][:9] = place["X_R"]
-            row["X_A"][9:] = place["X_p"] + place["X_R"].reshape(3, 3) @ at
 
     def fresh_tables(self) -> Tables:
         """A copy of the tables with scratch of its own, so that simulations do not share it."""

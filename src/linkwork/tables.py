@@ -81,6 +81,7 @@ LOAD = np.dtype(
         ("first", "i8"),  # first of its own numbers in `numbers`
         ("count", "i8"),  # how many
         ("potential", "f8"),  # energy stored in it now [J]
+        ("force", "f8", 3),  # what it exerts now [N]: pull along its line (first), or along its three axes
     ]
 )
 

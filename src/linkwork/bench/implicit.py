@@ -182,11 +182,11 @@ def _entries(
     case: Case, model: Model, duration: float, h: float, truth: Array, peers: dict[str, exudyn.Mechanism]
 ) -> Iterator[tuple[dict[str, Any], Contender | None]]:
     """Everyone with one size of step: a row with its error, and what is to be timed if it arrives."""
-    from ..methods.choose import IMPLICIT
+    from ..methods.registry import WAYS
 
     count = round(duration / h)
     attempts: dict[tuple[str, str, str], Callable[[], _Attempt]] = {}
-    for method in IMPLICIT:
+    for method in (way.method for way in WAYS if way.steps == "implicit"):
         for integrator, options in INTEGRATORS.items():
             attempts["linkwork", method, integrator] = partial(
                 _ours, case, model, duration, h, truth, method, options

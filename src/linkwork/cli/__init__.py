@@ -13,7 +13,7 @@ from .common import app, errors, escape
 
 # isort: off
 # In the order in which help lists the commands.
-from . import run, picture, view, plot, study, compare, sealed, measure  # noqa: F401
+from . import run, methods, picture, view, plot, study, compare, sealed, measure  # noqa: F401
 
 
 def main() -> None:

@@ -72,6 +72,16 @@ def warm(simulation: Any) -> None:
     simulation.reset()
 
 
+def list_names(units: dict[str, str], as_json: bool) -> None:
+    """Print signals and their units."""
+    if as_json:
+        print_json({"signals": [{"signal": name, "unit": unit} for name, unit in units.items()]})
+        return
+    width = max(map(len, units), default=0)
+    for name, unit in units.items():
+        typer.echo(f"{name:{width}}  {unit}")
+
+
 def need_folder(path: Path) -> None:
     """Fail before a long run, not after it."""
     if not path.parent.is_dir():

@@ -20,17 +20,15 @@ def warmup(as_json: AsJson = False) -> None:
     began = time.perf_counter()
     with compiling(quiet=as_json, always=True):
         from ..kernels.jit import cache_directory
-        from ..methods.choose import COMPONENTS, IMPLICIT, SOLVERS
-        from ..methods.tree import TABLEAUS
+        from ..methods.registry import WAYS
+        from ..methods.tree import Tree
         from ..scenes import scene
         from ..simulate import Simulation
 
-        for integrator in TABLEAUS:
-            warm(Simulation(scene("chain5"), integrator=integrator))
-        for solver in SOLVERS:
-            warm(Simulation(scene("double_four_bar"), solver=solver))
-        for method in (*IMPLICIT, COMPONENTS):
-            warm(Simulation(scene("double_four_bar"), method=method))
+        for integrator in Tree.integrators:
+            warm(Simulation(scene("chain5"), method=Tree(integrator=integrator)))
+        for kind in dict.fromkeys(way.options for way in WAYS if way.options is not Tree):
+            warm(Simulation(scene("double_four_bar"), method=kind()))
     seconds = time.perf_counter() - began
     where = cache_directory()
     if as_json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import LinkworkError, nearest
-from .common import AsJson, app, errors, escape, need_folder, print_json
+from .common import AsJson, app, errors, escape, list_names, need_folder, print_json
 
 if TYPE_CHECKING:
     from ..record import Record
@@ -78,9 +78,7 @@ def _list(file: Path, record: Record, patterns: list[str], as_json: bool) -> Non
         units = [{"signal": name, "unit": record.unit(name)} for name in chosen]
         print_json({**_about(file, record), "signals": units})
         return
-    width = max(map(len, chosen), default=0)
-    for name in chosen:
-        typer.echo(f"{name:{width}}  {record.unit(name)}")
+    list_names({name: record.unit(name) for name in chosen}, as_json=False)
 
 
 def _about(file: Path, record: Record) -> dict[str, Any]:

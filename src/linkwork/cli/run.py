@@ -19,6 +19,7 @@ from .common import (
     console,
     escape,
     find_subject,
+    list_names,
     need_folder,
     print_json,
     progress_bar,
@@ -102,6 +103,12 @@ def run(
     signals: Annotated[
         list[str] | None, typer.Option("--signal", help="Signal to plot, e.g. 'pivot.*'; repeatable.")
     ] = None,
+    list_signals: Annotated[
+        bool,
+        typer.Option(
+            "--list-signals", help="List signals and units that a run would record, or derive; run nothing."
+        ),
+    ] = False,
     ranks: Annotated[
         int | None, typer.Option(min=1, help="Processes to share the work of method components, by MPI.")
     ] = None,
@@ -111,9 +118,14 @@ def run(
     """Simulate a scene or a model file and report how far energy strayed."""
     if ranks is not None:
         from ..distributed.launch import inside_mpi, restart_in_ranks
+        from ..methods.capabilities import PROCESSES, has
+        from ..methods.registry import WAYS
 
-        if method != "components":
-            raise UnsupportedError("--ranks shares the work of method 'components'; say --method components")
+        sharing = [way.name for way in WAYS if has([way.name], PROCESSES)]
+        if method not in sharing:
+            raise UnsupportedError(
+                f"--ranks shares the work of method '{sharing[0]}'; say --method {sharing[0]}"
+            )
         if not inside_mpi():
             restart_in_ranks(ranks)
     model, found = find_subject(subject, settings)
@@ -135,7 +147,11 @@ def run(
             dt=dt if dt is not None else (found.dt if found else 1e-3),
             tolerance=tolerance,
         )
-        warm(simulation)
+        if not list_signals:
+            warm(simulation)
+    if list_signals:
+        list_names(simulation.signals, as_json)
+        return
     length = duration if duration is not None else (found.duration if found else 10.0)
     with progress_bar(f"simulating {model.name}", quiet=as_json) as advance:
         record = simulation.run(length, every=every, save=save, progress=advance)
@@ -183,7 +199,9 @@ _SOLVER_KEYS = (
 
 def _usual_method(found: Scene | None, solver: str | None) -> str | None:
     """The scene's own method, unless a solver is asked for that it does not have."""
-    if found is None or (solver is not None and found.method not in ("simgc", "simmc")):
+    from ..methods.registry import ways_of
+
+    if found is None or (solver is not None and not ways_of(method=found.method, solver=solver)):
         return None
     return found.method
 

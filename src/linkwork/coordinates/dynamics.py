@@ -2,7 +2,7 @@
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, chain, cross3, dot3, get3, get9, quat_log, rotate
-from ..kernels.spatial import dot6, get6, inertia_times
+from ..kernels.spatial import add6, add_scaled6, dot6, get6, inertia_times
 from ..loads import apply_loads
 from ..tables import BALL, SCREW
 from .tree import accelerate, inverse, place
@@ -93,3 +93,19 @@ def body_twist(tables, index):
     p = add3(get3(dof.r), rotate(get9(dof.R), get3(body.X_p)))
     w = (dof.V[0], dof.V[1], dof.V[2])
     return w, add3((dof.V[3], dof.V[4], dof.V[5]), cross3(w, p))
+
+
+@kernel
+def body_acceleration(tables, index):
+    """Angular acceleration [rad/s²] and acceleration of the origin [m/s²] of a body, world axes.
+
+    On placed tables whose `A` holds what the joints' accelerations cause.
+    """
+    body = tables.bodies[index]
+    dof, base = tables.dofs[body.link], get6(tables.dofs[0].A0)
+    A = add_scaled6(add6(get6(dof.A0), get6(dof.A)), -1.0, base)  # gravity is no acceleration of the body
+    e, w = (A[0], A[1], A[2]), (dof.V[0], dof.V[1], dof.V[2])
+    p = add3(get3(dof.r), rotate(get9(dof.R), get3(body.X_p)))
+    u = add3((dof.V[3], dof.V[4], dof.V[5]), cross3(w, p))
+    # A spatial acceleration is that of a stream of points through the reference point: the last term follows one.
+    return e, add3(add3((A[3], A[4], A[5]), cross3(e, p)), cross3(w, u))

@@ -4,9 +4,10 @@ from ..kernels.jit import kernel
 from ..kernels.math3 import cross3, dot3, get3, sub3
 from ..kernels.quaternion import matrix_quaternion
 from ..kernels.rows import measure
-from ..kernels.spatial import dot6, get6
+from ..kernels.spatial import add_scaled6, dot6, get6, set6
+from ..loads import apply_loads
 from ..tables import BALL_AXIS, SPRING
-from .dynamics import body_pose, derive, energies, inverse_dynamics
+from .dynamics import body_acceleration, body_pose, body_twist, derive, energies, inverse_dynamics
 from .tree import place
 
 
@@ -18,23 +19,50 @@ def observe_accelerations(tables, t, q, v, out):
 
 
 @kernel
-def observe_poses(tables, q, v, positions, rotations):
-    """Positions (3 a body) [m] and quaternions (4 a body, each near the last one) of every sample."""
+def observe_bodies(tables, q, v, a, places, turns, rates, spins, accelerations, spin_rates):
+    """Motion of all bodies, world axes: 3 a body (4 of quaternions, each near the last one).
+
+    places [m] and turns (quaternions), rates [m/s] and spins [rad/s], accelerations [m/s²] and spin_rates [rad/s²];
+    `a` are the derivatives of v.
+    """
+    dofs = tables.dofs
     for i in range(q.shape[0]):
-        place(tables.dofs, tables.islands, q[i], v[i])
+        place(dofs, tables.islands, q[i], v[i])
+        for d in range(1, dofs.shape[0]):
+            dof = dofs[d]
+            set6(dof.A, add_scaled6(get6(dofs[dof.parent].A), a[i, dof.v], get6(dof.S)))
         for b in range(tables.bodies.shape[0]):
             p, R = body_pose(tables, b)
-            for k in range(3):
-                positions[i, 3 * b + k] = p[k]
             quaternion = matrix_quaternion(R)
             sign = 1.0
             if i > 0:
                 same = 0.0
                 for k in range(4):
-                    same += quaternion[k] * rotations[i - 1, 4 * b + k]
+                    same += quaternion[k] * turns[i - 1, 4 * b + k]
                 sign = 1.0 if same >= 0.0 else -1.0
             for k in range(4):
-                rotations[i, 4 * b + k] = sign * quaternion[k]
+                turns[i, 4 * b + k] = sign * quaternion[k]
+            w, u = body_twist(tables, b)
+            e, f = body_acceleration(tables, b)
+            for k in range(3):
+                places[i, 3 * b + k] = p[k]
+                rates[i, 3 * b + k] = u[k]
+                spins[i, 3 * b + k] = w[k]
+                accelerations[i, 3 * b + k] = f[k]
+                spin_rates[i, 3 * b + k] = e[k]
+
+
+@kernel
+def observe_elements(tables, t, q, v, dofs, along, loads):
+    """Forces of the springs and dampers in some dofs [N or N m], and of all loads [N], of every sample."""
+    for i in range(t.shape[0]):
+        place(tables.dofs, tables.islands, q[i], v[i])
+        for k in range(dofs.shape[0]):
+            along[i, k] = tables.dofs[dofs[k]].tau
+        apply_loads(tables, q[i], v[i], t[i])
+        for k in range(tables.loads.shape[0]):
+            for axis in range(3):
+                loads[i, k, axis] = tables.loads[k].force[axis]
 
 
 @kernel

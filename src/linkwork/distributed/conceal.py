@@ -10,6 +10,8 @@ from ..contacts import may_touch
 from ..errors import ModelError, Problem, nearest
 from ..io.kinds import file_types
 from ..item import GROUND, Item, Refers
+from ..methods.capabilities import SWITCHING
+from ..methods.features import features as found_in
 from ..model import Body, Component, Flat, Model
 from ..model.sealed import Port
 
@@ -58,15 +60,17 @@ def reveal(model: Model, name: str, ports: Sequence[str]) -> Component:
 
 def features(flat: Flat) -> tuple[str, ...]:
     """What in a component some methods lack, so that they can refuse it before it runs."""
-    joints = flat.joints.values()
-    found = {
-        "limits": any(joint.limits is not None for joint in joints),
-        "friction": any(any(joint.per_rate("friction")) for joint in joints),
-        "switching": any(joint.switchable for joint in joints),
-        "drives": bool(flat.drives),
-        "couplings": bool(flat.couplings),
-    }
-    return tuple(name for name, there in found.items() if there)
+    return tuple(name for name, among in _TOLD.items() if found_in(flat, among))
+
+
+_TOLD = {
+    "limits": ["limits"],
+    "friction": ["dry friction"],
+    "switching": [SWITCHING],
+    "drives": ["torque sources", "velocity servos", "position servos", "DC motors"],
+    "couplings": ["repeaters"],
+}
+"""Features as headers of sealed files name them, and what they are in the table of capabilities."""
 
 
 def _bare(body: Body) -> Body:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import time as wall
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..integrate import OK
 from ..item import GROUND
 from ..joints import Hinge, Weld
 from ..methods.base import Method
+from ..methods.capabilities import CHANGES
 from ..methods.components import ComponentMethod
 from ..methods.part import Steps
 from ..model import Body, Model
@@ -164,8 +165,11 @@ class JoinedMethod(ComponentMethod):
 
     def take_over(self, other: Method) -> None:
         self.close()
+        self.require(CHANGES)
+
+    def _bring(self, values: Mapping[str, float]) -> None:
         raise UnsupportedError(
-            "a model with parts in other processes cannot be changed while it moves: make the simulation anew"
+            "coordinates of joints cannot be set while other processes hold parts of the model: start it in that pose"
         )
 
     def outcome(self) -> dict[str, Any]:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ..compile import Compiled
 from ..coordinates.observe import read_joints
 from ..errors import UnsupportedError
 from ..formulations.components import BAD
+from ..methods.capabilities import IN_RANKS, MOVED_FORCES, require
 from ..methods.components import ComponentMethod
 from ..methods.part import Crossing, Part, Steps
 from ..model import Model
@@ -24,6 +26,7 @@ from ..observe import Block
 from ..rotation import Array
 from ..solvers import layout
 from ..subsystems import Subsystem, borders, hierarchy, ties
+from ..welded import carriers, label
 from .divide import divide
 from .exchange import Below, Line
 from .joined import COMPILING, JoinedMethod, ask, compile_first, contents, held
@@ -39,13 +42,13 @@ class Window:
     def __init__(
         self,
         whole: ComponentMethod,
-        model: Model,
+        compiled: Compiled,
         top: Subsystem,
         names: Sequence[str],
         rank: int,
         steps: Steps,
     ):
-        flat = model.flatten()
+        flat = compiled.flat
         tied = ties(flat)
         found = borders(top, tied)
         groups = {part.name: part for part in top.walk() if part.name in names}
@@ -59,8 +62,8 @@ class Window:
         keys = {(tie.shelf, tie.name) for name in held for tie in found[name].ties}
         self.top = mine.name
         share = excerpt(
-            f"{model.name} (rank {rank})",
-            model.gravity,
+            f"{compiled.name} (rank {rank})",
+            compiled.gravity,
             flat,
             own,
             [stand_in(flat.bodies[body]) for body in guests],
@@ -157,7 +160,7 @@ class RankAttendant(Attendant):
         self._link.tell({"loaded": True})
 
     def _force(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
-        set_force(self.share, message["load"], arrays.get("force"), message["body"], arrays["at"])
+        set_here(self.share, message["load"], arrays.get("force"), message["body"], arrays["at"])
         self._link.tell({"set": True})
 
 
@@ -169,16 +172,18 @@ def fastest(part: Part) -> tuple[int, float]:
     return rate, speed if np.isfinite(speed) else 1e300
 
 
-def set_force(share: Share, load: str, force: Array | None, body: str | None, at: Array) -> None:
-    """Change a force load of a share, if it is there; see System.set_force."""
-    if load in share.system.loads:
-        share.system.set_force(share.part.tables, load, force, body, at)
+def set_here(share: Share, load: str, force: Array | None, body: str | None, at: Array) -> None:
+    """Set a force in a share, if it is there: see Scratch.set_force."""
+    if load in share.scratch.forces:
+        share.scratch.set_force(load, force, body, at)
 
 
 class RankedMethod(JoinedMethod):
     """The whole model as rank 0 sees it: its own share, and lines to the others."""
 
-    def __init__(self, model: Model, steps: Steps, ranks: Ranks):
+    circumstances = (IN_RANKS,)
+
+    def __init__(self, model: Model | Compiled, steps: Steps, ranks: Ranks):
         if ranks.busy:
             raise UnsupportedError(
                 "the ranks of a run hold one simulation, which cannot be exchanged or changed"
@@ -188,29 +193,33 @@ class RankedMethod(JoinedMethod):
         self._lines = []
         self._links = [ranks.link(rank, timeout=COMPILING) for rank in range(1, ranks.size)]
         try:
-            self._share_out(model, steps)
+            self._share_out(Compiled.of(model), steps)
         except BaseException:
             self.close()
             raise
 
-    def _share_out(self, model: Model, steps: Steps) -> None:
-        flat, ranks = model.flatten(), self._ranks
-        if switchable := next((joint.name for joint in flat.joints.values() if joint.switchable), None):
+    def _share_out(self, compiled: Compiled, steps: Steps) -> None:
+        flat, ranks = compiled.flat, self._ranks
+        require(self.columns, flat)
+        if compiled.merged:
+            leader = carriers(flat.bodies, compiled.merged)[compiled.merged[0].child]
             raise UnsupportedError(
-                f"joint '{switchable}' can be attached and released, which several ranks cannot share; use one"
+                f"body {label(leader, compiled.merged)} cannot be divided among ranks, nor float in parts: "
+                "write it as one body, or use one rank"
             )
-        top, names = divide(hierarchy(model), ties(flat), ranks.size)
+        top, names = divide(hierarchy(compiled.model), ties(flat), ranks.size)
         compile_first()
-        super().__init__(model, steps, top)
+        super().__init__(compiled, steps, top)
+        self.scratch.relays.append(self._relay_force)
         for link in self._links:
             link.tell({"do": "begin"})
-        self._window = Window(self, model, top, names, 0, steps)
+        self._window = Window(self, compiled, top, names, 0, steps)
         self._share = self._window.share
         for link, name in zip(self._links, names, strict=True):
             inside = next(part for part in top.walk() if part.name == name)
             self._lines.append(Line(link, contents(inside), Crossing(self._share.part, [name])))
         self._relatives = self._below = Below(self._lines)
-        self._others = [Window(self, model, top, names, rank, steps) for rank in range(1, ranks.size)]
+        self._others = [Window(self, compiled, top, names, rank, steps) for rank in range(1, ranks.size)]
         covered = np.zeros(len(self._constraints.coords), bool)
         for window in (self._window, *self._others):
             covered[window.coords] = True
@@ -315,21 +324,18 @@ class RankedMethod(JoinedMethod):
     def info(self) -> dict[str, Any]:
         return {**super().info(), "ranks": self._ranks.size}
 
-    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
+    def _relay_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
+        """Set a force in all shares that have it, or refuse."""
         for window in (self._window, *self._others):
             system = window.share.system
             if load in system.loads and body is not None and body not in system.bodies:
-                raise UnsupportedError(
-                    f"force '{load}' cannot be put on body '{body}', which another rank holds"
+                self.require(
+                    MOVED_FORCES, f"force '{load}' is put on body '{body}', which another rank holds"
                 )
-        super().set_force(load, force, body, at)
-        set_force(self._share, load, force, body, at)
+        set_here(self._share, load, force, body, at)
         arrays = {"at": at} if force is None else {"at": at, "force": force}
         for line in self._lines:
             ask(line, {"do": "force", "load": load, "body": body}, arrays)
-
-    def switch(self, attach: Collection[str], release: Collection[str]) -> None:
-        raise UnsupportedError("joints cannot be attached or released while several ranks share the model")
 
     def _went(self, lost: LinkLost) -> NoReturn:
         self._ranks.fail()
@@ -351,15 +357,16 @@ def ranks() -> Ranks:
     return made
 
 
-def serve_rank(model: Model, steps: Steps) -> NoReturn:
+def serve_rank(model: Model | Compiled, steps: Steps) -> NoReturn:
     """What a rank other than 0 does: answer for its share until rank 0 ends."""
     world = ranks()
     with world:
         link = world.link(0, timeout=None)
         if link.hear()[0]["do"] == "end":  # rank 0 could not begin, and says why
             raise SystemExit(0)
-        top, names = divide(hierarchy(model), ties(model.flatten()), world.size)
-        whole = ComponentMethod(model, steps, top)
-        window = Window(whole, model, top, names, world.rank, steps)
+        compiled = Compiled.of(model)
+        top, names = divide(hierarchy(compiled.model), ties(compiled.flat), world.size)
+        whole = ComponentMethod(compiled, steps, top)
+        window = Window(whole, compiled, top, names, world.rank, steps)
         RankAttendant(link, window, whole).serve()
     raise SystemExit(0)

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..compile import compile_apart
+from ..compile import Compiled, compile_apart
 from ..elimination import Placement
 from ..errors import LinkworkError
+from ..methods.capabilities import WITH_SEALED_PARTS
 from ..methods.part import Crossing, Steps
 from ..methods.rows import Start
 from ..model import Model
@@ -17,6 +18,7 @@ from ..model.sealed import sealed_parts
 from ..observe import Block
 from ..partition import refine
 from ..rotation import Array
+from ..spanning import Edge
 from ..subsystems import Subsystem, borders, hierarchy
 from .exchange import Below, Line
 from .handshake import call
@@ -29,10 +31,13 @@ from .share import foreign, without_ports
 class SealedMethod(JoinedMethod):
     """A model with sealed components: their ports are bodies here, all else is known to their own processes only."""
 
-    def __init__(self, model: Model, steps: Steps, partition: Subsystem | None = None):
-        self._sealed = dict(sealed_parts(model))
+    circumstances = (WITH_SEALED_PARTS,)
+
+    def __init__(self, model: Model | Compiled, steps: Steps, partition: Subsystem | None = None):
+        compiled = Compiled.of(model)
+        self._sealed = dict(sealed_parts(compiled.model))
         self._asked = {
-            "ask": "join", "gravity": model.gravity, "integrator": steps.integrator, "dt": steps.dt,
+            "ask": "join", "gravity": compiled.gravity, "integrator": steps.integrator, "dt": steps.dt,
             "tolerance": steps.tolerance,
         }  # fmt: skip
         self._servants: list[Servant] = []
@@ -44,7 +49,7 @@ class SealedMethod(JoinedMethod):
         try:
             with ThreadPoolExecutor() as pool:  # processes take a second to start, all at once
                 self._links = dict(zip(self._sealed, pool.map(self._call, self._sealed), strict=True))
-            super().__init__(model, steps, partition)
+            super().__init__(compiled, steps, partition)
         except BaseException:
             self.close()
             raise
@@ -61,14 +66,17 @@ class SealedMethod(JoinedMethod):
         link.timeout = COMPILING
         return link
 
-    def _first_start(self, model: Model) -> Start:
-        flat = model.flatten()
-        shown = without_ports(model, flat, 0.0)
-        self._shown = without_ports(model, flat, 1.0)  # to find a start, anything will do that has inertia
+    def _first_start(self, compiled: Compiled) -> Start:
+        shown = without_ports(compiled.model, compiled.flat, 0.0)
+        # To find a start, anything will do that has inertia.
+        self._shown = Compiled(without_ports(compiled.model, compiled.flat, 1.0))
         return Start(self._shown, True, lambda _: compile_apart(shown, {}))
 
-    def _subsystems(self, model: Model) -> Subsystem:
-        return refine(hierarchy(model), self._tied, remote=tuple(self._sealed))
+    def _merged(self, compiled: Compiled) -> tuple[Edge, ...]:
+        return ()  # nobody here knows what is inside
+
+    def _subsystems(self, compiled: Compiled) -> Subsystem:
+        return refine(hierarchy(compiled.model), self._tied, remote=tuple(self._sealed))
 
     def _placement(self) -> Placement:
         remote = tuple(self._sealed)

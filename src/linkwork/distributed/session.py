@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from ..compile import Compiled
 from ..errors import LinkworkError
 from ..formulations.components import BAD
-from ..methods.implicit import refuse
+from ..methods.capabilities import require
 from ..methods.part import Crossing, Steps
 from ..methods.rows import Start
 from ..model import Component, Model
@@ -129,15 +130,16 @@ class SealedAttendant(Attendant):
         model.add(
             component.instance(INNER, at=asked["at"], rotation=asked["rotation"], mirror=asked["mirror"])
         )
-        flat = model.flatten()
-        refuse("components", flat)
+        compiled = Compiled(model)
+        flat = compiled.flat
+        require(["components"], flat)
         ports = [f"{INNER}.{port}" for port in asked["ports"]]
         points = {port: flat.bodies[port].at for port in ports}
         tied = ties(flat)
         top = refine(hierarchy(model), tied)
         steps = Steps(asked["integrator"], float(asked["dt"]), float(asked["tolerance"]))
-        share = Share(model, [top], tied, steps, {top.name: ports}, points=points)
-        start = Start(model, True, lambda _: share.system)
+        share = Share(compiled, [top], tied, steps, {top.name: ports}, points=points)
+        start = Start(compiled, True, lambda _: share.system)
         aead = need("cryptography.hazmat.primitives.ciphers.aead", "seal", "a sealed component")
         self._cipher = aead.AESGCM(_secret(component))
         super().__init__(link, share, [top.name], start.q, start.v)

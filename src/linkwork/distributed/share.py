@@ -12,14 +12,16 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from ..compile import compile_apart
+from ..compile import Compiled, compile_apart
 from ..elimination import Placement
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import LinkworkError
 from ..item import GROUND, Refers, Vector
+from ..methods.capabilities import DISTANT_REPEATERS, IN_RANKS, refuse
 from ..methods.part import Part, Steps
 from ..methods.rows import settle
 from ..model import Body, Flat, Model
 from ..rotation import Array, matrix
+from ..scratch import Scratch, settable_forces
 from ..solvers import layout
 from ..solvers.hierarchy import FOREIGN, REMOTE
 from ..subsystems import Border, Subsystem, Tie, borders
@@ -61,9 +63,8 @@ def excerpt(
     for coupling in model.couplings.values():
         for _, what, target in coupling.references():
             if what is Refers.JOINT and target not in model.joints:
-                raise UnsupportedError(
-                    f"'{coupling.name}' couples joint '{target}', which another process holds: place both in one"
-                )
+                items = [f"'{coupling.name}' couples joint '{target}', which another process holds"]
+                refuse(["components", IN_RANKS], {DISTANT_REPEATERS: items})
     return model
 
 
@@ -72,7 +73,7 @@ class Share:
 
     def __init__(
         self,
-        model: Model,
+        model: Model | Compiled,
         tops: Sequence[Subsystem],
         tied: Sequence[Tie],
         steps: Steps,
@@ -85,14 +86,16 @@ class Share:
         found: dict[str, Border] = {}
         for top in tops:
             found |= borders(top, tied, ports.get(top.name, ()), remote)
-        self.system = compile_apart(model, points)
+        compiled = Compiled.of(model)
+        self.system = compile_apart(compiled, points)
+        self.scratch = Scratch(settable_forces(compiled.flat))
         assert self.system.rows is not None
         self.part = Part(self.system, self.system.rows, Placement(tops, found, remote), steps)
 
     def begin(self, q: Array, v: Array) -> None:
         """Take up a motion at time zero."""
         assert self.system.rows is not None
-        tables = self.system.fresh_tables()
+        tables = self.scratch.tables("step", self.system)
         constraints = self.part.rows.fresh()
         every_row = constraints._replace(rows=self.system.rows.fresh().rows)
         settle(tables, constraints, q)

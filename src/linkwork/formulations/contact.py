@@ -68,6 +68,7 @@ from ..solvers.touch import (
 )
 from ..tables import COORDINATE, HOLD
 from .direct import couple, look
+from .means import begin_mean, end_mean, sample_means
 
 NO_PAIRS, NO_POOL, FULL = 11, 12, 13
 """A step needs more room, for pairs of shapes or for what patches reach: enlarge, and come again; or the list of
@@ -82,6 +83,7 @@ OPTIONS = 9
     LAST_DEPTH, CONTACTS, RESIDUAL, EVENTS_LOST,
 ) = range(15)  # fmt: skip
 STATS = 15
+REPORT = 5  # numbers of the solver in a sample, before the contact forces
 
 # Sticking points are shifted back when they have strayed by this share of the slop.
 _STRAYED = 0.1
@@ -761,14 +763,19 @@ def _report(rows, stats, sweeps, cut, residual, deepest, count, found):
 
 @kernel
 def run_contact(
-    tables, constraints, colliders, work, found, reach, space, spins, state, stats, events, event_count, h, options,
-    targets, out_t, out_q, out_v, out_work, out_values, out_rates, out_solver,
+    tables, constraints, colliders, work, found, reach, space, spins, state, mean, stats, events, event_count, h,
+    options, targets, out,
 ):  # fmt: skip
-    """Steps of size h with a sample at each step count in `targets`; returns (samples, status)."""
+    """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
+
+    `mean`: accelerations over the last step before a target.
+    """
     t0, clock, counts = state.clock[0], state.clock, state.counts
     for row in range(targets.shape[0]):
         while counts[0] < targets[row]:
             t = t0 + counts[0] * h
+            if counts[0] + 1 == targets[row]:
+                begin_mean(mean, state.v)
             status = step(
                 tables, constraints, colliders, work, found, reach, space, spins, state.q, state.v, state.work, state.y,
                 t, h, options, stats,
@@ -778,21 +785,41 @@ def run_contact(
             counts[0] += 1
             counts[1] += 1
             clock[2] = t0 + counts[0] * h
+            if counts[0] == targets[row]:
+                end_mean(mean, state.v, h)
             _note_events(found, events, event_count, stats, clock[2])
             status = finite(state.v, counts, h)
             if status != OK:
                 return row, status
             if 2 * event_count[0] > events.shape[0]:
                 return row, FULL
-        sample(state, out_t, out_q, out_v, out_work, row, clock[2])
-        strain = read_joints(tables, constraints, state.q, state.v, out_values[row], out_rates[row])
-        out_solver[row, 0], out_solver[row, 1], out_solver[row, 2] = (
-            strain,
-            stats[LAST_SWEEPS],
-            stats[LAST_GAP],
-        )
-        out_solver[row, 3], out_solver[row, 4] = stats[CONTACTS], stats[LAST_DEPTH]
+        sample(state, out.t, out.q, out.v, out.work, row, clock[2])
+        strain = read_joints(tables, constraints, state.q, state.v, out.values[row], out.rates[row])
+        sample_means(constraints, mean, counts[1], h, out, row)
+        solver = out.solver
+        solver[row, 0], solver[row, 1], solver[row, 2] = strain, stats[LAST_SWEEPS], stats[LAST_GAP]
+        solver[row, 3], solver[row, 4] = stats[CONTACTS], stats[LAST_DEPTH]
+        _sample_forces(found, colliders.mounts, counts[1], h, solver, row)
     return targets.shape[0], OK
+
+
+@kernel
+def _sample_forces(found, mounts, steps, h, solver, row):
+    """Sum of the contact forces on each owner of shapes, mean of the last step [N]; behind five other numbers."""
+    side = found.counts[SIDE]
+    for k in range(REPORT, solver.shape[1]):
+        solver[row, k] = 0.0 if steps > 0 else np.nan
+    for k in range(found.counts[PATCHES]):
+        patch = found.patches[side, k]
+        a, b = REPORT + 3 * mounts[patch.i].owner, REPORT + 3 * mounts[patch.j].owner
+        for i in range(patch.first, patch.first + patch.count):
+            point = found.points[side, i]
+            if point.p[0] <= 0.0:
+                continue
+            for axis in range(3):
+                push = point.p[0] * point.n[axis] + point.p[1] * point.t[axis] + point.p[2] * point.s[axis]
+                solver[row, a + axis] -= push / h
+                solver[row, b + axis] += push / h
 
 
 @woven

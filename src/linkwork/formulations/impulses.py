@@ -35,6 +35,7 @@ from ..solvers.impulses import (
     warm,
 )
 from ..tables import FRICTION, HOLD
+from .means import begin_mean, end_mean, sample_means
 
 # A row whose Jacobian in joint space is this small against that of twists moves nothing: it is degenerate.
 DEGENERATE = 1e-12
@@ -223,20 +224,20 @@ def _stick(constraints, work, count, v, dofs, epsilon):
 
 
 @kernel
-def run_impulses(
-    tables, constraints, work, state, stats, h, options, targets, out_t, out_q, out_v, out_work,
-    out_values, out_rates, out_solver,
-):  # fmt: skip
+def run_impulses(tables, constraints, work, state, mean, stats, h, options, targets, out):
     """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
 
-    options: erp, epsilon, iteration limit, budget in clock ticks, 1 for blocks. stats: sum and maximum of
-    iterations, steps cut short, largest gap and its row; of the last step: iterations, cut short, gap and its row.
+    `mean`: accelerations over the last step before a target. options: erp, epsilon, iteration limit, budget in clock
+    ticks, 1 for blocks. stats: sum and maximum of iterations, steps cut short, largest gap and its row; of the last
+    step: iterations, cut short, gap and its row.
     """
     t0, clock, counts = state.clock[0], state.clock, state.counts
     limit, blocks = int(options[2]), options[4] != 0.0
     for row in range(targets.shape[0]):
         while counts[0] < targets[row]:
             t = t0 + counts[0] * h
+            if counts[0] + 1 == targets[row]:
+                begin_mean(mean, state.v)
             iterations, cut, gap, worst = step(
                 tables, constraints, work, state.q, state.v, state.work, state.y, t, h,
                 options[0], options[1], limit, int(options[3]), blocks,
@@ -250,10 +251,13 @@ def run_impulses(
             counts[0] += 1
             counts[1] += 1
             clock[2] = t0 + counts[0] * h
+            if counts[0] == targets[row]:
+                end_mean(mean, state.v, h)
             status = finite(state.v, counts, h)
             if status != OK:
                 return row, status
-        sample(state, out_t, out_q, out_v, out_work, row, clock[2])
-        strain = read_joints(tables, constraints, state.q, state.v, out_values[row], out_rates[row])
-        out_solver[row, 0], out_solver[row, 1], out_solver[row, 2] = strain, stats[5], stats[7]
+        sample(state, out.t, out.q, out.v, out.work, row, clock[2])
+        strain = read_joints(tables, constraints, state.q, state.v, out.values[row], out.rates[row])
+        sample_means(constraints, mean, counts[1], h, out, row)
+        out.solver[row, 0], out.solver[row, 1], out.solver[row, 2] = strain, stats[5], stats[7]
     return targets.shape[0], OK

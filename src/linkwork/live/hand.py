@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import LinkworkError
 from ..loads import Force
-from ..model import Model
+from ..model import Flat, Model
 from ..model.edit import with_load
 from ..rotation import Array, Vector
 from ..simulate import Simulation
@@ -34,8 +34,7 @@ class Grip(NamedTuple):
 class Hand:
     """Lives in the thread of the physics: `act` is called before every stretch of steps."""
 
-    def __init__(self, model: Model):
-        flat = model.flatten()
+    def __init__(self, flat: Flat):
         self._masses = {name: body.mass_properties.mass for name, body in flat.bodies.items()}
         self._coms = {name: body.mass_properties.com for name, body in flat.bodies.items()}
         if NAME in flat.loads:
@@ -47,11 +46,9 @@ class Hand:
         self._push: tuple[str, Array, float, float] | None = None  # body, force, beginning, end
         self._idle = True
 
-    @staticmethod
-    def held_by(model: Model) -> Model:
-        """The model with a force for the hand."""
-        body = next(iter(model.flatten().bodies))
-        return with_load(model, Force(NAME, body, force=(0.0, 0.0, 0.0)))
+    def held_by(self, model: Model) -> Model:
+        """The model, or the same with other numbers, with a force for the hand."""
+        return with_load(model, Force(NAME, next(iter(self._masses)), force=(0.0, 0.0, 0.0)))
 
     def push(self, body: str, direction: Any, now: float) -> None:
         """Push a body at its centre of mass along a direction in the world for a moment."""

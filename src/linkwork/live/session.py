@@ -20,10 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..compile import Compiled
 from ..errors import LinkworkError, nearest
-from ..methods.choose import COMPONENTS, DEFAULT_DT, EXPLICIT, IMPLICIT, SOLVERS
-from ..methods.contact import ContactMethod
-from ..methods.touching import TouchArrays, touch_arrays
+from ..methods.capabilities import WITH_CONTACT
+from ..methods.options import DEFAULT_DT, Options, option_names
+from ..methods.registry import WAYS, way_for
+from ..methods.touching import TouchArrays
 from ..model import Model
 from ..model.edit import with_item
 from ..observe import Observer
@@ -56,7 +58,7 @@ class View:
     run: int
     """Counts resets and changes of the model."""
     names: list[str]
-    """Of all signals."""
+    """Of all signals that are recorded."""
     numbers: Array
     """Their values."""
 
@@ -91,14 +93,15 @@ class Session:
         paused: bool = False,
         **options: Any,
     ):
-        if not model.flatten().bodies:
+        self._opened = Compiled(model)
+        if not self._opened.flat.bodies:
             raise LinkworkError(f"the model '{model.name}' has no bodies: there is nothing to see")
         self.written = model
         """As it was opened."""
         self.scene = scene
         self.folder = Path(folder)
-        self.hand = Hand(model)
-        self._options = _defaults(model, scene, options)
+        self.hand = Hand(self._opened.flat)
+        self._options = _defaults(self._opened, scene, options)
         self._values: dict[str, float] = {}
         self.commands: dict[str, float] = {}
         """What drives were told by the operator."""
@@ -111,7 +114,7 @@ class Session:
         self._written = wall.monotonic()
         self._recording_path: Path | None = None
         simulation = Simulation(self._model(), **self._options)
-        self.stage: Stage = stage_of(model)
+        self.stage: Stage = stage_of(self._opened)
         self.names = simulation.method.name, simulation.method.info().get("solver")
         self.warnings = [*simulation.system.notes]
         self.loop = RealTime(simulation, speed=speed, paused=paused)
@@ -182,11 +185,11 @@ class Session:
     @property
     def levers(self) -> list[Lever]:
         """Drives and the ranges of their commands."""
-        return levers(self.written.flatten(), not self.manual)
+        return levers(self._opened.flat, not self.manual)
 
     def command(self, drive: str, value: float) -> Future[None]:
         """Tell a drive what to do."""
-        known = self.written.flatten().drives
+        known = self._opened.flat.drives
         if drive not in known:
             raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, known)}")
         if not np.isfinite(value):
@@ -213,7 +216,7 @@ class Session:
 
     def take_the_levers(self, manual: bool) -> Future[None]:
         """Drives obey the operator alone, beginning where they are; or their signals again."""
-        flat = self.written.flatten()
+        flat = self._opened.flat
         now = self.loop.simulation.time
         for name, drive in flat.drives.items():
             if drive.signal is not None and manual != self.manual:
@@ -296,10 +299,7 @@ class Session:
 
     def methods(self) -> list[Method]:
         """What a selector of methods offers."""
-        found = [Method("tree", "tree", None)]
-        for method in EXPLICIT[1:]:
-            found += [Method(f"{method}, {solver}", method, solver) for solver in SOLVERS]
-        return [*found, *(Method(method, method, None) for method in (*IMPLICIT, COMPONENTS))]
+        return [Method(way.name, way.method, way.solver) for way in WAYS]
 
     # What there is to see
 
@@ -329,7 +329,8 @@ class Session:
     @property
     def signals(self) -> list[str]:
         """Names of everything that can be read and plotted."""
-        return list(self.view.names)
+        derived = () if self._observer is None else self._observer.derived
+        return [*self.view.names, *(column for group in derived for column in group.columns)]
 
     def find(self, pattern: str) -> list[str]:
         """Names of signals that match a pattern, where `*` stands for any text and `?` for any character."""
@@ -337,10 +338,7 @@ class Session:
 
     def unit(self, signal: str) -> str:
         """Of a signal."""
-        for group in () if self._observer is None else self._observer.groups:
-            if signal in group.columns:
-                return group.units[group.columns.index(signal)]
-        return "1"
+        return "1" if self._observer is None else self._observer.signals.get(signal, "1")
 
     def watch(self, names: tuple[str, ...], seconds: float) -> None:
         """Keep a history of some signals."""
@@ -355,7 +353,7 @@ class Session:
     @property
     def touching(self) -> bool:
         """Whether things of this model can touch."""
-        return isinstance(self.loop.simulation.method, ContactMethod)
+        return WITH_CONTACT in self.loop.simulation.method.circumstances
 
     def watch_contacts(self, on: bool) -> None:
         """Keep `contacts` up to date, or no longer."""
@@ -389,7 +387,7 @@ class Session:
             info = {
                 "linkwork": __version__, "model": self.written.name, "scene": self.scene and self.scene.name,
                 "method": self.names[0], **self.loop.simulation.method.info(), "dt": self.loop.simulation.dt,
-                "stage": self.stage.to_dict(),
+                "stage": self.stage.to_dict(), "frames": self._observer.frames.to_dict(),
             }  # fmt: skip
             try:
                 self._builder = RecordBuilder(self._observer.groups, info, path)
@@ -427,9 +425,9 @@ class Session:
         for name, value in self._values.items():
             model = with_parameter(model, name, value)
         if self.manual:
-            for name in model.flatten().drives:
+            for name in self._opened.flat.drives:
                 model = with_item(model, "drives", name, signal=None)
-        return Hand.held_by(model)
+        return self.hand.held_by(model)
 
     def _take_in(self, samples: Samples) -> None:
         observer, times, kept = samples.observer, samples.block[0], samples.kept
@@ -455,8 +453,7 @@ class Session:
             return
 
         def copy(simulation: Simulation) -> None:
-            if isinstance(simulation.method, ContactMethod):
-                self.contacts = touch_arrays(simulation.method)
+            self.contacts = simulation.method.touch_arrays()
 
         with contextlib.suppress(LinkworkError):  # it has ended
             self._copied = self.loop.do(copy)
@@ -500,11 +497,8 @@ class Session:
 
     def _column(self, name: str, data: dict[str, Array], count: int) -> Array:
         assert self._observer is not None
-        for group in self._observer.groups:
-            if name in group.columns:
-                column: Array = data[group.name][:, group.columns.index(name)]
-                return column
-        return np.full(count, np.nan)
+        column = self._observer.column(name, data)
+        return np.full(count, np.nan) if column is None else column
 
     def _extend_traces(self, data: dict[str, Array]) -> None:
         for name, points in self.traces.items():
@@ -514,13 +508,18 @@ class Session:
                     points.append(point.copy())
 
 
-def _defaults(model: Model, scene: Scene | None, options: dict[str, Any]) -> dict[str, Any]:
+def _defaults(model: Compiled, scene: Scene | None, options: dict[str, Any]) -> dict[str, Any]:
     chosen = {name: value for name, value in options.items() if value is not None}
     if scene is not None:
         chosen.setdefault("dt", scene.dt)
         if scene.method is not None:
             chosen.setdefault("method", scene.method)
-    if chosen.get("method") != "tree":  # a step must not take longer than what it simulates
+    named = chosen.get("method"), chosen.get("solver")
+    if any(isinstance(name, Options) for name in named):
+        return chosen
+    if "budget" in option_names(
+        way_for(model, *named).options
+    ):  # a step must not take longer than it simulates
         chosen.setdefault("budget", chosen.get("dt", DEFAULT_DT))
     return chosen
 

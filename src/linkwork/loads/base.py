@@ -6,8 +6,8 @@ and a kernel of the form
     apply(load, tables, q, v, t) -> (supplied, dissipated)
 
 which pushes with `push` or `twist` (or adds to `dofs[d].tau`), keeps `load.potential` [J] up to date if it
-stores energy, and returns the power [W] it feeds in from outside and the power it takes out by friction.
-Name both in `loads/__init__.py`.
+stores energy and `load.force` [N] if records should tell what it exerts (see `element_forces.py`), and
+returns the power [W] it feeds in from outside and the power it takes out by friction. Name both in `loads/__init__.py`.
 """
 
 from __future__ import annotations

@@ -77,7 +77,8 @@ def apply_bushing(load, tables, q, v, t):
         u = rotate(R, (numbers[axis], numbers[axis + 1], numbers[axis + 2]))
         stiffness, damping = numbers[first + _STIFFNESS + k], numbers[first + _DAMPING + k]
         stretch, rate = dot3(u, d) - numbers[first + _REST + k], dot3(u, seen)
-        f = add3(f, scale3(stiffness * stretch + damping * rate, u))
+        load.force[k] = stiffness * stretch + damping * rate
+        f = add3(f, scale3(load.force[k], u))
         potential += 0.5 * stiffness * stretch * stretch
         dissipated += damping * rate * rate
     push(tables, load.a, add3(r_a, d), f)

@@ -89,7 +89,8 @@ def apply_line_function(load, tables, q, v, t):
     for k in range(_OUT):
         numbers[out + k] = 0.0
     call_user(load.function, t, numbers, x, rate, load.first, out)
-    f = scale3(numbers[out], u)
+    load.force[0] = numbers[out]
+    f = scale3(load.force[0], u)
     push(tables, load.a, r_a, f)
     push(tables, load.b, r_b, scale3(-1.0, f))
     load.potential = numbers[out + 1]

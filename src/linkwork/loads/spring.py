@@ -54,10 +54,12 @@ def apply_spring(load, tables, q, v, t):
     stretch = length - load.value[2]
     load.potential = 0.5 * load.value[0] * stretch * stretch
     if length == 0.0:
+        load.force[0] = 0.0
         return 0.0, 0.0
     u = scale3(1.0 / length, d)
     rate = dot3(u, sub3(v_b, v_a))
-    f = scale3(load.value[0] * stretch + load.value[1] * rate, u)
+    load.force[0] = load.value[0] * stretch + load.value[1] * rate
+    f = scale3(load.force[0], u)
     push(tables, load.a, r_a, f)
     push(tables, load.b, r_b, scale3(-1.0, f))
     return 0.0, load.value[1] * rate * rate

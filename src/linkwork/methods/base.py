@@ -6,18 +6,24 @@ Targets are step counts for methods of fixed steps and times [s] for the adaptiv
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import LinkworkError
 from ..integrate import State
 from ..observe import Block, Observer
 from ..rotation import Array
+from ..scratch import Scratch
 from ..switching import JointChange
 from ..system import System, rate_columns
 from ..tables import Tables
+from . import capabilities
+
+if TYPE_CHECKING:
+    from .contact import Touch, TouchEvent
+    from .touching import TouchArrays
 
 NO_BUDGET = 1e18  # clock ticks
 _CARRIED = 5  # coordinates, rates, work, clock and counts of a State; the rest is scratch
@@ -27,14 +33,35 @@ class Method(ABC):
     """A way to move a model; see the module."""
 
     name: str
+    solver: str | None = None
+    """Which one, of methods that have a choice."""
+    circumstances: tuple[str, ...] = ()
+    """Columns of the table of capabilities that take something away."""
     adaptive = False
     system: System
+    scratch: Scratch
+    """Tables of this simulation that kernels write to: its own, the observer's and others'."""
     observer: Observer
     state: State
     changes: Sequence[JointChange] = ()
     """Joints that were attached and released since the start, in the order of time."""
+    events: Sequence[TouchEvent] = ()
+    """Beginnings and ends of contact since the start, in the order of time."""
     _dt: float
     _tables: Tables
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Where it stands in the table of capabilities."""
+        return (self.name if self.solver is None else f"{self.name}, {self.solver}", *self.circumstances)
+
+    def has(self, feature: str) -> bool:
+        """Whether it can do something: see `capabilities`."""
+        return capabilities.has(self.columns, feature)
+
+    def require(self, feature: str, *items: str) -> None:
+        """Raise if it cannot do something that is asked for because of some items."""
+        capabilities.refuse(self.columns, {feature: items})
 
     @abstractmethod
     def reset(self) -> None:
@@ -60,19 +87,28 @@ class Method(ABC):
 
     def switch(self, attach: Collection[str], release: Collection[str]) -> None:
         """Attach and release joints now, between two steps; what is so already stays as it is."""
-        names = ", ".join(f"'{name}'" for name in (*attach, *release))
-        raise UnsupportedError(
-            f"method '{self.name}' has no joints that can be attached or released, such as {names}"
+        self.require(
+            capabilities.SWITCHING, *(f"joint '{name}' is to be switched" for name in (*attach, *release))
         )
+        raise NotImplementedError
 
     def now(self) -> Block:
         """A sample of the present state."""
         state = self.state
         return state.clock[2:].copy(), state.q[None].copy(), state.v[None].copy(), state.work[None].copy()
 
-    def read(self, name: str) -> float:
-        """A coordinate or rate that is not part of the state itself."""
-        return float(self.state.q[self.system.coordinate(name)])  # raises, and tells the nearest name
+    def set(self, values: Mapping[str, float]) -> None:
+        """Set coordinates and rates of joints, all at once; see `Simulation.set`."""
+        for name, value in values.items():
+            array, index = self._place_of(name)
+            array[index] = value
+
+    def _place_of(self, name: str) -> tuple[Array, int]:
+        """Where a coordinate or rate stands in the state."""
+        rates = [column.name for column in self.system.rates]
+        if name in rates:
+            return self.state.v, rates.index(name)
+        return self.state.q, self.system.coordinate(name)  # raises, and tells the nearest name
 
     def strain(self) -> float:
         """Energy in springs that are rows [J]."""
@@ -84,11 +120,6 @@ class Method(ABC):
         self.state.clock[0] = self.state.clock[2]
         self.state.clock[1] = dt
         self.state.counts[0] = 0
-
-    def set_force(self, load: str, force: Array | None, body: str | None, at: Array) -> None:
-        """Change a force load from now on: see System.set_force."""
-        self.system.set_force(self._tables, load, force, body, at)
-        self.observer.set_force(load, force, body, at)
 
     def disturb(self) -> None:  # noqa: B027
         """Forces have changed at once: the next step must not begin with what the last one ended with."""
@@ -114,7 +145,20 @@ class Method(ABC):
 
     def accelerations(self) -> Array:
         """Accelerations of the rates of the state now [rad/s², m/s²]."""
-        raise UnsupportedError(f"method '{self.name}' works with impulses: it has no accelerations")
+        self.require(capabilities.ACCELERATIONS)
+        raise NotImplementedError
+
+    def touches(self) -> list[Touch]:
+        """Where things touched in the last step, near misses left out."""
+        return []
+
+    def touch_arrays(self) -> TouchArrays | None:
+        """The same as arrays; None if nothing can touch."""
+        return None
+
+    def loose_joints(self) -> list[str]:
+        """Of a method that stopped before a singular position: the joints whose equations fail there."""
+        return []
 
     def info(self) -> dict[str, Any]:
         """What a record should say about how it was made."""

@@ -3,26 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compile import compile_apart, refuse_zero_inertia
+from ..compile import Compiled
 from ..elimination import Placement
-from ..errors import UnsupportedError
-from ..loads import JointFunction
 from ..model import Model
 from ..observe import Block, DirectObserver
 from ..partition import refine
+from ..providers import provider
 from ..rotation import Array
-from ..subsystems import Subsystem, borders, hierarchy, ties
+from ..spanning import Edge
+from ..subsystems import Subsystem, borders, hierarchy, ties, without_merged
 from ..switching import Attachment
-from ..system import System
 from ..tables import SERVO_PLACE
 from .explicit import ExplicitMethod, soft_rows, too_stiff
-from .implicit import refuse
-from .part import Part, Relatives, Steps
+from .options import DEFAULT_TOLERANCE, Options, option
+from .part import INTEGRATORS, Part, Relatives, Steps
 from .rows import Start, settle
+
+
+@dataclass(frozen=True, kw_only=True)
+class Components(Options):
+    """The model's own hierarchy of components, one subsystem eliminated after the other, in one process or several.
+
+    Integrators: "rk4" (order 4; the default), "adams" (order 4, one evaluation a step), "adaptive" (order 5), "euler"
+    (order 1).
+    """
+
+    integrators: ClassVar = tuple(INTEGRATORS)
+    text: ClassVar = "smooth motions, subsystem by subsystem, in one process or many"
+    way: ClassVar[str] = "components"
+
+    tolerance: float | None = option(None, "Local error that adaptive steps keep; 1e-8 by default.")
+    budget: float | None = option(None, "Time that a step may take [s]; steps that take longer are told.")
+
+    def _build(self, model: Compiled, dt: float) -> ComponentMethod:
+        assert self.integrator is not None
+        steps = Steps(self.integrator, dt, self.tolerance or DEFAULT_TOLERANCE, self.budget)
+        made: ComponentMethod = provider("component method")(model, steps)
+        return made
 
 
 class ComponentMethod(ExplicitMethod):
@@ -34,41 +56,38 @@ class ComponentMethod(ExplicitMethod):
     in, divided further where that saves work.
     """
 
-    name = "components"
+    name = Components.way
 
-    def __init__(self, model: Model, steps: Steps, partition: Subsystem | None = None):
-        flat = model.flatten()
-        refuse(self.name, flat)
-        for load in flat.loads.values():
-            if isinstance(load, JointFunction):
-                raise UnsupportedError(
-                    f"load '{load.name}' acts on the coordinates of joint '{load.joint}', which method '{self.name}' "
-                    f"does not have: its bodies float; use method 'simgc'"
-                )
+    def __init__(self, model: Model | Compiled, steps: Steps, partition: Subsystem | None = None):
+        compiled = Compiled.of(model)
+        flat = compiled.flat
         self.adaptive = steps.adaptive
         self._dt, self._steps = steps.dt, steps
         self._integrator, self._tolerance, self._budget = steps.integrator, steps.tolerance, steps.budget
         self._relatives: Relatives | None = None
-        self._tied = ties(flat)
-        self._top = self._subsystems(model) if partition is None else partition
-        self._shown = model
-        start = self._first_start(model)
-        self._tables = start.system.fresh_tables()
-        self.observer: DirectObserver = DirectObserver(self._shown, start.system)
+        self._tied = ties(flat, self._merged(compiled))
+        self._top = (
+            self._subsystems(compiled)
+            if partition is None
+            else without_merged(partition, self._merged(compiled))
+        )
+        self._shown = compiled
+        start = self._first_start(compiled)
+        self._begin_scratch(compiled, start)
+        self.observer: DirectObserver = DirectObserver(self._shown, start.system, self.scratch)
         self._open(start)
         self.reset()
 
-    def _subsystems(self, model: Model) -> Subsystem:
+    def _subsystems(self, compiled: Compiled) -> Subsystem:
         """Those that the user wrote, divided further where that saves work."""
-        return refine(hierarchy(model), self._tied)
+        return refine(without_merged(hierarchy(compiled.model), compiled.merged), self._tied)
 
-    def _first_start(self, model: Model) -> Start:
-        def floats(model: Model) -> System:
-            system = compile_apart(model, {})
-            refuse_zero_inertia(system)
-            return system
+    def _merged(self, compiled: Compiled) -> tuple[Edge, ...]:
+        """Welds of bodies that count as one."""
+        return compiled.merged
 
-        return Start(model, True, floats)
+    def _first_start(self, compiled: Compiled) -> Start:
+        return Start(compiled, True, lambda _: compiled.apart)
 
     def _placement(self) -> Placement:
         return Placement([self._top], borders(self._top, self._tied))
@@ -79,9 +98,6 @@ class ComponentMethod(ExplicitMethod):
         self._part = Part(self.system, self.system.rows, self._placement(), self._steps)
         self._mobilities: Array | None = None
         self._rows = self._part.rows
-        self._configuration = self.observer.configure(
-            self.system, self._rows.names, start.attachment, start.tree_q
-        )
 
     def _restore(self, attachment: Attachment, tree_q: Array) -> None:
         before = self._part

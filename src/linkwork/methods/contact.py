@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..compile import Compiled
 from ..constrain import RowTable
 from ..contact.detect import PATCHES, SIDE, WANTED_PAIRS, enlarge_detection, make_detection
-from ..coordinates.observe import read_joints
-from ..errors import LinkworkError
 from ..formulations import contact
 from ..integrate import new_state
 from ..kernels.clock import cycles_per_second
@@ -23,13 +22,16 @@ from ..solvers.subspace import make_subspace
 from ..solvers.touch import CLUSTER, Reach
 from ..system import System
 from ..tables import BALL, SCREW, Constraints, Tables
-from .base import NO_BUDGET, Method, samples
-from .rows import Start, carry, give_command, ordered_rows, settle
+from .base import NO_BUDGET, Method
+from .capabilities import WITH_CONTACT
+from .rows import Start, carry, ordered_rows, settle
 from .switching import RowMethod
+from .touching import TouchArrays, touch_arrays
 
 _EVENTS = 8192  # that wait to be read
 _KEPT_EVENTS = 100_000  # that are remembered: a live session has no end
 _NEAR = 10.0  # times the slop: shapes nearer than this are looked at even if nothing moves
+DEFAULT_ERP, DEFAULT_SLOP = 0.8, 1e-5
 TOLERANCE = 1e-6
 """Change of an acceleration at which the direct solver's iterations end [m/s² or rad/s²]; a thousand times that after
 eight of them, for what is still changing then hardly matters to the motion."""
@@ -73,10 +75,11 @@ class ContactMethod(RowMethod):
     """
 
     observer: ContactObserver
+    circumstances = (WITH_CONTACT,)
 
     def __init__(
         self,
-        model: Model,
+        model: Model | Compiled,
         name: str,
         solver: str,
         dt: float,
@@ -87,15 +90,14 @@ class ContactMethod(RowMethod):
         slop: float,
         sleep: float | None,
     ):
-        if not 0.0 < erp <= 1.0:
-            raise LinkworkError(f"erp is a share of the gap: above 0 and at most 1, not {erp!r}")
-        if iterations < 1:
-            raise LinkworkError(f"iterations must be at least 1, not {iterations!r}")
-        self.name, self._solver, self._dt = name, solver, dt
-        start = Start(model, name == "simmc")
+        self.name, self.solver, self._dt = name, solver, dt
+        compiled = Compiled.of(model)
+        start = Start(compiled, name == "simmc")
         assert start.system.colliders is not None
         self.colliders = start.system.colliders
-        self._tables = start.system.fresh_tables()
+        self._begin_scratch(compiled, start)
+        self.observer = ContactObserver(start.system, self.scratch)
+        self._report = contact.REPORT + 3 * len(self.colliders.owners)
         self._open(start)
         self._space = make_subspace(self.system.nv)
         self._spins = _free_spins(self.system)
@@ -116,7 +118,6 @@ class ContactMethod(RowMethod):
         }  # fmt: skip
         if not direct:
             self._settings["epsilon"] = epsilon
-        self.observer = ContactObserver(self.system)
         self._events = np.zeros((_EVENTS, 4))
         self.reset()
 
@@ -138,6 +139,7 @@ class ContactMethod(RowMethod):
     def reset(self) -> None:
         self._rewind()
         self.state = new_state(self._start.q, self._start.v)
+        self._mean = np.full(self.system.nv, np.nan)
         self._stats = np.zeros(contact.STATS)
         self._stats[[contact.GAP_ROW, contact.LAST_ROW]] = -1.0
         self._fill()
@@ -149,13 +151,13 @@ class ContactMethod(RowMethod):
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         steps = np.array(targets, np.int64)
-        out = (*samples(len(targets), self.system), *self._joint_samples(len(targets)))
+        out = self._room(len(targets))
         done = 0
         while True:
             more, status = contact.run_contact(
                 self._tables, self._constraints, self.colliders.colliders, self._work, self._found, self._reach,
-                self._space, self._spins, self.state, self._stats, self._events, self._event_count, self._dt,
-                self._options, steps[done:], *(part[done:] for part in out),
+                self._space, self._spins, self.state, self._mean, self._stats, self._events, self._event_count,
+                self._dt, self._options, steps[done:], layout.Samples(*(part[done:] for part in out)),
             )  # fmt: skip
             done += more
             self._drain()
@@ -165,7 +167,7 @@ class ContactMethod(RowMethod):
             elif status == contact.NO_POOL:
                 self._reach = _enlarged(self._reach)
             elif status != contact.FULL:
-                return done, status, out
+                return done, status, self._block(out)
 
     def _drain(self) -> None:
         owners, mounts = self.colliders.owners, self.colliders.colliders.mounts
@@ -176,7 +178,6 @@ class ContactMethod(RowMethod):
         del self.events[:-_KEPT_EVENTS]
 
     def touches(self) -> list[Touch]:
-        """Where things touched in the last step, near misses left out."""
         found, owners = self._found, self.colliders.owners
         side, mounts, h = int(found.counts[SIDE]), self.colliders.colliders.mounts, self._dt
         made = []
@@ -194,6 +195,9 @@ class ContactMethod(RowMethod):
                 )  # fmt: skip
         return made
 
+    def touch_arrays(self) -> TouchArrays:
+        return touch_arrays(self)
+
     def change_step(self, dt: float) -> None:
         ratio = dt / self._dt  # the forces go on, so the impulses scale
         self._constraints.rows["p"] *= ratio
@@ -207,6 +211,7 @@ class ContactMethod(RowMethod):
     def take_over(self, other: Method) -> None:
         super().take_over(other)
         if isinstance(other, ContactMethod):
+            self._mean[:] = other._mean
             if self._rows.names == other._rows.names:
                 self._stats[:] = other._stats
             carry(self._rows, self._constraints, other._rows, other._constraints)
@@ -221,6 +226,7 @@ class ContactMethod(RowMethod):
         return {
             **super().memory(),
             "impulses": constraints.rows["p"],
+            "mean_accelerations": self._mean,
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
             "stats": self._stats,
@@ -236,31 +242,8 @@ class ContactMethod(RowMethod):
         if pairs != self._found.patches.shape[1]:
             self._found = make_detection(self.colliders.colliders, pairs)
 
-    def _joint_samples(self, count: int) -> tuple[Array, Array, Array]:
-        coords = len(self._constraints.coords)
-        return np.empty((count, coords)), np.empty((count, coords)), np.empty((count, 5))
-
-    def now(self) -> Block:
-        values, rates, solver = self._joint_samples(1)
-        q, v, s = self.state.q, self.state.v, self._stats
-        strain = read_joints(self._tables, self._constraints, q, v, values[0], rates[0])
-        solver[0] = (
-            strain,
-            s[contact.LAST_SWEEPS],
-            s[contact.LAST_GAP],
-            s[contact.CONTACTS],
-            s[contact.LAST_DEPTH],
-        )
-        return (*super().now(), values, rates, solver)
-
-    def read(self, name: str) -> float:
-        return self.observer.read(name, self.now())
-
-    def strain(self) -> float:
-        return float(self.now()[6][0, 0])
-
     def info(self) -> dict[str, Any]:
-        return {"solver": self._solver, "integrator": "euler", **self._settings}
+        return {"solver": self.solver, "integrator": "euler", **self._settings}
 
     def report(self) -> dict[str, Any]:
         """The last step: sweeps, whether it was cut short, largest gap of a joint, contacts, deepest penetration."""
@@ -300,9 +283,6 @@ class ContactMethod(RowMethod):
                 f"{int(s[contact.EVENTS_LOST])} beginnings and ends of contact were too many to list"
             )
         return found
-
-    def command(self, drive: str, value: float) -> None:
-        give_command(self._rows, self._constraints, drive, value)
 
 
 def _three(x: Any) -> tuple[float, float, float]:

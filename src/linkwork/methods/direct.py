@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..closure import Closure, yielding
+from ..compile import Compiled
 from ..constrain import RowTable
+from ..contacts import may_touch
 from ..dependence import better_choice
 from ..formulations import stepping
 from ..integrate import dormand_prince, new_state, rk4
@@ -22,7 +25,9 @@ from ..solvers import layout
 from ..switching import Attachment
 from ..tables import FREE, FRICTION, HELD, HOLD, LIMIT, SERVO_PLACE, SERVO_RATE, Constraints
 from .base import Method, samples
+from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
 from .explicit import ExplicitMethod, soft_rows, too_stiff
+from .options import DEFAULT_TOLERANCE, RowOptions, option
 from .rows import Start, ordered_rows, settle
 
 INTEGRATORS = {
@@ -31,8 +36,42 @@ INTEGRATORS = {
     "adaptive": stepping.ADAPTIVE,
     "euler": stepping.EULER,
 }
+DEFAULT_SWEEPS = 100
 _PROBES = 3
 _LATER = 0.5  # how much smaller pivots must have become before another choice of rows is looked for again
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direct(RowOptions):
+    """The direct solver: loops closed to rounding, any mechanism; with contact at first order.
+
+    Integrators: "adams" (order 4, one evaluation a step; the default), "rk4" (order 4), "adaptive" (order 5) and
+    "euler" (impulses, order 1; all that there is with contact).
+    """
+
+    integrators: ClassVar = tuple(INTEGRATORS)
+    text: ClassVar = "any mechanism, constraints solved exactly"
+    solver: ClassVar = "direct"
+
+    tolerance: float | None = option(None, "Local error that adaptive steps keep; 1e-8 by default.")
+    iterations: int | None = option(
+        None, "Limit of sweeps over contacts a step; 100 by default.", contact=True
+    )
+    erp: float | None = option(
+        None,
+        "Share of a penetration beyond the slop that is removed in a step; 0.8 by default.",
+        contact=True,
+    )
+
+    def _build(self, model: Compiled, dt: float) -> Method:
+        assert self.integrator is not None
+        if not may_touch(model.flat):
+            tolerance = self.tolerance or DEFAULT_TOLERANCE
+            return DirectMethod(model, self.method, self.integrator, dt, tolerance, self.budget)
+        return ContactMethod(
+            model, self.method, self.solver, dt, 0.0, self.iterations or DEFAULT_SWEEPS, self.budget,
+            self.erp or DEFAULT_ERP, self.slop or DEFAULT_SLOP, self.sleep,
+        )  # fmt: skip
 
 
 class DirectMethod(ExplicitMethod):
@@ -42,17 +81,26 @@ class DirectMethod(ExplicitMethod):
     `tolerance`) or "euler" (impulses, order one). `budget`: time that a step should take at most [s].
     """
 
+    solver = Direct.solver
+
     def __init__(
-        self, model: Model, name: str, integrator: str, dt: float, tolerance: float, budget: float | None
+        self,
+        model: Model | Compiled,
+        name: str,
+        integrator: str,
+        dt: float,
+        tolerance: float,
+        budget: float | None,
     ):
+        compiled = Compiled.of(model)
         self.name = name
         self.adaptive = integrator == "adaptive"
         self._dt, self._integrator, self._tolerance, self._budget = dt, integrator, tolerance, budget
-        start = Start(model, name == "simmc")
-        self._tables = start.system.fresh_tables()
+        start = Start(compiled, name == "simmc")
+        self._begin_scratch(compiled, start)
         tableau = dormand_prince() if self.adaptive else rk4()
         self._tableau = np.vstack([tableau.a, tableau.b, tableau.c, tableau.e])
-        self.observer: DirectObserver = DirectObserver(model, start.system)
+        self.observer: DirectObserver = DirectObserver(compiled, start.system, self.scratch)
         self._open(start)
         self.reset()
 
@@ -61,9 +109,6 @@ class DirectMethod(ExplicitMethod):
         self._rows = ordered_rows(self.system, set(start.dependence.idle))
         self._work = new_work(self._tables, self._rows.constraints)
         self._scale = self._probed()
-        self._configuration = self.observer.configure(
-            self.system, self._rows.names, start.attachment, start.tree_q
-        )
 
     def _fill(self) -> None:
         super()._fill()
@@ -115,6 +160,11 @@ class DirectMethod(ExplicitMethod):
         super().take_over(other)
         theirs = self._kept()
         self._keep(theirs if len(theirs) == len(chosen) else chosen)
+
+    def _bring(self, values: Mapping[str, float]) -> None:
+        super()._bring(values)
+        if self._work.report[layout.WORN] > 0.0:
+            self._choose_anew()
 
     def _restore(self, attachment: Attachment, tree_q: Array) -> None:
         super()._restore(attachment, tree_q)
@@ -215,7 +265,7 @@ class DirectMethod(ExplicitMethod):
         }
 
     def info(self) -> dict[str, Any]:
-        return {"solver": "direct", **super().info()}
+        return {"solver": self.solver, **super().info()}
 
     def outcome(self) -> dict[str, Any]:
         s = self._stats

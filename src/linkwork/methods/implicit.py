@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..compile import Compiled
 from ..constrain import RowTable
-from ..contacts import may_touch
 from ..coordinates.tangent import SCRATCH
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import UnsupportedError
 from ..formulations import implicit, topological
 from ..formulations.onto import NOW
 from ..integrate import new_state
 from ..kernels.clock import cycles_per_second
-from ..model import Flat, Model
+from ..model import Model
 from ..observe import Block, DirectObserver, RowObserver
 from ..order import elimination_order
 from ..rotation import Array
@@ -24,6 +25,7 @@ from ..solvers.partition import Partition, new_partition
 from ..solvers.skyline import new_skyline
 from ..system import System
 from ..tables import COORDINATE, Constraints
+from .options import Options, option
 from .rows import Start, settle, without_degenerate
 from .sampled import SampledMethod
 
@@ -45,25 +47,59 @@ def generalized_alpha(rho: float) -> tuple[float, float, float, float]:
     return 0.25 * (gamma + 0.5) ** 2, gamma, am, af
 
 
-def refuse(name: str, flat: Flat) -> None:
-    """Stop with the names of all that implicit methods do not do."""
-    found = []
-    for joint in flat.joints.values():
-        if joint.limits is not None:
-            found.append(f"joint '{joint.name}' has limits")
-        if any(joint.per_rate("friction")):
-            found.append(f"joint '{joint.name}' has dry friction")
-    for drive in flat.drives.values():
-        if drive.kind == "velocity_servo":
-            if np.isfinite(drive.numbers()[0]):
-                found.append(f"drive '{drive.name}' has a limited strength")
-            elif flat.joints[drive.joint].kind in ("spherical", "free"):
-                found.append(f"drive '{drive.name}' keeps the rate of a ball, which is no coordinate")
-    found += may_touch(flat)
-    if found:
-        raise UnsupportedError(
-            f"method '{name}' takes smooth steps only, but " + "; ".join(found) + "; use method 'simgc'"
+@dataclass(frozen=True, kw_only=True)
+class ImplicitOptions(Options):
+    """What implicit methods share.
+
+    Integrators: "trapezoidal" (order 2, no numerical damping; the default) and "alpha" (generalized-α, order 2, which
+    damps what the step cannot resolve; the default if `rho` is given).
+    """
+
+    integrators: ClassVar = INTEGRATORS
+
+    rho: float | None = option(
+        None,
+        "Of alpha: share of an oscillation too fast for the step that is left after it, 0 to 1; 0.8 by default.",
+    )
+    tolerance: float | None = option(
+        None, "Error of a step [rad or m] beyond which it is taken in halves; by default any."
+    )
+    iterations: int = option(ITERATIONS, "Limit of Newton's method.")
+    budget: float | None = option(None, "Time that a step may take [s]; steps that take longer are told.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rho is not None and self.integrator == TRAPEZOIDAL:
+            raise UnsupportedError("rho belongs to the integrator 'alpha', not to 'trapezoidal'")
+
+    def _usual(self) -> str:
+        return TRAPEZOIDAL if self.rho is None else ALPHA
+
+    def _build(self, model: Compiled, dt: float) -> ImplicitMethod:
+        assert self.integrator is not None
+        return self.kind()(
+            model, self.way, self.integrator, dt, self.rho, self.tolerance, self.iterations, self.budget
         )
+
+    def kind(self) -> type[ImplicitMethod]:
+        """The class of the method."""
+        return ImplicitMethod
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hybrid(ImplicitOptions):
+    """Large steps of smooth motions: index-3 augmented Lagrangian in relative coordinates, by Newton's method."""
+
+    text: ClassVar = "large steps of smooth motions, in relative coordinates"
+    way: ClassVar[str] = "hybrid"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topological(ImplicitOptions):
+    """Large steps of smooth motions in independent relative coordinates, by Newton's method."""
+
+    text: ClassVar = "large steps of smooth motions, in independent coordinates"
+    way: ClassVar[str] = "topological"
 
 
 class ImplicitMethod(SampledMethod):
@@ -76,7 +112,7 @@ class ImplicitMethod(SampledMethod):
 
     def __init__(
         self,
-        model: Model,
+        model: Model | Compiled,
         name: str,
         integrator: str,
         dt: float,
@@ -85,11 +121,7 @@ class ImplicitMethod(SampledMethod):
         iterations: int,
         budget: float | None,
     ):
-        if rho is not None and not 0.0 <= rho <= 1.0:
-            raise LinkworkError(f"rho is a spectral radius: from 0 to 1, not {rho!r}")
-        if iterations < 1:
-            raise LinkworkError(f"iterations must be at least 1, not {iterations!r}")
-        refuse(name, model.flatten())
+        compiled = Compiled.of(model)
         self.name, self._dt, self._integrator = name, dt, integrator
         self._rho = 1.0 if integrator == TRAPEZOIDAL else DEFAULT_RHO if rho is None else rho
         ticks = 0.0 if budget is None else budget * cycles_per_second()
@@ -100,17 +132,17 @@ class ImplicitMethod(SampledMethod):
             [*generalized_alpha(self._rho), TOLERANCE, iterations, HALVINGS, ticks, *finest]
         )
         self._part: Partition | None = None
-        start = self._first_start(model)
-        self._tables = start.system.fresh_tables()
-        self.observer: RowObserver = self._new_observer(model, start)
+        start = self._first_start(compiled)
+        self._begin_scratch(compiled, start)
+        self.observer: RowObserver = self._new_observer(compiled, start)
         self._open(start)
         self.reset()
 
-    def _first_start(self, model: Model) -> Start:
-        return Start(model, maximal=False)
+    def _first_start(self, compiled: Compiled) -> Start:
+        return Start(compiled, maximal=False)
 
-    def _new_observer(self, model: Model, start: Start) -> RowObserver:
-        return DirectObserver(model, start.system)
+    def _new_observer(self, compiled: Compiled, start: Start) -> RowObserver:
+        return DirectObserver(compiled, start.system, self.scratch)
 
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
@@ -121,10 +153,6 @@ class ImplicitMethod(SampledMethod):
             rank = int((self._work.kept != m.SOFT).sum())
             rank -= len(set(start.dependence.names) - set(self._degenerate))
             self._part = new_partition(self._work.kept, self.system.nv, rank)
-        assert isinstance(self.observer, DirectObserver)
-        self._configuration = self.observer.configure(
-            self.system, self._rows.names, start.attachment, start.tree_q
-        )
 
     def _fill(self) -> None:
         super()._fill()
@@ -207,8 +235,8 @@ class ImplicitMethod(SampledMethod):
         }
 
     def loose_joints(self) -> list[str]:
-        """The joints whose equations are nearest to following from the others."""
-        assert self._part is not None
+        if self._part is None:
+            return []
         pivots = self._part.pivots
         rows = self._part.rows[pivots <= 10.0 * pivots.min(initial=np.inf)]
         return list(dict.fromkeys(self._rows.names[i].partition(":")[0] for i in rows))

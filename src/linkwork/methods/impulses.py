@@ -3,22 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..compile import Compiled
 from ..constrain import RowTable
-from ..coordinates.observe import read_joints
-from ..errors import LinkworkError
+from ..contacts import may_touch
 from ..formulations.impulses import run_impulses, workspace
 from ..integrate import new_state
 from ..kernels.clock import cycles_per_second
 from ..model import Model
 from ..observe import Block, RowObserver
 from ..rotation import Array
-from .base import NO_BUDGET, Method, samples
-from .rows import Start, carry, give_command, in_world_axes, settle, without_degenerate
+from .base import NO_BUDGET, Method
+from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
+from .options import RowOptions, option
+from .rows import Start, carry, in_world_axes, settle, without_degenerate
 from .switching import RowMethod
+
+
+@dataclass(frozen=True, kw_only=True)
+class Impulses(RowOptions):
+    """The papers' sequential impulses: any mechanism, at first order, in steps of predictable cost.
+
+    Integrator: "euler" (semi-implicit, order 1).
+    """
+
+    integrators: ClassVar = ("euler",)
+    text: ClassVar = "any mechanism, by sequential impulses of first order"
+    solver: ClassVar = "impulses"
+
+    epsilon: float = option(1e-6, "Change of impulses at which iterations end [N s].")
+    iterations: int = option(1000, "Limit of iterations a step.")
+    erp: float = option(
+        DEFAULT_ERP, "Share of a gap, or of a penetration beyond the slop, removed in a step."
+    )
+
+    def _build(self, model: Compiled, dt: float) -> Method:
+        if not may_touch(model.flat):
+            return ImpulseMethod(model, self.method, dt, self.epsilon, self.iterations, self.budget, self.erp)
+        return ContactMethod(
+            model, self.method, self.solver, dt, self.epsilon, self.iterations, self.budget, self.erp,
+            self.slop or DEFAULT_SLOP, self.sleep,
+        )  # fmt: skip
 
 
 class ImpulseMethod(RowMethod):
@@ -28,9 +57,11 @@ class ImpulseMethod(RowMethod):
     may take a step [s], None for any; `erp`: share of a gap removed in a step.
     """
 
+    solver = Impulses.solver
+
     def __init__(
         self,
-        model: Model,
+        model: Model | Compiled,
         name: str,
         dt: float,
         epsilon: float,
@@ -38,20 +69,17 @@ class ImpulseMethod(RowMethod):
         budget: float | None,
         erp: float,
     ):
-        if not 0.0 < erp <= 1.0:
-            raise LinkworkError(f"erp is a share of the gap: above 0 and at most 1, not {erp!r}")
-        if iterations < 1:
-            raise LinkworkError(f"iterations must be at least 1, not {iterations!r}")
         self.name = name
         maximal = name == "simmc"
-        start = Start(model, maximal)
+        compiled = Compiled.of(model)
+        start = Start(compiled, maximal)
         start.system = in_world_axes(start.system)
         self._dt = dt
         ticks = NO_BUDGET if budget is None else budget * cycles_per_second()
         self._options = np.array([erp, epsilon, iterations, ticks, float(maximal)])
         self._settings = {"epsilon": epsilon, "iterations": iterations, "budget": budget, "erp": erp}
-        self._tables = start.system.fresh_tables()
-        self.observer: RowObserver = RowObserver(start.system)
+        self._begin_scratch(compiled, start)
+        self.observer: RowObserver = RowObserver(start.system, self.scratch)
         self._open(start)
         self.reset()
 
@@ -69,6 +97,7 @@ class ImpulseMethod(RowMethod):
     def reset(self) -> None:
         self._rewind()
         self.state = new_state(self._start.q, self._start.v)
+        self._mean = np.full(self.system.nv, np.nan)
         self._stats = np.zeros(9)
         self._stats[[4, 8]] = -1.0  # no row has had a gap
         self._fill()
@@ -76,12 +105,12 @@ class ImpulseMethod(RowMethod):
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         steps = np.array(targets, np.int64)
-        out = (*samples(len(targets), self.system), *self._joint_samples(len(targets)))
+        out = self._room(len(targets))
         done, status = run_impulses(
-            self._tables, self._constraints, self._work, self.state, self._stats, self._dt, self._options,
-            steps, *out,
+            self._tables, self._constraints, self._work, self.state, self._mean, self._stats, self._dt,
+            self._options, steps, out,
         )  # fmt: skip
-        return done, status, out
+        return done, status, self._block(out)
 
     def change_step(self, dt: float) -> None:
         self._constraints.rows["p"] *= dt / self._dt  # the forces go on, so the impulses scale
@@ -90,6 +119,7 @@ class ImpulseMethod(RowMethod):
     def take_over(self, other: Method) -> None:
         super().take_over(other)
         if isinstance(other, ImpulseMethod):
+            self._mean[:] = other._mean
             if self._rows.names == other._rows.names:
                 self._stats[:] = other._stats
             carry(self._rows, self._constraints, other._rows, other._constraints)
@@ -99,30 +129,14 @@ class ImpulseMethod(RowMethod):
         return {
             **super().memory(),
             "impulses": constraints.rows["p"],
+            "mean_accelerations": self._mean,
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
             "stats": self._stats,
         }
 
-    def _joint_samples(self, count: int) -> tuple[Array, Array, Array]:
-        coords = len(self._constraints.coords)
-        return np.empty((count, coords)), np.empty((count, coords)), np.empty((count, 3))
-
-    def now(self) -> Block:
-        values, rates, solver = self._joint_samples(1)
-        q, v = self.state.q, self.state.v
-        strain = read_joints(self._tables, self._constraints, q, v, values[0], rates[0])
-        solver[0] = strain, self._stats[5], self._stats[7]
-        return (*super().now(), values, rates, solver)
-
-    def read(self, name: str) -> float:
-        return self.observer.read(name, self.now())
-
-    def strain(self) -> float:
-        return float(self.now()[6][0, 0])
-
     def info(self) -> dict[str, Any]:
-        return {"solver": "impulses", "integrator": "euler", **self._settings}
+        return {"solver": self.solver, "integrator": "euler", **self._settings}
 
     def report(self) -> dict[str, Any]:
         """The last step: iterations, whether it was cut short, largest gap and its row."""
@@ -154,6 +168,3 @@ class ImpulseMethod(RowMethod):
         worst = f"; the largest gap is {self._stats[3]:.2g} m in {self._row_name(self._stats[4], self._rows)}"
         limits = f"{self._settings['iterations']} iterations or the time budget"
         return [*self._start.notes, f"{cut} steps ended at {limits} before impulses settled{worst}"]
-
-    def command(self, drive: str, value: float) -> None:
-        give_command(self._rows, self._constraints, drive, value)

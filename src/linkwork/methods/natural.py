@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from ..compile import Compiled
 from ..coordinates.natural_tangent import MOTION, Reach
 from ..coordinates.observe import read_joints
 from ..mobility import analyse
-from ..model import Model
 from ..natural import NaturalTable, choose, natural_system
 from ..observe import Block, RowObserver
 from ..order import elimination_order
@@ -17,8 +19,19 @@ from ..rotation import Array
 from ..solvers import multipliers as m
 from ..solvers.skyline import new_skyline
 from ..switching import Attachment, Blow, blow, tree_coordinates, tree_rates
-from .implicit import ImplicitMethod
+from .implicit import ImplicitMethod, ImplicitOptions
 from .rows import Start, floating
+
+
+@dataclass(frozen=True, kw_only=True)
+class Global(ImplicitOptions):
+    """Large steps of smooth motions: index-3 augmented Lagrangian in natural coordinates, by Newton's method."""
+
+    text: ClassVar = "large steps of smooth motions, in natural coordinates"
+    way: ClassVar[str] = "global"
+
+    def kind(self) -> type[ImplicitMethod]:
+        return GlobalMethod
 
 
 class GlobalMethod(ImplicitMethod):
@@ -27,20 +40,18 @@ class GlobalMethod(ImplicitMethod):
     Its state is that of floating bodies, which records are made of; the unknowns are kept beside it.
     """
 
-    _configuration = 0  # of records without reactions
+    def _first_start(self, compiled: Compiled) -> Start:
+        self._compiled = compiled
+        return Start(compiled, maximal=True, floats=natural_system)
 
-    def _first_start(self, model: Model) -> Start:
-        self._model = model
-        return Start(model, maximal=True, floats=natural_system)
-
-    def _new_observer(self, model: Model, start: Start) -> RowObserver:
-        return RowObserver(start.system)
+    def _new_observer(self, compiled: Compiled, start: Start) -> RowObserver:
+        return RowObserver(start.system, self.scratch)
 
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
         still = np.zeros(start.tree.nv)
         poses = [
-            floating(self._model, self.system, start.tree, q, still)[0]
+            floating(self._compiled, self.system, start.tree, q, still)[0]
             for q in (start.tree_q, analyse(start.tree, start.tree_q).pose)
         ]
         self._table = choose(self.system, poses)
@@ -77,7 +88,7 @@ class GlobalMethod(ImplicitMethod):
         read_joints(self._tables, self._constraints, self.state.q, self.state.v, values, rates)
         q, v = tree_coordinates(tree, values), tree_rates(tree, rates)
         hit = blow(tree, q, v, taking)
-        return hit._replace(v=floating(self._model, self.system, tree, q, hit.v)[1])
+        return hit._replace(v=floating(self._compiled, self.system, tree, q, hit.v)[1])
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state = self.state

@@ -82,7 +82,9 @@ class Part:
         tableau = dormand_prince() if steps.adaptive else rk4()
         self._tableau = np.vstack([tableau.a, tableau.b, tableau.c, tableau.e])
         ticks = 0.0 if steps.budget is None else steps.budget * cycles_per_second()
-        own = 6 * (len(system.bodies) - sum(len(placement.borders[name].ports) for name in placement.remote))
+        own = 6 * (
+            len(system.floating) - sum(len(placement.borders[name].ports) for name in placement.remote)
+        )
         self._options = np.array([INTEGRATORS[steps.integrator], steps.tolerance, ticks, own, 0.0])
         self.dt = steps.dt
 
@@ -233,7 +235,7 @@ class Crossing:
 
     def __init__(self, part: Part, names: Sequence[str]):
         placement, work = part.placement, part.work
-        index = {body: b for b, body in enumerate(part.system.bodies)}
+        index = {body: b for b, body in enumerate(part.system.floating)}
         bodies = [index[body] for name in names for body in placement.borders[name].ports]
         self._q = np.array([7 * b + k for b in bodies for k in range(7)], np.int64)
         self._v = np.array([6 * b + k for b in bodies for k in range(6)], np.int64)

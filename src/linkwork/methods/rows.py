@@ -1,4 +1,4 @@
-"""Rows of a model as methods take them: what needs them, where they start, which of them matter."""
+"""Rows of a model as methods take them: where they start, which of them matter."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ import numpy as np
 
 from ..assemble import assemble
 from ..closure import idle_rows
-from ..compile import compile_model
+from ..compile import Compiled
 from ..constrain import RowTable
-from ..contacts import may_touch
 from ..coordinates.dynamics import body_pose, body_twist
 from ..coordinates.tree import place
 from ..dependence import Dependence, dependence
 from ..errors import LinkworkError, nearest
 from ..joints.base import AX, D
 from ..kernels.rows import measure
-from ..model import Flat, Model
+from ..model import Model
 from ..order import elimination_order, touched
 from ..rotation import Array, matrix, quaternion
-from ..spanning import spanning_tree
 from ..switching import Attachment, configured
 from ..system import System
 from ..tables import COORDINATE, DOT, HOLD, Constraints
@@ -35,10 +33,13 @@ _CENTRED = 1e-12  # a body that floats this near to its centre of mass floats at
 class Start:
     """A model with rows, compiled and assembled: a start on its constraints, in the coordinates of the method."""
 
-    def __init__(self, model: Model, maximal: bool, floats: Callable[[Model], System] | None = None):
-        """`floats` compiles a model with every body floating; the usual compiler by default."""
+    def __init__(
+        self, model: Model | Compiled, maximal: bool, floats: Callable[[Compiled], System] | None = None
+    ):
+        """`floats` tells the tables with every body floating; the usual ones by default."""
+        self.compiled = compiled = Compiled.of(model)
         self.maximal = maximal
-        self.tree = compile_model(model, rows=True)
+        self.tree = compiled.rows
         """In generalized coordinates, whatever the method."""
         assembly = assemble(self.tree)
         self.tree_q = assembly.q
@@ -53,8 +54,8 @@ class Start:
         """Which switchable joints hold, and where."""
         self.system, self.q, self.v = self.tree, assembly.q, assembly.v
         if maximal:
-            self.system = floats(model) if floats else compile_model(model, rows=True, maximal=True)
-            self.q, self.v = floating(model, self.system, self.tree, assembly.q, assembly.v)
+            self.system = floats(compiled) if floats else compiled.maximal
+            self.q, self.v = floating(compiled, self.system, self.tree, assembly.q, assembly.v)
 
     def switched(self, attachment: Attachment, tree_q: Array) -> Start:
         """The same mechanism with other joints attached, to be analysed at another pose of its tree."""
@@ -73,23 +74,6 @@ class Start:
 def _table(system: System) -> RowTable:
     assert system.rows is not None
     return system.rows
-
-
-def row_features(flat: Flat) -> list[str]:
-    """What in a model needs constraints, by name."""
-    _, cuts, _ = spanning_tree(flat)
-    found = [
-        f"joint '{joint.name}' {'is attached and released' if joint.switchable else 'closes a loop'}"
-        for joint in cuts
-    ]
-    for joint in flat.joints.values():
-        if joint.limits is not None:
-            found.append(f"joint '{joint.name}' has limits")
-        if any(joint.per_rate("friction")):
-            found.append(f"joint '{joint.name}' has dry friction")
-    found += [f"drive '{name}' acts on a joint" for name in flat.drives]
-    found += [f"'{name}' couples joints" for name in flat.couplings]
-    return found + may_touch(flat)
 
 
 def without_degenerate(system: System) -> tuple[RowTable, tuple[str, ...]]:
@@ -169,14 +153,18 @@ def carry(table: RowTable, now: Constraints, old_table: RowTable, old: Constrain
             now.inputs[i] = old.inputs[old_table.drives.index(name)]
 
 
-def floating(model: Model, system: System, tree: System, q0: Array, v0: Array) -> tuple[Array, Array]:
+def floating(
+    model: Model | Compiled, system: System, tree: System, q0: Array, v0: Array
+) -> tuple[Array, Array]:
     """Coordinates and rates of floating bodies for those of the tree."""
-    flat = model.flatten()
+    flat = Compiled.of(model).flat
     tables = tree.fresh_tables()
     place(tables.dofs, tables.islands, q0, v0)
     q, v = system.q0.copy(), system.v0.copy()
     carriers = {placed.joint.b: placed for placed in system.joints.values() if placed.dofs}
     for index, (name, body) in enumerate(flat.bodies.items()):
+        if name not in carriers:  # it rides on another one
+            continue
         p, R = (np.array(part) for part in body_pose(tables, index))
         w, u = (np.array(part) for part in body_twist(tables, index))
         R = R.reshape(3, 3)

@@ -7,23 +7,29 @@ step, and a joint that is released costs nothing.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from ..compile import Compiled
 from ..constrain import RowTable
+from ..coordinates.observe import read_joints
 from ..coordinates.tree import place
 from ..errors import LinkworkError, nearest
 from ..integrate import OK
 from ..kernels.rows import measure
-from ..observe import Block
+from ..observe import Block, RowObserver
 from ..rotation import Array
-from ..switching import Attachment, Blow, Due, JointChange, blow, here, plan, tree_coordinates
+from ..scratch import Scratch, settable_forces
+from ..setting import Loops, Motion, bring
+from ..solvers import layout
+from ..switching import Attachment, Blow, Due, JointChange, blow, here, plan, tree_coordinates, tree_rates
 from ..tables import COORDINATE, HOLD, SPRING, Constraints
 from .base import Method
-from .rows import Start, carry
+from .capabilities import SWITCHING
+from .rows import Start, carry, floating, give_command
 
 _ON_GRID = 1e-9  # a change this near to the end of a step, in steps, is at it
 _SAME_TIME = 1e-12  # times that differ by this share are the same
@@ -36,9 +42,16 @@ _RETIRED = (
 class RowMethod(Method):
     """A method with rows, of which some may come and go."""
 
+    observer: RowObserver
     _start: Start
     _rows: RowTable
     _constraints: Constraints
+    _configuration: int
+    """The stretch of the same joints attached that samples belong to: see RowObserver.configure."""
+
+    def _begin_scratch(self, compiled: Compiled, start: Start) -> None:
+        self.scratch = Scratch(settable_forces(compiled.flat))
+        self._tables = self.scratch.tables("step", start.system)
 
     def _open(self, start: Start) -> None:
         """Begin with a mechanism as it starts."""
@@ -46,7 +59,14 @@ class RowMethod(Method):
         self._plan: list[Due] = plan(start.system.rows.joints) if start.system.rows is not None else []
         self._done = np.zeros(1, np.int64)  # changes of the plan that have been made
         self.changes: list[JointChange] = []
+        self._configure_as(start)
+
+    def _configure_as(self, start: Start) -> None:
+        """Take the joints that are attached in `start`."""
         self._prepare(start)
+        self._configuration = self.observer.configure(
+            self.system, self._rows.names, start.attachment, start.tree_q
+        )
 
     _stats: Array
 
@@ -82,7 +102,7 @@ class RowMethod(Method):
         self._done[0] = 0
         self.changes = []
         if self._start is not self._first:
-            self._prepare(self._first)
+            self._configure_as(self._first)
 
     # --- what is attached ---
 
@@ -96,6 +116,7 @@ class RowMethod(Method):
         return self._start.attachment.attached
 
     def switch(self, attach: Collection[str], release: Collection[str]) -> None:
+        self.require(SWITCHING)
         for name in (*attach, *release):
             if name not in self.switchable:
                 raise LinkworkError(self._not_switchable(name))
@@ -153,7 +174,7 @@ class RowMethod(Method):
         for slot, table in self._marks():
             if self._stats[slot] >= 0.0:
                 self._stats[slot] = _RETIRED - names.index(table.names[int(self._stats[slot])])
-        self._prepare(self._first.switched(attachment, tree_q))
+        self._configure_as(self._first.switched(attachment, tree_q))
         self._fill()
         self._carry(old)
 
@@ -185,6 +206,36 @@ class RowMethod(Method):
         rows = self._constraints.rows
         mine = [i for i, needs in enumerate(self._rows.needs) if joint in needs and rows["role"][i] == SPRING]
         return float(0.5 * (rows["value"][mine, 0] * rows["phi"][mine] ** 2).sum())
+
+    # --- coordinates set by the user ---
+
+    def set(self, values: Mapping[str, float]) -> None:
+        loops = Loops(self._start.tree)
+        own = {column.name for column in (*self.system.coordinates, *self.system.rates)}
+        alone = {name: x for name, x in values.items() if name in own and not loops.move(name)}
+        joined = {name: x for name, x in values.items() if name not in alone}
+        if joined:
+            self._bring(joined)
+        super().set(alone)
+
+    def _bring(self, values: Mapping[str, float]) -> None:
+        """Set coordinates and rates of joints that loops, or the bodies' own coordinates, must follow."""
+        start, state, constraints = self._start, self.state, self._constraints
+        read, rates = np.empty(len(constraints.coords)), np.empty(len(constraints.coords))
+        read_joints(self._tables, constraints, state.q, state.v, read, rates)
+        motion = Motion(state.q.copy(), state.v.copy(), read)
+        if start.maximal:
+            motion = Motion(tree_coordinates(start.tree, read), tree_rates(start.tree, rates), read)
+        table, every = self._row_sets()[-1]
+        offsets = {table.names[i]: float(every.rows["offset"][i]) for i in _couplings(every)}
+        motion = bring(start.tree, motion, offsets, values)
+        q, v = motion.q, motion.v
+        if start.maximal:
+            q, v = floating(start.compiled, self.system, start.tree, q, v)
+        state.q[:], state.v[:] = q, v
+        for _, rows in self._row_sets():
+            rows.coords["value"], rows.coords["tracked"] = motion.values, 0
+        self.disturb()
 
     # --- at the times that the model says ---
 
@@ -276,6 +327,34 @@ class RowMethod(Method):
         if status == OK:
             self.state.clock[2] = time
         return status
+
+    # --- samples ---
+
+    _report = 3
+    """Numbers of the solver in a sample."""
+
+    def _room(self, count: int) -> layout.Samples:
+        """Room for samples."""
+        coords, rows = len(self._constraints.coords), len(self._constraints.rows)
+        return layout.new_samples(count, self.system.nq, self.system.nv, coords, rows, self._report)
+
+    def _block(self, out: layout.Samples) -> Block:
+        """Samples for the observer, which must know whose forces these are where joints can be switched."""
+        if not self.switchable:
+            return tuple(out)
+        count, rows = out.forces.shape
+        tag = np.full((count, 1), float(self._configuration))
+        rest = np.zeros((count, len(self._every_name()) - rows))
+        return tuple(out._replace(forces=np.hstack([tag, out.forces, rest])))
+
+    def now(self) -> Block:
+        return self.advance([self.state.clock[2] if self.adaptive else self.state.counts[0]])[2]
+
+    def strain(self) -> float:
+        return float(layout.Samples(*self.now()).solver[0, 0])
+
+    def command(self, drive: str, value: float) -> None:
+        give_command(self._rows, self._constraints, drive, value)
 
     # --- state ---
 

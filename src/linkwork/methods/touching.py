@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..contact.detect import PATCHES, POINTS, SIDE
 from ..rotation import Array
-from .contact import ContactMethod
+
+if TYPE_CHECKING:
+    from .contact import ContactMethod
 
 
 class TouchArrays(NamedTuple):

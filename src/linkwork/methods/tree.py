@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compile import compile_model
+from ..compile import Compiled
 from ..coordinates.dynamics import derive
-from ..errors import UnsupportedError
 from ..integrate import Tableau, dormand_prince, euler, new_state, rk4, run_adaptive, run_fixed
 from ..model import Model
 from ..observe import Block, TreeObserver
 from ..rotation import Array
+from ..scratch import Scratch, settable_forces
 from ..system import System, fresh
 from .base import Method, samples
-from .rows import row_features
+from .options import DEFAULT_TOLERANCE, Options, option
 
 TABLEAUS: dict[str, Callable[[], Tableau]] = {"rk4": rk4, "euler": euler, "adaptive": dormand_prince}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree(Options):
+    """Open mechanisms, by articulated bodies. Integrators: "rk4" (order 4), "euler" (order 1), "adaptive" (order 5)."""
+
+    integrators: ClassVar = tuple(TABLEAUS)
+    text: ClassVar = "open mechanisms, by articulated bodies"
+    way: ClassVar[str] = "tree"
+
+    tolerance: float | None = option(None, "Local error that adaptive steps keep; 1e-8 by default.")
+
+    def build(self, model: Compiled | System, dt: float) -> TreeMethod:
+        return self._build(model, dt)
+
+    def _build(self, model: Compiled | System, dt: float) -> TreeMethod:
+        assert self.integrator is not None
+        return TreeMethod(model, self.integrator, dt, self.tolerance or DEFAULT_TOLERANCE)
 
 
 class TreeMethod(Method):
@@ -26,21 +45,19 @@ class TreeMethod(Method):
 
     name = "tree"
 
-    def __init__(self, model: Model | System, integrator: str, dt: float, tolerance: float):
-        if isinstance(model, Model):
-            features = row_features(model.flatten())
-            if features:
-                raise UnsupportedError(
-                    "the method 'tree' has no constraints, but "
-                    + "; ".join(features)
-                    + "; use method 'simgc'"
-                )
-        self.system = model if isinstance(model, System) else compile_model(model)
+    def __init__(self, model: Model | Compiled | System, integrator: str, dt: float, tolerance: float):
+        compiled = None if isinstance(model, System) else Compiled.of(model)
+        if compiled is not None:
+            self.system = compiled.tree
+        else:
+            assert isinstance(model, System)
+            self.system = model
         self.adaptive = integrator == "adaptive"
         self._integrator, self._dt, self._tolerance = integrator, dt, tolerance
         self._tableau = TABLEAUS[integrator]()
-        self._tables = self.system.fresh_tables()
-        self.observer = TreeObserver(self.system)
+        self.scratch = Scratch(() if compiled is None else settable_forces(compiled.flat))
+        self._tables = self.scratch.tables("step", self.system)
+        self.observer = TreeObserver(self.system, self.scratch)
         self.reset()
 
     def reset(self) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..compile import compile_bodies
+from ..compile import Compiled
 from ..constrain import RowTable
 from ..coordinates.natural import (
     NATURAL_BODY,
@@ -24,10 +24,9 @@ from ..coordinates.natural import (
     rigid_rows,
 )
 from ..coordinates.tree import place
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import LinkworkError
 from ..kernels.jit import COMPILED
 from ..kernels.rows import measure
-from ..loads import JointFunction
 from ..model import Model
 from ..rank import ROOM
 from ..rotation import Array
@@ -115,31 +114,23 @@ class NaturalTable:
         return rigid, rows
 
 
-def natural_system(model: Model) -> System:
+def natural_system(model: Model | Compiled) -> System:
     """A valid model with every body floating, as `choose` needs it.
 
     Bodies without inertia of their own are welcome: what has to accelerate is the mechanism, which the compiler of the
-    tree looks after. Loads on joint coordinates, which floating bodies do not have, are refused.
+    tree looks after. Loads on joint coordinates, which floating bodies do not have, are left out.
     """
-    for load in model.flatten().loads.values():
-        if isinstance(load, JointFunction):
-            raise UnsupportedError(
-                f"load '{load.name}' acts on the coordinates of joint '{load.joint}', which natural coordinates do not "
-                "have; use a drive, or a body_function on the two bodies, or another method"
-            )
-    return compile_bodies(model)
+    return Compiled.of(model).floating
 
 
 def choose(system: System, poses: Sequence[Array]) -> NaturalTable:
-    """Natural coordinates of a system of floating bodies (`natural_system`, or `compile_model` with maximal=True).
+    """Natural coordinates of a system of floating bodies (`natural_system`).
 
     `poses` are coordinates of its floating bodies at which all joints are closed, none of them singular if possible:
     rows that depend on others at the pose where the fewest do are left out.
     """
     if system.rows is None or any(f"{FLOATING}{body}" not in system.joints for body in system.bodies):
-        raise LinkworkError(
-            f"natural coordinates need '{system.name}' compiled with every body floating (maximal=True)"
-        )
+        raise LinkworkError(f"natural coordinates need '{system.name}' compiled with every body floating")
     basis = Basis(system)
     natural = _tables(system, basis)
     satisfied = satisfied_rows(basis, system.rows)

@@ -132,7 +132,6 @@ def ride(joints: str) -> Ride:
     record = simulation.run(DURATION, every=DT, reactions=False)
     simulation.reset()
     method = simulation.method
-    assert isinstance(method, ComponentMethod)
     _, _, (_, q, v, *_) = method.advance(range(COARSE, round(DURATION / DT) + 1, COARSE))
     kinematics = Kinematics(method.system)
     hold: Any = kinematics.hold

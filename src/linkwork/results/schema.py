@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +16,7 @@ from ..rotation import Array
 
 TIME = "time"
 TIME_UNIT = "s"
+_AXES = "wxyz"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,17 @@ class Group:
             raise LinkworkError(
                 f"group '{self.name}' of a record has {len(self.columns)} columns but {len(self.units)} units"
             )
+
+    def find(self, name: str) -> list[int]:
+        """Where a signal stands, or all components of a vector or quaternion named without them; empty if nowhere."""
+        index = self._index
+        if name in index:
+            return [index[name]]
+        return [index[part] for axis in _AXES if (part := f"{name}.{axis}") in index]
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.columns)}
 
 
 class Readable(Sized, Protocol):

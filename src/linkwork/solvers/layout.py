@@ -99,9 +99,10 @@ class Samples(NamedTuple):
     forces: np.ndarray
 
 
-def new_samples(count: int, nq: int, nv: int, coords: int, rows: int) -> Samples:
-    """Room for samples of a motion with so many coordinates and rates, coordinates of joints and rows."""
+def new_samples(count: int, nq: int, nv: int, coords: int, rows: int, report: int = 3) -> Samples:
+    """Room for samples of a motion with so many coordinates and rates, coordinates of joints, rows and numbers of the
+    solver: energy in springs that are rows [J], iterations, largest gap, and what else it reports."""
     return Samples(
         np.empty(count), np.empty((count, nq)), np.empty((count, nv)), np.empty((count, 2)), np.empty((count, coords)),
-        np.empty((count, coords)), np.empty((count, 3)), np.empty((count, nv)), np.empty((count, rows)),
+        np.empty((count, coords)), np.empty((count, report)), np.empty((count, nv)), np.empty((count, rows)),
     )  # fmt: skip

@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from ..assemble import Assembly, assemble
-from ..compile import compile_model
+from ..compile import Compiled
 from ..dependence import LOCKED, dependence
 from ..errors import LinkworkError, ModelError
 from ..item import GROUND
-from ..methods.choose import DEFAULT_DT
+from ..methods.capabilities import STIFF_SPRINGS
+from ..methods.options import DEFAULT_DT
 from ..model import Flat, Model
 from ..simulate import Simulation
-from ..spanning import spanning_tree
 from ..system import System
 from .redundancy import Diagnosis, Loop, Redundant, diagnose
 from .stiffness import stiff_parts
@@ -101,22 +101,23 @@ def check(model: Model, *, test_run: bool = True) -> Checkup:
 
     Nothing that is wrong with a model raises: it becomes a finding.
     """
-    flat = model.flatten()
+    compiled = Compiled(model)
+    flat = compiled.flat
     checkup = Checkup(model.name, len(flat.bodies), len(flat.joints), 0)
     for problem in flat.problems():
         checkup.add("error", problem.where, problem.what)
     if not flat.bodies:
         checkup.add("error", "bodies", "the model has none")
     if checkup.ok:
-        _look_at_tree(checkup, flat)
-        _look_at_mechanism(checkup, model, test_run)
+        _look_at_tree(checkup, compiled)
+        _look_at_mechanism(checkup, compiled, test_run)
     checkup.findings += _suspicious_masses(flat)
     checkup.findings += _loose_ends(flat)
     return checkup
 
 
-def _look_at_tree(checkup: Checkup, flat: Flat) -> None:
-    edges, cut, notes = spanning_tree(flat)
+def _look_at_tree(checkup: Checkup, compiled: Compiled) -> None:
+    flat, (edges, cut, notes) = compiled.flat, compiled.spanning
     cuts = [joint for joint in cut if joint.attached_at_start]
     checkup.tree = [f"{edge.parent} --{edge.joint.name}--> {edge.child}" for edge in edges]
     checkup.cuts = [joint.name for joint in cuts]
@@ -131,13 +132,12 @@ def _look_at_tree(checkup: Checkup, flat: Flat) -> None:
             checkup.add("note", f"joint '{joint.name}'", what)
 
 
-def _look_at_mechanism(checkup: Checkup, model: Model, test_run: bool) -> None:
+def _look_at_mechanism(checkup: Checkup, compiled: Compiled, test_run: bool) -> None:
     system: System | None = None
     assembly: Assembly | None = None
     diagnosis: Diagnosis | None = None
     try:
-        compile_model(model)
-        system = compile_model(model, rows=True)
+        system = compiled.rows
     except LinkworkError as error:
         checkup._fail(error, "model")
     if system is not None:
@@ -147,7 +147,7 @@ def _look_at_mechanism(checkup: Checkup, model: Model, test_run: bool) -> None:
         except _WRONG as error:
             checkup._fail(error, "start")
     try:
-        diagnosis = diagnose(model, drawn=assembly is None)
+        diagnosis = diagnose(compiled, drawn=assembly is None)
         _tell_mobility(checkup, diagnosis)
     except _WRONG as error:
         checkup._fail(error, "mobility")
@@ -156,11 +156,12 @@ def _look_at_mechanism(checkup: Checkup, model: Model, test_run: bool) -> None:
     for misfit in dependence(system, assembly.q).misfits:
         checkup.add("warning", "mobility", str(misfit))
     try:
-        simulation = Simulation(model)
+        simulation = Simulation(compiled)
     except LinkworkError as error:
         checkup._fail(error, "start")
         return
-    for level, where, what in stiff_parts(system, assembly.q, simulation.method.name == "tree", DEFAULT_DT):
+    explicit = not simulation.method.has(STIFF_SPRINGS)
+    for level, where, what in stiff_parts(system, assembly.q, explicit, DEFAULT_DT):
         checkup.add(level, where, what)
     if test_run and diagnosis is not None:
         trial, complaints = try_out(simulation, system, assembly.q, diagnosis.mobility.rank)

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import LinkworkError, SimulationError
-from ..methods.choose import DEFAULT_DT, METHODS, SOLVERS
+from ..methods.options import DEFAULT_DT
+from ..methods.registry import WAYS
 from ..model import Model
 from ..record import Record
 from ..rotation import Array
@@ -186,27 +187,15 @@ def compare(
 def _ways(model: Model, dt: float) -> tuple[list[tuple[str, str, str | None]], dict[str, str]]:
     """(name, method, solver) of all that can run a model, and why others cannot.
 
-    A method that takes none of the solvers has one way of its own.
+    A method that is refused with all its solvers is told once.
     """
-    ways: list[tuple[str, str, str | None]] = []
+    reasons = {way: _refusal(model, way.method, way.solver, dt) for way in WAYS}
     refused: dict[str, str] = {}
-    for method in METHODS:
-        reasons: dict[str, str] = {}
-        for solver in SOLVERS:
-            reason = _refusal(model, method, solver, dt)
-            if reason is None:
-                ways.append((f"{method}, {solver}", method, solver))
-            else:
-                reasons[f"{method}, {solver}"] = reason
-        if len(reasons) == len(SOLVERS):
-            reason = _refusal(model, method, None, dt)
-            if reason is None:
-                ways.append((method, method, None))
-                reasons = {}
-            else:
-                reasons = {method: reason}
-        refused |= reasons
-    return ways, refused
+    for way, reason in reasons.items():
+        if reason is not None:
+            whole = all(why for other, why in reasons.items() if other.method == way.method)
+            refused.setdefault(way.method if whole else way.name, reason)
+    return [(way.name, way.method, way.solver) for way, why in reasons.items() if why is None], refused
 
 
 def _refusal(model: Model, method: str, solver: str | None, dt: float) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..compile import Compiled
 from ..errors import LinkworkError, nearest
 from ..model import Model
 from ..rank import ROOM, null_space
@@ -39,8 +40,8 @@ class Forces:
     """What pushes in a mechanism; `hold` gives drives commands and coordinates places, signals act as at `time` [s]."""
 
     def __init__(self, model: Model, hold: dict[str, float], time: float):
-        self.model, self.time = model, time
-        self.mech = mech = Mechanism(model)
+        self.compiled, self.time = Compiled(model), time
+        self.mech = mech = Mechanism(self.compiled)
         self.notes: list[str] = list(mech.system.notes)
         self.told: dict[int, float] = {}
         self.held: dict[int, float] = {}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import cos, sin, tau
 from typing import Any
 
+from ..compile import Compiled
 from ..item import Vector
 from ..joints import JOINTS, Joint, Screw
 from ..joints.base import X, Y, Z
@@ -79,12 +80,12 @@ def triple(v: Array) -> Vector:
     return float(v[0]), float(v[1]), float(v[2])
 
 
-def with_changes(model: Model, changes: Iterable[Replacement]) -> Model:
+def with_changes(model: Model | Compiled, changes: Iterable[Replacement]) -> Model:
     """A copy of the model, components dissolved, with some joints replaced by looser ones in the same place.
 
     Start, springs, limits and the like stay with the motions that both joints have.
     """
-    flat = model.flatten()
+    flat = Compiled.of(model).flat
     made = Model(model.name, gravity=model.gravity)
     for thing in flat.items():
         getattr(made, thing.shelf)[thing.name] = thing

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..compile import Compiled
 from ..model import Model
 from ..partition import columns, cost, costs, refine
-from ..subsystems import borders, hierarchy, monolith, ties
+from ..subsystems import borders, hierarchy, monolith, ties, without_merged
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,9 @@ class Partition:
 
 def partition(model: Model) -> Partition:
     """Divide a model as the method `components` does."""
-    tied = ties(model.flatten())
-    written = hierarchy(model)
+    compiled = Compiled(model)
+    tied = ties(compiled.flat, compiled.merged)
+    written = without_merged(hierarchy(model), compiled.merged)
     names = {part.name for part in written.walk()}
     top = refine(written, tied)
     found = borders(top, tied)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..closure import Closure, loop_of
-from ..compile import compile_model
+from ..compile import Compiled, compile_model
 from ..coordinates.dynamics import body_pose
 from ..errors import LinkworkError
 from ..item import GROUND, Refers
@@ -77,15 +77,14 @@ class Diagnosis:
         return [change for _, changes in self.cures for change in changes]
 
 
-def diagnose(model: Model, *, drawn: bool = False) -> Diagnosis:
+def diagnose(model: Model | Compiled, *, drawn: bool = False) -> Diagnosis:
     """Mobility and redundant joints of a model at its assembled start, or in the pose as drawn, which always closes.
 
     Raises a ModelError if the start cannot be assembled.
     """
-    model, driven = _skeleton(model, drawn)
-    system = compile_model(model, rows=True)
+    bare, driven = _skeleton(Compiled.of(model), drawn)
+    system, flat = bare.rows, bare.flat
     diagnosis = Diagnosis(analyse(system))
-    flat = model.flatten()
     diagnosis.idle = _idle(flat)
     if diagnosis.mobility.redundant == 0:
         return diagnosis
@@ -95,20 +94,20 @@ def diagnose(model: Model, *, drawn: bool = False) -> Diagnosis:
             f"the mechanism has {equations} joint equations: redundant joints were not looked for one by one"
         )
         return diagnosis
-    stresses = _Stresses(model, driven, system, diagnosis.mobility.pose)
+    stresses = _Stresses(bare, driven, system, diagnosis.mobility.pose)
     diagnosis.redundant = stresses.redundant()
     diagnosis.loops = stresses.loops()
     if diagnosis.mobility.mobility == 0 < diagnosis.mobility.instantaneous:
         diagnosis.skipped = "locked in a singular position, where redundant equations cannot be told from it"
     else:
-        _cure(model, diagnosis, stresses)
+        _cure(bare, diagnosis, stresses)
     return diagnosis
 
 
-def _skeleton(model: Model, drawn: bool) -> tuple[Model, set[str]]:
+def _skeleton(compiled: Compiled, drawn: bool) -> tuple[Compiled, set[str]]:
     """The model's geometry alone: no loads and drives, every body heavy enough to float; joints that these act on."""
-    flat = model.flatten()
-    bare = Model(model.name, gravity=model.gravity)
+    flat = compiled.flat
+    bare = Model(compiled.name, gravity=compiled.gravity)
     bare.bodies = {
         name: dataclasses.replace(
             body,
@@ -128,7 +127,7 @@ def _skeleton(model: Model, drawn: bool) -> tuple[Model, set[str]]:
     driven = {
         target for thing in flat.items() for _, what, target in thing.references() if what is Refers.JOINT
     }
-    return bare, driven
+    return Compiled(bare), driven
 
 
 def _idle(flat: Flat) -> list[str]:
@@ -142,10 +141,10 @@ def _idle(flat: Flat) -> list[str]:
 class _Stresses:
     """Self-stresses of a mechanism at a pose: columns over the scaled equations of all joints and couplings."""
 
-    def __init__(self, model: Model, driven: set[str], tree: System, q: Array):
-        self.flat = flat = model.flatten()
+    def __init__(self, bare: Compiled, driven: set[str], tree: System, q: Array):
+        self.flat = flat = bare.flat
         self.driven = driven
-        system = compile_model(model, rows=True, maximal=True)
+        system = bare.floating
         self.closure = Closure(system, _floating(flat, tree, system, q))
         J = self.closure.jacobian()
         U, s, _ = np.linalg.svd(J)
@@ -310,7 +309,7 @@ def _options(stresses: _Stresses, name: str) -> list[_Option]:
     return found
 
 
-def _cure(model: Model, diagnosis: Diagnosis, stresses: _Stresses) -> None:
+def _cure(bare: Compiled, diagnosis: Diagnosis, stresses: _Stresses) -> None:
     """Give up equations loop by loop until none is redundant, then try the changed model."""
     for loop in diagnosis.loops:
         chosen = _choose(stresses, loop.joints, stresses.excess(loop.joints))
@@ -332,7 +331,7 @@ def _cure(model: Model, diagnosis: Diagnosis, stresses: _Stresses) -> None:
         return
     before = diagnosis.mobility
     try:
-        changed = analyse(compile_model(with_changes(model, diagnosis.replacements), rows=True))
+        changed = analyse(compile_model(with_changes(bare, diagnosis.replacements), rows=True))
         sound = changed.mobility == before.mobility and changed.redundant == diagnosis.remaining
     except LinkworkError:
         sound = False

@@ -167,7 +167,7 @@ def _described(forces: Forces, q: Array, iterations: int) -> Equilibrium:
     notes = list(forces.notes)
     holders = _holders(forces, equal, limits, notes)
     return Equilibrium(
-        forces.model.name, q, values, stability, modes, holders, float(np.abs(left).max(initial=0.0)),
+        forces.compiled.name, q, values, stability, modes, holders, float(np.abs(left).max(initial=0.0)),
         iterations, notes, _posed(forces, q),
     )  # fmt: skip
 
@@ -244,9 +244,9 @@ def _unit(mech: Mechanism, row: int) -> str:
 
 def _posed(forces: Forces, q: Array) -> Model:
     """The model with positions set: q for joints of the tree, what is read for those that close loops."""
-    flat = forces.model.flatten()
-    posed = Model(forces.model.name, gravity=forces.model.gravity)
-    for thing in flat.items():
+    compiled = forces.compiled
+    posed = Model(compiled.name, gravity=compiled.gravity)
+    for thing in compiled.flat.items():
         getattr(posed, thing.shelf)[thing.name] = thing
     values = forces.mech.values()
     k = 0

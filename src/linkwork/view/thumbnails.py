@@ -84,5 +84,5 @@ def _drawers() -> bytes:
 
     digest = hashlib.sha256()
     for drawer in (bounds, camera, geometry, meshes, painter, picture, surface):
-        digest.update(Path(drawer.__file__).read_bytes())
+        digest.update(Path(str(drawer.__file__)).read_bytes())
     return digest.digest()

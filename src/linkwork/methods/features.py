@@ -1,0 +1,122 @@
+"""What a model has that not every method can do, found in one place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import cached_property
+
+import numpy as np
+
+from ..contacts import may_touch
+from ..coordinates.tree import NO_INERTIA
+from ..loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Load, Spring, Torque
+from ..model import Body, Flat, Port
+from ..spanning import spanning_tree
+
+
+def features(flat: Flat, among: Iterable[str] | None = None) -> dict[str, list[str]]:
+    """Features of a model by name, each with the items that cause it, in words; only those of `among`, if given."""
+    look = _Look(flat)
+    found = {
+        name: DETECTED[name](look) for name in (DETECTED if among is None else among) if name in DETECTED
+    }
+    return {name: items for name, items in found.items() if items}
+
+
+class _Look:
+    """A model that is looked at; where its loops are cut is found out if somebody asks."""
+
+    def __init__(self, flat: Flat):
+        self.flat = flat
+
+    @cached_property
+    def cuts(self) -> list[str]:
+        """Joints that close loops, and those that are attached and released."""
+        return [joint.name for joint in spanning_tree(self.flat)[1]]
+
+    def loops(self) -> list[str]:
+        joints = self.flat.joints
+        return [f"joint '{name}' closes a loop" for name in self.cuts if not joints[name].switchable]
+
+    def joints_that(self, what: str, has: Callable[..., bool]) -> list[str]:
+        return [f"joint '{joint.name}' {what}" for joint in self.flat.joints.values() if has(joint)]
+
+    def drives(self, kind: str, *, limited: bool = False) -> list[str]:
+        what = "has a limited strength" if limited else "acts on a joint"
+        return [
+            f"drive '{drive.name}' {what}"
+            for drive in self.flat.drives.values()
+            if drive.kind == kind and (not limited or math.isfinite(drive.numbers()[0]))
+        ]
+
+    def servos_of_balls(self) -> list[str]:
+        joints = self.flat.joints
+        return [
+            f"drive '{drive.name}' keeps the rate of a ball, which is no coordinate"
+            for drive in self.flat.drives.values()
+            if drive.kind == "velocity_servo" and joints[drive.joint].kind in ("spherical", "free")
+        ]
+
+    def loads(self, *kinds: type[Load]) -> list[str]:
+        return [f"load '{load.name}' acts" for load in self.flat.loads.values() if type(load) in kinds]
+
+    def joint_functions(self, *, closing: bool) -> list[str]:
+        loads = [load for load in self.flat.loads.values() if isinstance(load, JointFunction)]
+        return [
+            f"load '{load.name}' acts on the coordinates of joint '{load.joint}'"
+            for load in loads
+            if (load.joint in self.cuts) == closing
+        ]
+
+    def sealed(self) -> list[str]:
+        owners = (body.owner for body in self.flat.bodies.values() if isinstance(body, Port))
+        return [f"component '{owner}' is sealed" for owner in dict.fromkeys(owners)]
+
+    def weightless(self) -> list[str]:
+        return [
+            f"body '{body.name}' has no inertia of its own about some axis"
+            for body in self.flat.bodies.values()
+            if not isinstance(body, Port) and _weightless(body)
+        ]
+
+
+def _weightless(body: Body) -> bool:
+    properties = body.mass_properties
+    moments = np.linalg.eigvalsh(properties.inertia)
+    return not (properties.mass > 0.0 and moments[0] > NO_INERTIA * moments[-1])
+
+
+DETECTED: dict[str, Callable[[_Look], list[str]]] = {
+    "loops": _Look.loops,
+    "joints attached and released": lambda look: look.joints_that(
+        "is attached and released", lambda joint: joint.switchable
+    ),
+    "limits": lambda look: look.joints_that("has limits", lambda joint: joint.limits is not None),
+    "dry friction": lambda look: look.joints_that(
+        "has dry friction", lambda joint: any(joint.per_rate("friction"))
+    ),
+    "springs in joints": lambda look: look.joints_that(
+        "has a spring or damper",
+        lambda joint: any(joint.per_rate("spring")) or any(joint.per_rate("damping")),
+    ),
+    "springs": lambda look: look.loads(Spring),
+    "bushings": lambda look: look.loads(Bushing),
+    "forces and torques": lambda look: look.loads(Force, Torque),
+    "body functions": lambda look: look.loads(BodyFunction),
+    "line functions": lambda look: look.loads(LineFunction),
+    "joint functions": lambda look: look.joint_functions(closing=False),
+    "joint functions at closed loops": lambda look: look.joint_functions(closing=True),
+    "torque sources": lambda look: look.drives("torque_source"),
+    "velocity servos": lambda look: look.drives("velocity_servo"),
+    "velocity servos of limited strength": lambda look: look.drives("velocity_servo", limited=True),
+    "velocity servos of balls": _Look.servos_of_balls,
+    "position servos": lambda look: look.drives("position_servo"),
+    "position servos of limited strength": lambda look: look.drives("position_servo", limited=True),
+    "DC motors": lambda look: look.drives("dc_motor"),
+    "repeaters": lambda look: [f"'{name}' couples joints" for name in look.flat.couplings],
+    "contact": lambda look: may_touch(look.flat),
+    "sealed components": _Look.sealed,
+    "bodies without inertia": _Look.weightless,
+}
+"""How each feature of models is found."""
