@@ -120,7 +120,7 @@ def test_a_rounded_four_bar_finds_its_rest():
         return equilibrium(model)
 
     exact, rounded = hanging(15), hanging(8)
-    assert abs(rounded["j1.angle"] - exact["j1.angle"]) < 1e-5
+    assert abs(rounded.values["j1.angle"] - exact.values["j1.angle"]) < 1e-5
 
 
 def test_a_run_without_freedoms_says_so():
