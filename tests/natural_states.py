@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwork.closure import null_space
 from linkwork.compile import compile_model
 from linkwork.coordinates.natural import (
     Natural,
@@ -24,6 +23,7 @@ from linkwork.methods.rows import Start, floating, settle
 from linkwork.mobility import Mobility, analyse
 from linkwork.model import Model
 from linkwork.natural import NaturalTable, choose, natural_system
+from linkwork.rank import null_space
 from linkwork.rotation import Array
 from linkwork.system import System
 from linkwork.tables import Constraints, Tables

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from linkwork import Model
-from linkwork.closure import null_space
 from linkwork.formulations.balance import evaluate, is_natural, look, move, put
 from linkwork.methods.implicit import ITERATIONS, TRAPEZOIDAL, ImplicitMethod
 from linkwork.methods.natural import GlobalMethod
+from linkwork.rank import null_space
 from linkwork.rotation import Array
 from linkwork.solvers import multipliers as m
 from linkwork.solvers.skyline import FIRST, LOWER, START, UNKNOWN, UPPER, Skyline

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from linkwork import scene
-from linkwork.closure import Closure, clusters, yielding
+from linkwork.closure import Closure, yielding
 from linkwork.methods.explicit import soft_rows
-from linkwork.methods.rows import Start, independent
+from linkwork.methods.rows import Start
+from linkwork.rank import clusters, independent
 from linkwork.scenes import car
 
 
@@ -32,7 +33,7 @@ def test_independent_rows_of_clusters_span_all():
     J /= np.linalg.norm(J, axis=1)[:, None]
     rows, columns = random.permutation(20), random.permutation(24)
     J = J[np.ix_(rows, columns)]
-    chosen = independent(J)
+    chosen = independent(J).kept
     assert len(chosen) == np.linalg.matrix_rank(J) == np.linalg.matrix_rank(J[chosen]) == 12
     assert list(chosen) == sorted(chosen)
     assert np.bincount(rows[chosen] // 5).tolist() == [3, 3, 3, 3]

@@ -113,18 +113,32 @@ def bennett(twist_a=0.9, twist_b=0.4, length_a=1.0, opening=1.1):
     return model
 
 
-def test_bennetts_linkage_moves_and_rounded_it_does_not():
+def displaced_bennett(by):
+    model = bennett()
+    model.joints["pin2"] = dataclasses.replace(
+        model.joints["pin2"], at=tuple(np.add(model.joints["pin2"].at, (by, 0.0, 0.0)).tolist())
+    )
+    return model
+
+
+def test_bennetts_linkage_moves_and_displaced_it_does_not():
     found = diagnose(bennett())
     assert (found.mobility.mobility, found.mobility.redundant) == (1, 3)
     assert check(bennett(), test_run=False).dof == -2
     # The lengths fit no more: what moved is locked, by very little.
-    model = bennett()
-    model.joints["pin2"] = dataclasses.replace(
-        model.joints["pin2"], at=tuple(np.add(model.joints["pin2"].at, (1e-6, 0.0, 0.0)).tolist())
-    )
-    checkup = check(model, test_run=False)
+    checkup = check(displaced_bennett(1e-4), test_run=False)
     assert checkup.mobility == 0
     assert said(checkup, "is locked", "very nearly free", level="warning")
+
+
+@pytest.mark.parametrize("by", [1e-6, 1e-8, 1e-10])
+def test_bennetts_linkage_written_with_few_digits_moves_and_is_told_of(by):
+    checkup = check(displaced_bennett(by), test_run=False)
+    assert (checkup.mobility, checkup.redundant_equations) == (1, 3)
+    told = [finding.what for finding in checkup.findings if "taken as rounding" in finding.what]
+    assert len(told) == 1
+    off = float(told[0].split("is off by ")[1].split()[0])
+    assert 0.02 * by < off < 5.0 * by  # per radian of a linkage of about a metre
 
 
 def test_scaling_a_mechanism_changes_nothing():

@@ -213,12 +213,12 @@ def test_gradients_touch_what_they_say(seed):
             assert set(np.flatnonzero(x)) <= unknowns
 
 
-@pytest.mark.parametrize("tilt", [1e-10, 1e-6, 1e-2, 1.0])
+@pytest.mark.parametrize("tilt", [1e-10, 1e-6, 1e-4, 1e-2, 1.0])
 def test_axes_that_nearly_agree_lock_as_in_the_tree(tilt):
     model = scene("peaucellier")
     model.joints["D"] = dataclasses.replace(model.joints["D"], axis=(tilt, 0.0, 1.0))
     mechanism = Mechanism(model)
-    assert mechanism.mobility.mobility == (1 if tilt < 1e-9 else 0)
+    assert mechanism.mobility.mobility == (1 if tilt < 1e-5 else 0)
     check_freedoms(mechanism)
 
 

@@ -22,19 +22,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .closure import CLOSED, Closure, difference, loop_of, null_space, row_units
+from .closure import CLOSED, Closure, difference, loop_of, row_units
 from .errors import ModelError, Problem
 from .joints.base import AX, AY, BX, BY, BZ
 from .kinematics import Kinematics
+from .rank import ROOM, null_space
 from .rotation import Array
 from .spanning import FLOATING
 from .system import System
 from .tables import BALL_AXIS, COORDINATE, DOT, HOLD, LIMIT, ROW, SPIN
 
-ACCEPTED = 1e-6
+ACCEPTED = ROOM
 """What may stay open, as a share of the mechanism's size: loops that only rounded numbers keep from closing."""
 _CONSISTENT = 1e-9  # rates that miss a row by less, relative to what adds up in it, are left as they are
-_VAGUE = 1e-7  # of singular values: rounding alone moves a singular position by the root of itself
 _DEAD = 1e-4  # rates that the loops move less than this, while others move by one, cannot be prescribed
 _FIRM = 100.0  # how much more a written coordinate resists than one that was not written
 _RESTARTS, _NUDGE, _ASIDE = 4, 0.05, 1.0  # from where no small motion helps; how far such an assembly may lie
@@ -261,7 +261,7 @@ def _assemble_positions(
         wanted = Closure(wishes.system, written)
         # Settling took the wishes for couplings too; they are relations to numbers, not to what the start reads.
         wanted.kin.constraints.rows["offset"][wishes.rows] = wishes.values
-    closed = float(np.abs(closure.gaps(written) * closure.row_scale).max(initial=0.0)) <= CLOSED
+    closed = float(np.abs(closure.within_reach(written) * closure.row_scale).max(initial=0.0)) <= CLOSED
     if closed and (wanted is None or _met(wanted, written)):
         return written, []
     fixed = closure.reach.copy()
@@ -300,7 +300,7 @@ def _assemble_positions(
 
 
 def _met(wanted: Closure, q: Array) -> bool:
-    return float(np.abs(wanted.gaps(q) * wanted.row_scale).max()) <= CLOSED
+    return float(np.abs(wanted.within_reach(q) * wanted.row_scale).max()) <= CLOSED
 
 
 def _from_beside(closure: Closure, written: Array, best: Array) -> Array:
@@ -400,7 +400,7 @@ def _assemble_rates(
 ) -> tuple[Array, list[Change]]:
     """Rates on J v = 0, and the wishes for closing joints that they could not fulfil."""
     closure.gaps(q)
-    J = closure.kin.jacobian(closure.rows)
+    J = closure.gradients()
     K, values = np.zeros((0, system.nv)), np.zeros(0)
     if wishes is not None and len(wishes.rows):
         kin = Kinematics(wishes.system)
@@ -408,10 +408,9 @@ def _assemble_rates(
         K, values = kin.jacobian(wishes.rows), np.array(wishes.values)
     if _consistent(J, written, np.zeros(len(J))) and _consistent(K, written, values):
         return written, []
-    scaled = J / closure.row_scale[:, None] * closure.reach
-    closure.gaps(q)
+    scaled = closure.dimensionless()
     H = closure.kin.inertia()
-    motions = closure.reach[:, None] * null_space(scaled, _VAGUE)
+    motions = closure.strides[:, None] * null_space(scaled)
     c, left = np.zeros(motions.shape[1]), np.eye(motions.shape[1])
     loose = np.abs(scaled).max(axis=0, initial=0.0) == 0.0
     if wishes is not None and not (wishes.columns | loose).all():

@@ -10,6 +10,7 @@ import numpy as np
 
 from .joints.base import D, Joint
 from .kinematics import Kinematics
+from .rank import EXACT, ROOM, alive, along_null_space, clusters, null_space, rank_of
 from .rotation import Array
 from .system import System
 from .tables import BALL, COORDINATE, DOT, HOLD, SCREW
@@ -17,11 +18,10 @@ from .tables import BALL, COORDINATE, DOT, HOLD, SCREW
 CLOSED = 1e-10
 """Gaps [m or rad] that count as closed."""
 _ROUND_OFF, _ROUNDING = 1e-15, 1e-13  # scaled gaps at which nothing is left to improve, or little
-NEGLIGIBLE = 1e-12
-"""Singular values below this share of the largest are zero."""
 _STEP = 0.5  # longest step, in radians or sizes of the mechanism
 _ITERATIONS = 100
 _PULLS = 30  # steps back along the loops
+_POSES = 5  # at which rows are tried: the pose itself and random ones
 
 
 class Closure:
@@ -37,6 +37,11 @@ class Closure:
         units = row_units(system)
         self.units = [units[i] for i in self.rows]
         self.length = self._size()
+        self.still: Any = idle_rows(system, q)
+        """Which of all rows no motion changes, but for the digits that the model is written with."""
+        self.idle = self.still[self.rows]
+        sizes, self.strides = local_sizes(self.kin)
+        self.sizes = sizes[self.rows]
         self.row_scale = np.array([self.length if unit == "m" else 1.0 for unit in self.units])
         self.reach = np.array([self.length if c.unit.startswith("m") else 1.0 for c in system.rates])
         """A displacement of this much in a coordinate counts as one."""
@@ -64,21 +69,40 @@ class Closure:
         gaps: Array = self.kin.gaps[self.rows] / self.row_scale
         return gaps
 
+    def within_reach(self, q: Array) -> Array:
+        """Scaled gaps at a pose, those left out that no motion closes and that may be due to rounded numbers."""
+        gaps = self.gaps(q)
+        gaps[self.idle & (np.abs(gaps) <= ROOM)] = 0.0
+        return gaps
+
+    def gradients(self) -> Array:
+        """Jacobian at the pose of the last `gaps`, [m or rad] per [m or rad]; rows that are idle have none."""
+        J = self.kin.jacobian(self.rows)
+        J[self.idle] = 0.0
+        return J
+
     def jacobian(self, reach: Array | None = None) -> Array:
         """Scaled Jacobian at the pose of the last `gaps`."""
         scale = self.reach if reach is None else reach
-        J: Array = self.kin.jacobian(self.rows) / self.row_scale[:, None] * scale
+        J: Array = self.gradients() / self.row_scale[:, None] * scale
+        return J
+
+    def dimensionless(self, reach: Array | None = None) -> Array:
+        """Jacobian at the pose of the last `gaps`, lengths in sizes of the loop that they belong to: for `rank`."""
+        scale = self.strides if reach is None else reach
+        J: Array = self.gradients() / self.sizes[:, None] * scale
         return J
 
     def close(self, q: Array, reach: Array | None = None, enough: float = _ROUND_OFF) -> tuple[Array, float]:
         """The pose near q where the gaps are least, and the largest scaled gap there; rounding alone if they close.
 
         Levenberg-Marquardt: far away, and where J loses rank, steps are held back, near the end they are Gauss-Newton
-        steps of least displacement. Coordinates of no `reach` stay.
+        steps of least displacement. Coordinates of no `reach` stay, and gaps that no motion closes count for nothing
+        as long as they may be due to rounded numbers.
         """
         scale = self.reach if reach is None else reach
         share = scale / self.reach
-        f = self.gaps(q)
+        f = self.within_reach(q)
         if not len(f):
             return q, 0.0
         error, damping = float(f @ f), 1e-3 if np.abs(f).max() > 1e-3 else 0.0
@@ -86,12 +110,12 @@ class Closure:
             if np.abs(f).max() <= enough:
                 break
             J = self.jacobian(scale)
-            alive = _alive(J)
-            if not alive.any():
+            live = alive(J)
+            if not live.any():
                 break
-            U, s, Vt = np.linalg.svd(J[alive], full_matrices=False)
-            kept = s > NEGLIGIBLE * s[0]
-            along, s, Vt = U.T[kept] @ f[alive], s[kept], Vt[kept]
+            U, s, Vt = np.linalg.svd(J[live], full_matrices=False)
+            kept = s > EXACT * s[0]
+            along, s, Vt = U.T[kept] @ f[live], s[kept], Vt[kept]
             before = error
             while damping < (1e-3 if error < _ROUNDING**2 else 1e8):
                 y = -Vt.T @ (along * s / (s * s + damping * s[0] ** 2))
@@ -99,7 +123,7 @@ class Closure:
                 if longest > _STEP:
                     y *= _STEP / longest
                 trial = self.kin.moved(q, scale * y)
-                g = self.gaps(trial)
+                g = self.within_reach(trial)
                 if float(g @ g) < error:
                     q, f, error = trial, g, float(g @ g)
                     damping = damping / 30.0 if damping > 1e-16 else 0.0
@@ -108,7 +132,28 @@ class Closure:
             # Rounding or a minimum: nothing better within reach. Creeping ends here too.
             if error > (0.25 if before < _ROUNDING**2 else 0.9999) * before:
                 break
-        return q, float(np.abs(self.gaps(q)).max())
+        return q, float(np.abs(self.within_reach(q)).max())
+
+    def settle_down(self, q: Array) -> tuple[Array, float]:
+        """The pose near q where all is closed that J can close by more than rounding of the model's numbers.
+
+        Returns it and the largest scaled gap that is left there: of rows that contradict each other by their last
+        digits it is no more than `ROOM` or so. Gauss-Newton steps, for poses that are nearly closed.
+        """
+        before = np.inf
+        for _ in range(_ITERATIONS):
+            f = self.within_reach(q) * self.row_scale / self.sizes
+            U, s, Vt = np.linalg.svd(self.dimensionless(), full_matrices=False)
+            rank = rank_of(s)
+            along = U.T[:rank] @ f
+            size = float(np.abs(along).max(initial=0.0))
+            if size <= _ROUND_OFF or size >= 0.5 * before:
+                break
+            before = size
+            y = -Vt[:rank].T @ (along / s[:rank])
+            longest = np.abs(y).max(initial=0.0)
+            q = self.kin.moved(q, self.strides * (y if longest <= _STEP else y * _STEP / longest))
+        return q, float(np.abs(self.within_reach(q)).max(initial=0.0))
 
     def nearest(self, q: Array, target: Array, reach: Array | None = None) -> Array:
         """From a closed pose along the loops to the closed one that is nearest to the target."""
@@ -120,7 +165,7 @@ class Closure:
         away = inverse * difference(self.system, q, target)
         for _ in range(_PULLS):
             self.gaps(q)
-            pull = along_null_space(self.jacobian(scale)[:, free], away[free])
+            pull = along_null_space(self.dimensionless(scale)[:, free], away[free])
             if np.abs(pull).max(initial=0.0) <= 1e-10:
                 break
             step = np.zeros_like(scale)
@@ -137,22 +182,6 @@ class Closure:
             else:
                 size *= 0.5
         return q
-
-
-def _alive(J: Array) -> Any:
-    """Rows that some motion changes: in planar mechanisms of spatial joints less than half."""
-    return np.abs(J).max(axis=1, initial=0.0) > NEGLIGIBLE
-
-
-def along_null_space(J: Array, x: Array) -> Array:
-    """The part of x that J does not see."""
-    J = J[_alive(J)]
-    if not J.size:
-        return x
-    _, s, Vt = np.linalg.svd(J, full_matrices=False)
-    seen = Vt[s > NEGLIGIBLE * max(s[0], 1e-300)]
-    unseen: Array = x - seen.T @ (seen @ x)
-    return unseen
 
 
 def difference(system: System, start: Array, end: Array) -> Array:
@@ -177,7 +206,7 @@ def difference(system: System, start: Array, end: Array) -> Array:
 def yielding(closure: Closure, q: Array, rows: Any) -> Array:
     """How much a force along each of some rows accelerates each of them, the loops closed [1/kg or 1/(kg m²)]."""
     closure.gaps(q)
-    K, J = closure.kin.jacobian(rows), closure.kin.jacobian(closure.rows)
+    K, J = closure.kin.jacobian(rows), closure.gradients()
     H = closure.kin.inertia()
     count, parts = 0, []  # motions that the loops allow: those of each loop that shares no joint with another
     for own, columns in clusters(J):
@@ -194,30 +223,69 @@ def yielding(closure: Closure, q: Array, rows: Any) -> Array:
     return 0.5 * (moved + moved.T)
 
 
-def clusters(J: Array) -> list[tuple[Any, Any]]:
-    """Rows of J and columns that have to do with each other; a column that no row has is alone.
+def idle_rows(system: System, q: Array) -> Any:
+    """Which rows no motion of the tree changes by more than rounding of the model's numbers.
 
-    Dense algebra takes the cube of the size: loops that share no joint are better looked at one by one.
+    A row in joint space is an analytic function of the coordinates: if it vanishes at a few random poses, it vanishes
+    everywhere. Planar mechanisms built from spatial joints are full of such rows; joints whose axes should be parallel
+    but are written with six to ten digits leave that much of them [rad, or m in sizes of the loop].
     """
-    leader = list(range(J.shape[1]))
+    kin = Kinematics(system)
+    kin.place(q)
+    sizes, strides = local_sizes(kin)
+    random = np.random.default_rng(0)
+    rows: Any = np.arange(len(kin.names))
+    moved = np.zeros(len(rows))
+    for _ in range(_POSES):
+        size = np.abs(kin.jacobian(rows) / sizes[rows, None] * strides).max(axis=1, initial=0.0)
+        moved[rows] = np.maximum(moved[rows], size)
+        rows = rows[moved[rows] <= ROOM]
+        if not len(rows):
+            break
+        kin.place(q + random.normal(size=len(q)))
+    return moved <= ROOM
 
-    def find(c: int) -> int:
-        while leader[c] != c:
-            leader[c] = c = leader[leader[c]]
-        return c
 
-    size = np.abs(J)
-    touched = [np.flatnonzero(line > NEGLIGIBLE * line.max(initial=0.0)).tolist() for line in size]
-    for columns in touched:
-        for c in columns[1:]:
-            leader[find(c)] = find(columns[0])
-    found: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for c in range(J.shape[1]):
-        found[find(c)][1].append(c)
-    for i, columns in enumerate(touched):
-        if columns:
-            found[find(columns[0])][0].append(i)
-    return [(np.array(rows, np.int64), np.array(columns, np.int64)) for rows, columns in found.values()]
+def local_sizes(kin: Kinematics) -> tuple[Array, Array]:
+    """Lengths at the pose that make rows and rates dimensionless: of each row the size of its loop [m], 1 for angles.
+
+    The size of a loop is how far its joints are from the one that closes it: a small mechanism on a large machine is
+    measured by itself. Sliding rates count in sizes of the largest loop that they are part of.
+    """
+    dofs, pairs = kin.tables.dofs, kin.constraints.pairs
+    slides = {int(v) for v, c in enumerate(kin.system.rates) if c.unit.startswith("m")}
+    sizes, strides, units = np.ones(len(kin.names)), np.ones(kin.system.nv), row_units(kin.system)
+    loops: dict[int, float] = {}
+    largest: dict[int, float] = {}
+    for i, row in enumerate(kin.constraints.rows):
+        pair = int(row["pair"])
+        if row["kind"] == COORDINATE:
+            continue
+        if pair not in loops:
+            loops[pair], rates = _loop_size(dofs, pairs[pair])
+            for rate in slides.intersection(rates):
+                largest[rate] = max(largest.get(rate, 0.0), loops[pair])
+        if units[i] == "m" and loops[pair] > 0.0:
+            sizes[i] = loops[pair]
+    for rate, size in largest.items():
+        strides[rate] = size if size > 0.0 else 1.0
+    return sizes, strides
+
+
+def _loop_size(dofs: Any, pair: Any) -> tuple[float, list[int]]:
+    """Distance of the farthest joint of a loop from the frames that close it [m]; rates of the joints in the loop."""
+    size, rates = 0.0, []
+    a, b = int(pair["a"]), int(pair["b"])
+    while a != b:  # up to where the paths to the root meet
+        from_a = b == 0 or (a != 0 and dofs["depth"][a] >= dofs["depth"][b])
+        d, r = (a, pair["r_A"]) if from_a else (b, pair["r_B"])
+        size = max(size, float(np.linalg.norm(dofs["r"][d] - r)))
+        rates.append(int(dofs["v"][d]))
+        if from_a:
+            a = int(dofs["parent"][a])
+        else:
+            b = int(dofs["parent"][b])
+    return size, rates
 
 
 def row_units(system: System) -> list[str]:
@@ -233,16 +301,6 @@ def row_units(system: System) -> list[str]:
         else:
             units.append("m")
     return units
-
-
-def null_space(A: Array, tolerance: float = NEGLIGIBLE) -> Array:
-    """Orthonormal columns that A takes to zero, up to a share of its largest singular value."""
-    A = A[_alive(A)]
-    if not A.size:
-        return np.eye(A.shape[1])
-    tall = len(A) > A.shape[1]
-    _, s, Vt = np.linalg.svd(np.linalg.qr(A).R if tall else A)
-    return Vt[int((s > tolerance * max(s[0], 1e-300)).sum()) :].T
 
 
 def loop_of(joints: Iterable[Joint], closing: Joint) -> list[str]:

@@ -13,18 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .closure import idle_rows
 from .errors import LinkworkError, nearest
 from .joints.base import BX, D, Joint
 from .kinematics import Kinematics
+from .rank import ROOM
 from .rotation import Array
 from .system import System
 from .tables import BALL_AXIS, COORDINATE, DISTANCE, DOT, LAW, NO_LAW, ROW, SLIDE, SPIN
 
 Indices = npt.NDArray[np.signedinteger[Any]]
 """Numbers of rows or coordinates."""
-
-RANK = 1e-9
-"""Singular values below this share of the largest count as zero; planar loops of spatial joints leave some 1e-16."""
 
 # Gaps count as closed below _CLOSED; where rounding stops the iterations earlier, below NEARLY (shares of the
 # mechanism's size, or radians).
@@ -52,13 +51,21 @@ class Linkage:
         """For every coordinate, the row that measures it."""
         self.pushes = self.places + count
         """For every coordinate, the row along which a force there pushes."""
-        self.hold = self.kin.hold
+        self.hold = self._said()
+        """Joint equations and couplings, less those that no motion changes."""
         self.length = _length(self.kin)
         metric = np.array([in_metres(self.kin.constraints, row) for row in rows], bool)
         self.row_scale = np.where(metric, 1.0 / self.length, 1.0)
         sliding = np.array([column.unit == "m/s" for column in self.system.rates], bool)
         self.rate_scale = np.where(sliding, self.length, 1.0)
         """What counts as one unit of each rate beside a radian: the size of the mechanism, for slides."""
+
+    def _said(self) -> Indices:
+        """Rows that hold something; those that are idle and closed but for rounded numbers contradict nothing."""
+        self.kin.place(self.system.q0)
+        idle = idle_rows(self.system, self.system.q0) & (np.abs(self.kin.gaps) <= ROOM)
+        said: Indices = self.kin.hold[~idle[self.kin.hold]]
+        return said
 
     def settle(self, q: Array) -> None:
         """Let couplings hold the joints in the relation that they are in at a pose."""
@@ -179,19 +186,11 @@ def coordinate_names(joints: Iterable[Joint]) -> list[str]:
     return [f"{joint.name}.{rate.removesuffix('_rate')}" for joint in joints for rate in joint.rates]
 
 
-def null_space(J: Array) -> Array:
-    """Orthonormal columns N with J N = 0."""
-    if not J.shape[0]:
-        return np.eye(J.shape[1])
-    _, s, Vt = np.linalg.svd(J)
-    return np.array(Vt[int((s > RANK * s.max(initial=0.0)).sum()) :].T)
-
-
 def _solve(A: Array, b: Array) -> Array:
     """The shortest x that brings A x nearest to b."""
     if not A.size:
         return np.zeros(A.shape[1])
-    return np.array(np.linalg.lstsq(A, b, rcond=RANK)[0])
+    return np.array(np.linalg.lstsq(A, b, rcond=ROOM)[0])
 
 
 def _with_coordinate_rows(system: System) -> System:

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .assemble import assemble
-from .closure import CLOSED, Closure, difference, null_space
+from .closure import CLOSED, Closure, difference
+from .rank import ROOM, alive, null_space, rank_of
 from .rotation import Array
 from .system import System
 
-RANK = 1e-9
-"""Singular values below this share of the largest are zero."""
 _PROBES, _STRIDE = 4, 0.25  # poses tried, and how far apart [rad or sizes of the mechanism]
 _LARGE = 60  # coordinates beyond which fewer poses are tried
 _STUCK = 0.02  # a step along the loops that comes back to this share of itself was no motion
@@ -78,12 +77,15 @@ def _poses_nearby(closure: Closure, q: Array) -> Iterator[Array]:
     probes = _PROBES if len(q) < _LARGE else 1
     for _ in range(2 * probes):
         closure.gaps(here)
-        N = null_space(closure.jacobian(), RANK)
+        N = null_space(closure.jacobian())
         step = N @ random.normal(size=N.shape[1])
         step *= _STRIDE / np.abs(step).max()
         trial, gap = closure.close(closure.kin.moved(here, closure.reach * step))
         gone = np.abs(difference(closure.system, here, trial) / closure.reach).max()
-        if gap <= CLOSED and gone > _STUCK * _STRIDE:
+        if gap > CLOSED or gone <= _STUCK * _STRIDE:  # rows that contradict each other by their last digits
+            trial, gap = closure.settle_down(closure.kin.moved(here, closure.reach * step))
+            gone = np.abs(difference(closure.system, here, trial) / closure.reach).max()
+        if gap <= ROOM and gone > _STUCK * _STRIDE:
             here = trial
             yield here
         else:
@@ -96,11 +98,6 @@ def _poses_nearby(closure: Closure, q: Array) -> Iterator[Array]:
 def singular_values(closure: Closure, q: Array) -> Array:
     """Of the scaled Jacobian at a pose, largest first."""
     closure.gaps(q)
-    J = closure.jacobian()
-    J = J[np.abs(J).max(axis=1, initial=0.0) > 1e-12]
+    J = closure.dimensionless()
+    J = J[alive(J)]
     return np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(0)
-
-
-def rank_of(values: Array) -> int:
-    """How many singular values are not zero."""
-    return int((values > RANK * max(float(values.max(initial=0.0)), 1e-300)).sum())

@@ -119,5 +119,5 @@ def new_work(tables: Tables, constraints: Constraints) -> Work:
     return Work(
         np.zeros((n, int(tables.dofs["depth"].max(initial=0)) + 1)), np.zeros((14, m)), flag, np.zeros((8, n)), link,
         np.zeros((n, m)), np.zeros((n, m)), np.zeros(offsets[-1]), np.zeros(offsets[-1]),
-        np.array([np.inf, -1.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
+        np.array([np.inf, -1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
     )  # fmt: skip

@@ -112,7 +112,7 @@ def bring(
     places, rates = _read(linkage, wanted)
     loops = Loops(system)
     dofs = set().union(*(loops.of_coordinate(c) for c in (*places, *rates)))
-    hold = np.array(loops.around(dofs), np.int64)
+    hold = np.intersect1d(loops.around(dofs), linkage.hold).astype(np.int64)
     kept = linkage.jacobian(linkage.pushes[list(places)]) @ motion.v
     q = _led(linkage, motion.q, hold, places) if places else motion.q
     known = dict(zip(places, kept, strict=True)) | rates

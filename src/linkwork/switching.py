@@ -15,16 +15,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .closure import idle_rows
 from .coordinates.dynamics import body_pose
 from .item import GROUND
 from .joints import Joint
 from .kinematics import Kinematics
+from .rank import ROOM
 from .rotation import Array, Vector
 from .system import System
 from .tables import HOLD, SERVO_RATE, Tables
 
 # Eigenvalues of the scaled A = J H⁻¹ Jᵀ below this share of the largest belong to rows that repeat others.
-_REPEATED = 1e-12
+_REPEATED = ROOM * ROOM
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,7 @@ def blow(system: System, q: Array, v: Array, taking: Collection[str]) -> Blow:
     kept: Any = np.flatnonzero(held | ((rows["role"] == SERVO_RATE) & np.isinf(rows["strength"])))
     rotors: Any = np.flatnonzero(rows["inertia"] > 0.0)
     J, K = kin.jacobian(kept), kin.jacobian(rotors)
+    J[idle_rows(system, q)[kept]] = 0.0
     moments = _moments(system, kin, kept)
     H = kin.inertia()
     geared = rows["inertia"][rotors]

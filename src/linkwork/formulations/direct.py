@@ -300,6 +300,8 @@ def solve(tables, constraints, work, t, h, a, bounded, project):
     for i in range(rows.shape[0]):
         if rows[i].role == HOLD:
             hold(rows[i], work.row, work.flag, i, project)
+            if rows[i].mode == FREE:  # it follows from the others
+                work.flag[ON, i] = 0
         else:
             law(tables, constraints, work, i, t, h)
             pushed |= rows[i].force != 0.0
@@ -429,7 +431,7 @@ def _left_out(constraints, work):
     """
     rows, back = constraints.rows, 0
     for i in range(rows.shape[0]):
-        if rows[i].role == HOLD:
+        if rows[i].role == HOLD and rows[i].mode != FREE:
             inverse = work.row[PIVOT, i]
             replaced = abs(inverse * FLOOR * work.row[SCALE, i] - 1.0) < 1e-9  # by `solve_box`
             alive = 1 if inverse != 0.0 and not replaced else 0
@@ -557,8 +559,8 @@ def _set_modes(tables, constraints, t, event):
     for i in range(rows.shape[0]):
         row = rows[i]
         if row.role == HOLD:
-            row.mode = HELD
-        elif i == event and row.mode == HELD:  # its force is used up
+            continue
+        if i == event and row.mode == HELD:  # its force is used up
             row.mode = FREE if row.role == LIMIT else LOW if row.force < 0.0 else HIGH
         elif row.role == LIMIT:
             touching = row.phi <= NEAR or i == event
@@ -592,7 +594,7 @@ def _impact(tables, constraints, work, v, energy, t, event):
         row[WANT, i] = 0.0
         row[LO, i], row[HI, i] = -np.inf, np.inf
         if record.role == HOLD:
-            flag[ON, i] = 1
+            flag[ON, i] = 1 if record.mode != FREE else 0
             row[WANT, i] = -record.rate
         elif record.role == LIMIT:
             if record.phi <= NEAR or i == event:
@@ -632,7 +634,7 @@ def leap(tables, constraints, work, q, v, energy, delta, t, h):
     energy[1] += h * work.report[LOADS_DISSIPATED]
     set_targets(tables, constraints, t, h, 0.0)
     for i in range(rows.shape[0]):
-        flag[ON, i] = rows[i].active
+        flag[ON, i] = 0 if rows[i].role == HOLD and rows[i].mode == FREE else rows[i].active
         flag[SIDE, i] = HELD
         row[SOFT, i], row[LO, i], row[HI, i] = rows[i].soft, rows[i].lo, rows[i].hi
     solve_inward(tables.dofs, work.H, work.dof[FORCE])

@@ -56,12 +56,19 @@ from ..solvers.layout import (
     TRIAL,
     UNSETTLED,
     UNSETTLED_TIME,
+    WEAKEST,
+    WORN,
 )
 from ..tables import BALL, FRICTION, GIVEN, HELD, HOLD, LAW, LIMIT, LOW, SERVO_RATE
 from .direct import STOPPED, arrive, gather, leap, scale_pivots, solve
 
 EULER, RUNGE_KUTTA, ADAMS, ADAPTIVE, PROBE = range(5)
 """What a run does; PROBE only looks how large the diagonals of A are at a pose."""
+CHOOSE = 21
+"""A stretch of steps ended because the joint equations in use come near to following from each other, while there are
+others that they could be exchanged for: choose anew, and come again."""
+USED_UP = 0.05
+"""Share of its usual pivot below which a joint equation is to be exchanged; see CHOOSE."""
 # Rows of a tableau that are no stages: weights, times, error weights.
 WEIGHTS, TIMES, ERRORS = -3, -2, -1
 # Predictor and corrector may differ by this share of 1 + |v| before a Runge-Kutta step is taken instead.
@@ -438,6 +445,14 @@ def remind(constraints, motion, write):
 
 
 @kernel
+def _used_up(report):
+    """Whether joint equations are to be chosen anew."""
+    if report[WORN] > 0.0 and report[WEAKEST] > USED_UP:
+        report[WORN] = USED_UP
+    return report[WEAKEST] < report[WORN]
+
+
+@kernel
 def run_direct(
     tables, constraints, every_row, work, motion, clock, counts, tableau, stats, h, options, targets, out
 ):
@@ -475,6 +490,9 @@ def run_direct(
                     rest, crowd = h, 0
                 t += h - rest
                 ahead = h
+            if not begin and (integrator == ADAPTIVE or rest == h) and _used_up(work.report):
+                remind(constraints, motion, True)
+                return sample, CHOOSE
             sampling = not begin and sampling_due(constraints, t)
             whole, rest = rest, up_to_sample(constraints, t, rest)
             began, evaluations = cycles() if budgeted else 0, stats[EVALUATIONS]

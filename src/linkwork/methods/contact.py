@@ -23,7 +23,7 @@ from ..solvers.touch import CLUSTER, Reach
 from ..tables import Constraints, Tables
 from .base import NO_BUDGET, Method
 from .capabilities import WITH_CONTACT
-from .rows import Start, carry, ordered_rows, redundant_rows, settle
+from .rows import Start, carry, ordered_rows, settle
 from .switching import RowMethod
 from .touching import TouchArrays, touch_arrays
 
@@ -121,7 +121,7 @@ class ContactMethod(RowMethod):
 
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
-        self._redundant = redundant_rows(start)
+        self._redundant = start.dependence.names
         self._rows = ordered_rows(self.system, set(self._redundant))
         self._work = new_work(self._tables, self._rows.constraints)
         self._reach = _new_reach(

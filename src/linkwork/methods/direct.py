@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +11,9 @@ import numpy as np
 
 from ..closure import Closure, yielding
 from ..compile import Compiled
+from ..constrain import RowTable
 from ..contacts import may_touch
+from ..dependence import better_choice
 from ..elements.stiffness import slopes_of, soft_rows, too_stiff
 from ..formulations import stepping
 from ..integrate import dormand_prince, new_state, rk4
@@ -21,12 +24,12 @@ from ..order import new_work
 from ..rotation import Array
 from ..solvers import layout
 from ..switching import Attachment
-from ..tables import LIMIT
+from ..tables import FREE, HELD, HOLD, LIMIT, Constraints
 from .base import Method, samples
 from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
 from .explicit import ExplicitMethod
 from .options import DEFAULT_TOLERANCE, RowOptions, option
-from .rows import Start, ordered_rows, redundant_rows, settle
+from .rows import Start, ordered_rows, settle
 
 INTEGRATORS = {
     "adams": stepping.ADAMS,
@@ -36,6 +39,7 @@ INTEGRATORS = {
 }
 DEFAULT_SWEEPS = 100
 _PROBES = 3
+_LATER = 0.5  # how much smaller pivots must have become before another choice of rows is looked for again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,15 +107,65 @@ class DirectMethod(ExplicitMethod):
 
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
-        self._redundant = redundant_rows(start)
-        self._rows = ordered_rows(self.system, set(self._redundant))
+        self._rows = ordered_rows(self.system, set(start.dependence.idle))
         self._work = new_work(self._tables, self._rows.constraints)
         self._scale = self._probed()
 
     def _fill(self) -> None:
         super()._fill()
         self._work.row[layout.SCALE] = self._scale
+        others = set(self._start.dependence.others)
+        self._keep(np.array([i for i in self._held() if self._rows.names[i] not in others], np.int64))
+
+    def _held(self) -> Any:
+        """Joint equations and couplings, kept or not."""
+        return np.flatnonzero(self._constraints.rows["role"] == HOLD)
+
+    def _keep(self, chosen: Array) -> None:
+        """Solve for these joint equations; the others follow from them."""
+        rows, held = self._constraints.rows, self._held()
+        rows["mode"][held] = FREE
+        rows["mode"][chosen] = HELD
+        rows["active"][held] = rows["mode"][held] == HELD
         self._work.row[layout.USUAL] = 0.0
+        self._work.report[layout.WEAKEST] = 1.0
+        self._work.report[layout.WORN] = stepping.USED_UP if len(chosen) < len(held) else 0.0
+
+    def _choose_anew(self) -> None:
+        """Exchange joint equations that have come near to following from each other, if others are better here."""
+        system = dataclasses.replace(self.system, rows=self._rows)
+        chosen = better_choice(system, self.state.q, self._kept())
+        if chosen is not None:
+            self._keep(chosen)
+        else:  # no use to ask again before it is much worse
+            self._work.report[layout.WORN] = _LATER * self._work.report[layout.WEAKEST]
+
+    @property
+    def _redundant(self) -> tuple[str, ...]:  # type: ignore[override]
+        rows, names = self._constraints.rows, self._rows.names
+        out = np.flatnonzero((rows["role"] == HOLD) & (rows["mode"] == FREE))
+        return (*self._start.dependence.idle, *(names[i] for i in out))
+
+    def _kept(self) -> Any:
+        """Joint equations and couplings that are solved for."""
+        rows = self._constraints.rows
+        return np.flatnonzero((rows["role"] == HOLD) & (rows["mode"] == HELD))
+
+    def _carry(self, old: list[tuple[RowTable, Constraints]]) -> None:
+        chosen = self._kept()
+        super()._carry(old)
+        self._keep(chosen)
+
+    def take_over(self, other: Method) -> None:
+        chosen = self._kept()
+        super().take_over(other)
+        theirs = self._kept()
+        self._keep(theirs if len(theirs) == len(chosen) else chosen)
+
+    def _bring(self, values: Mapping[str, float]) -> None:
+        super()._bring(values)
+        if self._work.report[layout.WORN] > 0.0:
+            self._choose_anew()
 
     def _restore(self, attachment: Attachment, tree_q: Array) -> None:
         super()._restore(attachment, tree_q)
@@ -171,12 +225,17 @@ class DirectMethod(ExplicitMethod):
         self._options = np.array([code, bounded.any(), self._tolerance, ticks])
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
-        out = self._room(len(targets))
-        done, status = stepping.run_direct(
-            self._tables, self._constraints, self._every_row, self._work, self._motion, self.state.clock,
-            self.state.counts, self._tableau, self._stats, self._dt, self._options, np.array(targets, float), out,
-        )  # fmt: skip
-        return done, status, self._block(out)
+        out, wanted, done = self._room(len(targets)), np.array(targets, float), 0
+        while True:
+            reached, status = stepping.run_direct(
+                self._tables, self._constraints, self._every_row, self._work, self._motion, self.state.clock,
+                self.state.counts, self._tableau, self._stats, self._dt, self._options, wanted[done:],
+                layout.Samples(*(part[done:] for part in out)),
+            )  # fmt: skip
+            done += reached
+            if status != stepping.CHOOSE:
+                return done, status, self._block(out)
+            self._choose_anew()
 
     def change_step(self, dt: float) -> None:
         super().change_step(dt)

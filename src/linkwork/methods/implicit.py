@@ -26,7 +26,7 @@ from ..solvers.skyline import new_skyline
 from ..system import System
 from ..tables import COORDINATE, Constraints
 from .options import Options, option
-from .rows import Start, redundant_rows, settle, without_degenerate
+from .rows import Start, settle, without_degenerate
 from .sampled import SampledMethod
 
 TRAPEZOIDAL, ALPHA = "trapezoidal", "alpha"
@@ -151,7 +151,7 @@ class ImplicitMethod(SampledMethod):
         self._work = new_tree_step(self.system, self._rows.constraints)
         if self.name == "topological":
             rank = int((self._work.kept != m.SOFT).sum())
-            rank -= len(set(redundant_rows(start)) - set(self._degenerate))
+            rank -= len(set(start.dependence.names) - set(self._degenerate))
             self._part = new_partition(self._work.kept, self.system.nv, rank)
 
     def _fill(self) -> None:

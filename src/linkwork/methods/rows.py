@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
 from ..assemble import assemble
-from ..closure import clusters
+from ..closure import idle_rows
 from ..compile import Compiled
 from ..constrain import RowTable
 from ..coordinates.dynamics import body_pose, body_twist
-from ..coordinates.factor import project_row
 from ..coordinates.tree import place
+from ..dependence import Dependence, dependence
 from ..errors import LinkworkError, nearest
-from ..formulations.impulses import DEGENERATE
 from ..joints.base import AX, D
 from ..kernels.rows import measure
-from ..kinematics import Kinematics
-from ..mobility import analyse
 from ..model import Model
 from ..order import elimination_order, touched
 from ..rotation import Array, matrix, quaternion
@@ -29,9 +27,7 @@ from ..switching import Attachment, configured
 from ..system import System
 from ..tables import COORDINATE, DOT, HOLD, Constraints
 
-_PROBES = 4  # random poses at which rows are tried
 _CENTRED = 1e-12  # a body that floats this near to its centre of mass floats at it [m]
-_DEPENDENT = 1e-8  # sin² of the angle between a row and the others below which it follows from them
 
 
 class Start:
@@ -52,8 +48,8 @@ class Start:
             f"start: {gap.row.replace(': ', ' is beyond its ')} by {gap.size:.3g} {gap.unit}"
             for gap in assembly.beyond
         ]
-        self.notes = [*told, *(line for line in beyond if line not in told)]
-        """What assembly changed, in words."""
+        self.notes = [*told, *(line for line in beyond if line not in told), *self.dependence.notes]
+        """What assembly changed, and which joints do not quite fit, in words."""
         self.attachment = Attachment(_table(self.tree).attached)
         """Which switchable joints hold, and where."""
         self.system, self.q, self.v = self.tree, assembly.q, assembly.v
@@ -66,7 +62,13 @@ class Start:
         made = copy.copy(self)
         made.attachment, made.tree_q = attachment, tree_q
         made.tree, made.system = (configured(system, attachment) for system in (self.tree, self.system))
+        made.__dict__.pop("dependence", None)
         return made
+
+    @functools.cached_property
+    def dependence(self) -> Dependence:
+        """Joint equations that follow from others."""
+        return dependence(self.tree, self.tree_q)
 
 
 def _table(system: System) -> RowTable:
@@ -75,27 +77,12 @@ def _table(system: System) -> RowTable:
 
 
 def without_degenerate(system: System) -> tuple[RowTable, tuple[str, ...]]:
-    """The rows of a system less those that no motion of its tree can ever change, and the names of these.
-
-    A row in joint space is an analytic function of the coordinates: if it vanishes at a few random poses, it vanishes
-    everywhere. Planar mechanisms built from spatial joints are full of such rows.
-    """
+    """The rows of a system less those that no motion of its tree can ever change, and the names of these."""
     assert system.rows is not None
-    tables, constraints = system.fresh_tables(), system.rows.fresh()
-    rows = constraints.rows
-    moved = np.zeros(len(rows), bool)
-    x, random = np.zeros(system.nv), np.random.default_rng(0)
-    for _ in range(_PROBES):
-        q = np.array(system.q0)
-        q += random.normal(size=system.nq)
-        place(tables.dofs, tables.islands, q, np.zeros(system.nv))
-        measure(tables, constraints, q)
-        for i in range(len(rows)):
-            size = project_row(tables.dofs, constraints, rows[i], x)
-            moved[i] |= bool(np.abs(x).max(initial=0.0) > DEGENERATE * size)
+    idle = idle_rows(system, system.q0)
     names = system.rows.names
-    dead = tuple(name for name, alive in zip(names, moved, strict=True) if not alive)
-    return system.rows.chosen(np.flatnonzero(moved).tolist()), dead
+    dead = tuple(name for name, still in zip(names, idle, strict=True) if still)
+    return system.rows.chosen(np.flatnonzero(~idle).tolist()), dead
 
 
 def in_world_axes(system: System) -> System:
@@ -120,53 +107,6 @@ def in_world_axes(system: System) -> System:
     table = dataclasses.replace(whole, constraints=constraints, names=tuple(names))
     other = dataclasses.replace(system, rows=table.configured(system.rows.attached))
     return other if len(without_degenerate(other)[1]) >= len(without_degenerate(system)[1]) else system
-
-
-def redundant_rows(start: Start) -> tuple[str, ...]:
-    """Names of joint equations that follow from the others wherever the mechanism goes, as few as needed.
-
-    Judged in generalized coordinates, where only the joints that close loops have equations; in maximal ones those of
-    the tree are independent, so the same names are redundant there.
-    """
-    table, degenerate = without_degenerate(start.tree)
-    live = Kinematics(dataclasses.replace(start.tree, rows=table))
-    hold: Any = live.hold
-    random, scale = np.random.default_rng(0), np.zeros(len(hold))
-    for _ in range(_PROBES):
-        live.place(start.tree_q + random.normal(size=start.tree.nq))
-        scale = np.maximum(scale, np.linalg.norm(live.jacobian(hold), axis=1))
-    live.place(start.tree_q)
-    keep = independent(live.jacobian(hold) / scale[:, None])
-    if len(keep) < len(hold):  # the start may be singular: ask where it is not
-        live.place(analyse(start.tree, start.tree_q).pose)
-        keep = independent(live.jacobian(hold) / scale[:, None])
-    dropped = set(live.hold) - set(live.hold[keep])
-    return (*degenerate, *(table.names[i] for i in sorted(dropped)))
-
-
-def independent(J: Array) -> Array:
-    """Rows of J, of about unit size, that are independent and far from dependent; sorted."""
-    chosen = [rows[_independent(J[np.ix_(rows, columns)])] for rows, columns in clusters(J)]
-    return np.sort(np.concatenate([np.zeros(0, np.int64), *chosen]))
-
-
-def _independent(J: Array) -> Array:
-    """The same by Gram-Schmidt with pivoting, all rows at once."""
-    rest = J.copy()
-    size = np.einsum("ij,ij->i", rest, rest)
-    chosen: list[int] = []
-    for _ in range(min(J.shape)):
-        i = int(np.argmax(size))
-        if size[i] <= _DEPENDENT:
-            break
-        chosen.append(i)
-        u = rest[i] / np.sqrt(size[i])
-        along = rest @ u
-        hit = np.flatnonzero(along)  # few in long chains
-        rest[hit] -= np.outer(along[hit], u)
-        rest[i] = 0.0
-        size[hit] = np.einsum("ij,ij->i", rest[hit], rest[hit])
-    return np.array(sorted(chosen), np.int64)
 
 
 def ordered_rows(system: System, without: Collection[str]) -> RowTable:

@@ -28,6 +28,7 @@ from ..errors import LinkworkError
 from ..kernels.jit import COMPILED
 from ..kernels.rows import measure
 from ..model import Model
+from ..rank import ROOM
 from ..rotation import Array
 from ..spanning import FLOATING
 from ..system import System
@@ -37,8 +38,9 @@ from .basis import Basis
 from .links import body_numbers
 from .rows import rigid_products, satisfied_rows
 
-_NOTHING = 1e-9  # a gradient below this share of the largest is none
-_DEPENDENT = 1e-8  # sin² of the angle between a row and the others below which it follows from them
+# Sine of the angle between a row and the others below which it follows from them; rows and unknowns are in metres,
+# which costs a digit.
+_DEPENDENT = 10.0 * ROOM
 
 
 @dataclass(frozen=True)
@@ -258,14 +260,15 @@ def independent(first: Array, second: Array) -> tuple[np.ndarray, np.ndarray]:
     parts, basis = [], np.zeros((0, first.shape[1]))
     for rows in (first, second):
         size = np.linalg.norm(rows, axis=1)
-        unit = rows / np.maximum(size, _NOTHING * size.max(initial=1.0))[:, None]
+        idle = size <= ROOM * size.max(initial=1.0)  # but for the digits that the model is written with
+        unit = np.where(idle, 0.0, 1.0 / np.where(idle, 1.0, size))[:, None] * rows
         rest = unit - (unit @ basis.T) @ basis
         chosen: list[int] = []
         while len(chosen) < len(rows):
             left = np.einsum("ij,ij->i", rest, rest)
             left[chosen] = 0.0
             i = int(np.argmax(left))
-            if left[i] <= _DEPENDENT:
+            if left[i] <= _DEPENDENT * _DEPENDENT:
                 break
             chosen.append(i)
             u = rest[i] / np.sqrt(left[i])

@@ -34,9 +34,9 @@ RATE, BEGIN, END = range(3)
 STATS = 16
 
 # report
-SMALLEST, SMALLEST_ROW, SUPPLIED, DISSIPATED, LOADS_SUPPLIED, LOADS_DISSIPATED, WEAKEST = range(7)
-"""Smallest pivot against its row's scale, and that row; power by all and by loads alone [W];
-smallest pivot against its row's usual one."""
+SMALLEST, SMALLEST_ROW, SUPPLIED, DISSIPATED, LOADS_SUPPLIED, LOADS_DISSIPATED, WEAKEST, WORN = range(8)
+"""Smallest pivot against its row's scale, and that row; power by all and by loads alone [W]; smallest pivot against its
+row's usual one, and below which share other joint equations are to be chosen (0: never)."""
 
 # motion.y: each as (displacement, velocity, work, states of elements) or its derivative
 NOW, TRIAL, PAST, STAGE, LENGTH = 0, 1, 2, 6, 14

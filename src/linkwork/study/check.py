@@ -10,6 +10,7 @@ import numpy as np
 
 from ..assemble import Assembly, assemble
 from ..compile import Compiled
+from ..dependence import LOCKED, dependence
 from ..errors import LinkworkError, ModelError
 from ..item import GROUND
 from ..methods.capabilities import STIFF_SPRINGS
@@ -28,7 +29,7 @@ _LARGE, _SMALL = 10.0, 1e-3
 _SHOWN = 4  # loops that findings speak of; the rest is counted
 # What a model can do wrong: numbers without bound leave no singular values.
 _WRONG = (LinkworkError, np.linalg.LinAlgError)
-_NEARLY = 1e-5  # a locked mechanism this near to a freedom was probably meant to move
+_NEARLY = 1e-3  # a locked mechanism this near to a freedom was probably meant to move
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,8 @@ def _look_at_mechanism(checkup: Checkup, compiled: Compiled, test_run: bool) -> 
         checkup._fail(error, "mobility")
     if system is None or assembly is None:
         return
+    for misfit in dependence(system, assembly.q).misfits:
+        checkup.add("warning", "mobility", str(misfit))
     try:
         simulation = Simulation(compiled)
     except LinkworkError as error:
@@ -162,8 +165,9 @@ def _look_at_mechanism(checkup: Checkup, compiled: Compiled, test_run: bool) -> 
         checkup.add(level, where, what)
     if test_run and diagnosis is not None:
         trial, complaints = try_out(simulation, system, assembly.q, diagnosis.mobility.rank)
+        told = {*checkup.start, *(finding.what for finding in checkup.findings), LOCKED}
         for complaint in complaints:
-            if complaint not in checkup.start and " is beyond its " not in complaint:  # told already
+            if complaint not in told and " is beyond its " not in complaint:
                 checkup.add("warning", "test run", complaint)
         checkup.nearest_singular = trial
         if trial is not None and trial.near and not checkup.singular:

@@ -13,9 +13,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ..errors import LinkworkError
+from ..rank import ROOM
 from ..rotation import Array
 from .forces import NEARLY, Forces, Look, complementary, symmetric
-from .mechanism import RANK
 
 # The first trust region, and how far anything may go before it counts as running away [rad, or shares of its size].
 _RADIUS, _AWAY = 0.3, 1e6
@@ -187,7 +187,7 @@ class Descent:
         K = N.T @ self.forces.stiffness(q, equal, limits) @ N
         C = mech.row_scale[mech.limits, None] * (look.J_limits @ N)
         # Limits that carry load are kept by N, and no motion changes those that hang on them.
-        near = (limits == 0.0) & (np.abs(C / self._unit_lengths(N)).max(axis=1, initial=0.0) > RANK)
+        near = (limits == 0.0) & (np.abs(C / self._unit_lengths(N)).max(axis=1, initial=0.0) > ROOM)
         room = (mech.row_scale[mech.limits] * look.room)[near]
         local = _Local(K, N.T @ self.forces.inertia(q) @ N, N.T @ look.Q, C[near], room)
         has_potential = symmetric(K)
@@ -207,7 +207,7 @@ class Descent:
         J = np.concatenate([look.J, look.J_limits[carrying]])
         scale = mech.row_scale[rows]
         gap = np.concatenate([np.zeros(len(self.forces.equal)), look.room[carrying]])
-        step = np.linalg.lstsq(scale[:, None] * J * mech.rate_scale, -scale * gap, rcond=RANK)[0]
+        step = np.linalg.lstsq(scale[:, None] * J * mech.rate_scale, -scale * gap, rcond=ROOM)[0]
         back: Array = mech.rate_scale * step
         return back
 

@@ -9,9 +9,10 @@ import numpy as np
 from ..compile import Compiled
 from ..errors import LinkworkError, nearest
 from ..model import Model
+from ..rank import ROOM, null_space
 from ..rotation import Array
 from ..tables import BALL
-from .mechanism import RANK, Indices, Lost, Mechanism, null_space, velocity_servos
+from .mechanism import Indices, Lost, Mechanism, velocity_servos
 
 # Good enough if rounding allows no better: forces left over, as shares of those in play, and gaps, of the size.
 NEARLY = 1e-9
@@ -221,7 +222,7 @@ class Forces:
         rest = look.Q + look.J_limits.T @ limits
         equal = np.zeros(len(self.equal))
         if len(equal):
-            equal[:] = -np.linalg.lstsq(look.J.T, rest, rcond=RANK)[0]
+            equal[:] = -np.linalg.lstsq(look.J.T, rest, rcond=ROOM)[0]
         return equal, limits
 
 

@@ -12,12 +12,13 @@ import numpy.typing as npt
 from ..elements.respond import respond, settled
 from ..errors import LinkworkError
 from ..model import Model
+from ..rank import ROOM, null_space
 from ..record import Group, Record
 from ..rotation import Array
 from ..system import coordinate_columns, rate_columns
 from ..tables import SERVO_RATE
 from ..version import __version__
-from .mechanism import RANK, Lost, Mechanism, as_coordinates, null_space, velocity_servos
+from .mechanism import Lost, Mechanism, as_coordinates, velocity_servos
 from .motion import Motion, corners, prescribed
 
 # A rate below this share of the fastest one is rest: dry friction has no direction then.
@@ -306,7 +307,7 @@ class _Study:
         A, b = (B @ N).T, N.T @ needed
         if not A.size:
             return np.zeros(len(self.driven))
-        tau, _, rank, _ = np.linalg.lstsq(A, b, rcond=RANK)
+        tau, _, rank, _ = np.linalg.lstsq(A, b, rcond=ROOM)
         if rank < len(self.driven):
             self._undetermined = True
         left = A @ tau - b

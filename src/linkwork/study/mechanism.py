@@ -15,9 +15,10 @@ from ..elements.respond import bounded, respond, settled
 from ..errors import LinkworkError
 from ..joints.base import Joint
 from ..kernels.signal import signal_value
-from ..linkage import NEARLY, RANK, Indices, Linkage, Lost, in_metres, null_space
+from ..linkage import NEARLY, Indices, Linkage, Lost, in_metres
 from ..methods.capabilities import STUDIES, require
 from ..model import Model
+from ..rank import null_space
 from ..rotation import Array
 from ..tables import (
     FRICTION,
@@ -163,4 +164,4 @@ def velocity_servos(mechanism: Mechanism) -> list[int]:
     return [int(i) for i in np.flatnonzero(roles == SERVO_RATE)]
 
 
-__all__ = ["RANK", "Indices", "Lost", "Mechanism", "as_coordinates", "null_space", "velocity_servos"]
+__all__ = ["Indices", "Lost", "Mechanism", "as_coordinates", "velocity_servos"]

@@ -17,14 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from ..closure import Closure, loop_of, null_space
+from ..closure import Closure, loop_of
 from ..compile import Compiled, compile_model
 from ..coordinates.dynamics import body_pose
 from ..errors import LinkworkError
 from ..item import GROUND, Refers
 from ..joints import Joint
-from ..mobility import Mobility, analyse, rank_of
+from ..mobility import Mobility, analyse
 from ..model import Flat, Model
+from ..rank import null_space, rank_of
 from ..rotation import Array, matrix, quaternion
 from ..system import System
 from .loosen import LOOSER, Replacement, joint_axes, triple, with_changes
