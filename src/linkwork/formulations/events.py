@@ -22,7 +22,7 @@ _TOUCH = 1e-10  # a limit that is violated by more has been hit [rad or m]
 
 @kernel
 def remember(constraints, work):
-    """What may change its sign within a step, and its rate, at the start of it; see `measured`."""
+    """What may change its sign within the next step, and its rate, at the start of that; see `measured`."""
     rows = constraints.rows
     for i in range(rows.shape[0]):
         row = rows[i]

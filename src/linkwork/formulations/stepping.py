@@ -317,8 +317,6 @@ def _advance(
         stats[EULER_STEPS] += 1
         fresh, begin = False, True
     else:
-        if bounded:
-            remember(constraints, work)
         smooth = integrator == ADAMS and motion.tally[KNOWN] >= 4 and h == ahead
         low, high, search, before, at = 0.0, 1.0, 0, 0.0, 1.0
         while True:
@@ -387,6 +385,8 @@ def _advance(
             bounded,
         )
         stats[EVALUATIONS] += evaluations
+        if bounded:
+            remember(constraints, work)  # here, for a trial that is refused leaves rows elsewhere
         if unsettled != 0:
             if stats[UNSETTLED] == 0.0:
                 stats[UNSETTLED_TIME] = t + share * h
