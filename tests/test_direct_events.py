@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from linkwork import Sine, Table, scene
+from linkwork import Body, Hinge, Model, Sine, Table, scene
 from linkwork.drives import DCMotor, PositionServo, TorqueSource, VelocityServo
 from linkwork.scenes.crank_rocker import GEAR, IDLE, STALL, TIME_CONSTANT
 from one_dof import I, M, block, wheel
@@ -145,28 +145,79 @@ def test_friction_lets_go_when_it_is_overcome(method, integrator, h, turn):
     assert record.energy_drift < 1e-9
 
 
-@pytest.mark.parametrize("integrator", ["adams", "adaptive"])
-def test_friction_lets_go_when_it_is_overcome_where_a_step_ends(integrator):
-    test_friction_lets_go_when_it_is_overcome("simgc", integrator, 1e-3, 0.5)
+# On a step, a little before and behind one, and anywhere.
+phases = pytest.mark.parametrize("turn", [0.5, 0.5 - 1e-9, 0.5 + 1e-9, 0.5 + 1e-13, 0.5 - 3e-7, 0.50025])
 
 
-@pytest.mark.parametrize("integrator", ["adams", "adaptive"])
-def test_a_limit_is_pulled_open_where_a_step_ends(integrator):
-    test_a_limit_is_pulled_open_when_the_load_turns("simgc", integrator, 1e-3, 0.5)
+@exactly
+@phases
+@pytest.mark.parametrize("h", [1e-3, 5e-4])
+def test_friction_lets_go_when_it_is_overcome_where_a_step_ends(integrator, h, turn):
+    test_friction_lets_go_when_it_is_overcome("simgc", integrator, h, turn)
 
 
+@exactly
+@phases
+@pytest.mark.parametrize("h", [1e-3, 5e-4])
+def test_a_limit_is_pulled_open_where_a_step_ends(integrator, h, turn):
+    test_a_limit_is_pulled_open_when_the_load_turns("simgc", integrator, h, turn)
+
+
+@exactly
+@pytest.mark.parametrize("turn", [0.5, 0.5003])
+def test_two_joints_let_go_at_once(integrator, turn):
+    model = Model("wheels", gravity=(0.0, 0.0, 0.0))
+    for name in ("left", "right"):
+        model.add(Body(name, mass=1.0, inertia=(0.3, 0.4, I)))
+        model.add(Hinge(f"{name}_pin", "ground", name, friction=2.0))
+        rising = Table((0.0, 4 * turn), (0.0, 4.0))
+        model.add(TorqueSource(f"{name}_push", f"{name}_pin", command=2.0, signal=rising))
+    record = direct(model, "simgc", integrator=integrator).run(1.0, reactions=False)
+    late = np.maximum(record.time - turn, 0.0)
+    for name in ("left", "right"):
+        np.testing.assert_allclose(record[f"{name}_pin.angle_rate"], 1.0 / (turn * I) * late**2, atol=1e-9)
+    assert record.info["events"] == 2
+    assert record.info["steps_by_impulses"] == 0
+
+
+@exactly
 @pytest.mark.parametrize("over", [1e-6, 1e-7])
-def test_a_limit_is_not_passed_between_two_steps(over):
+def test_a_limit_is_not_passed_between_two_steps(integrator, over):
     # Thrown up so that it would turn a little above the limit: it hits at √(2 g over) and falls from there.
     worst = 0.0
     for phase in np.linspace(0.0, 1.0, 20):
         start = -1e-3 * phase * math.sqrt(2 * G * 0.2)
         speed = math.sqrt(2 * G * (0.2 + over - start))
-        simulation = direct(block(gravity=G, limits=(None, 0.2), position=start, velocity=speed), "simgc")
-        simulation.step(400)
-        fallen = simulation.time - (speed - math.sqrt(2 * G * over)) / G
-        worst = max(worst, abs(simulation["rail.travel"] - (0.2 - 0.5 * G * fallen**2)))
+        model = block(gravity=G, limits=(None, 0.2), position=start, velocity=speed)
+        record = direct(model, "simgc", integrator=integrator).run(0.4, every=0.4, reactions=False)
+        fallen = record.time[-1] - (speed - math.sqrt(2 * G * over)) / G
+        worst = max(worst, abs(record["rail.travel"][-1] - (0.2 - 0.5 * G * fallen**2)))
+        assert record.info["events"] == 1
     assert worst < 1e-9
+
+
+@exactly
+@pytest.mark.parametrize("short", [1e-6, 1e-9])
+def test_a_limit_that_is_just_not_reached_does_nothing(integrator, short):
+    for phase in np.linspace(0.0, 1.0, 5):
+        start = -1e-3 * phase * math.sqrt(2 * G * 0.2)
+        speed = math.sqrt(2 * G * (0.2 - short - start))
+        model = block(gravity=G, limits=(None, 0.2), position=start, velocity=speed)
+        record = direct(model, "simgc", integrator=integrator).run(0.4, every=0.4, reactions=False)
+        t = record.time[-1]
+        assert record["rail.travel"][-1] == pytest.approx(start + speed * t - 0.5 * G * t * t, abs=ROUNDING)
+        assert record.info["events"] == 0
+
+
+@pytest.mark.parametrize("integrator", ["adams", "rk4"])
+def test_a_bounce_shorter_than_a_step_is_seen(integrator):
+    # The last bounces take 3 ms, less than a step.
+    model = block(gravity=G, limits=(-0.2, None), restitution=0.5)
+    record = direct(model, "simgc", integrator=integrator, dt=8e-3).run(1.0, reactions=False)
+    places, _, hits = bouncing(record.time, 0.2, 0.5)
+    np.testing.assert_allclose(record["rail.travel"] + 0.2, places, atol=ROUNDING)
+    assert record.info["events"] == (hits <= 1.0).sum()
+    assert record.info["steps_by_impulses"] == 0
 
 
 @both

@@ -61,8 +61,9 @@ EULER, RUNGE_KUTTA, ADAMS, ADAPTIVE, PROBE = range(5)
 # Rows of a tableau that are no stages: weights, times, error weights.
 WEIGHTS, TIMES, ERRORS = -3, -2, -1
 # Fourth differences of accelerations against second ones from which Adams steps are no good: oscillations with
-# ω h > 0.72, while Adams is stable up to 0.9; and what changes velocities by less than a share of 1 + |v|, noise.
-_ROUGH, _NOISE = 0.5, 1e-9
+# ω h > 0.72, while Adams is stable up to 0.9.
+_ROUGH = 0.5
+_NOISE = 1e-9  # what rounding may change velocities by, as a share of 1 + |v|
 _LONGEST = 60  # stretch by Runge-Kutta where Adams steps are no good [steps]
 _EVENTS = 10  # in one step, before the rest of it is taken by impulses
 _LEAP = 1e-5  # how far the adaptive integrator goes by impulses where events crowd [s]
@@ -210,8 +211,10 @@ def _try_servos(constraints):
 
 
 @kernel
-def apart(work, motion, h, count):
+def apart(work, motion, h, count, noise):
     """Whether the past does not foretell the first `count` accelerations; if it does, work is corrected.
+
+    Changes of velocities by less than the share `noise` of 1 + |v| say nothing.
 
     In motion that the step resolves, differences of accelerations get smaller with their order: those of an
     oscillation by 2 sin(ω h/2) each. After a jump or a kink, and in what grows because the step is too large for it,
@@ -228,7 +231,7 @@ def apart(work, motion, h, count):
         fourth = abs(newest - 2.0 * middle + oldest)
         if not (
             fourth <= _ROUGH * max(abs(newest), abs(middle), abs(oldest))
-            or h * fourth <= _NOISE * (1.0 + abs(y[TRIAL, k]))
+            or h * fourth <= noise * (1.0 + abs(y[TRIAL, k]))
         ):
             return True
     for i in range(2):
@@ -323,7 +326,7 @@ def _advance(
             stats[EVALUATIONS] += _attempt(
                 tables, constraints, work, motion, tableau, t, share * h, ahead, smooth, stages, bounded
             )
-            if smooth and apart(work, motion, h, n):
+            if smooth and apart(work, motion, h, n, _NOISE):
                 falter(motion)
                 smooth = False
                 stats[REDONE] += 1
