@@ -3,7 +3,7 @@
 Every step ends on the constraints (`arrive`) with the accelerations there, which the next one begins with. In smooth
 motion one evaluation a step is enough: velocities by Adams-Bashforth, then positions by Adams-Moulton, both of order
 four; for oscillations that pair is stable up to ω h = 0.9 and never gains energy. Runge-Kutta steps begin it and
-take over wherever predictor and corrector differ too much. A joint that comes to rest against dry friction, or a
+take over wherever past accelerations do not foretell the next one. A joint that comes to rest against dry friction, or a
 limit that is hit, ends a step early: the moment is located, the mode of the row changes, and the rest of the step
 begins anew, so that order is kept between events. Where events crowd, what is left of the step is taken by impulses
 (semi-implicit Euler), which need no times.
