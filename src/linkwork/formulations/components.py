@@ -99,9 +99,6 @@ _NEXT, _PREPARE, _PLACED, _LOOK, _GATHERED, _DOWN, _TAKEN, _JUDGED, _SAMPLED = r
 # Corrections beyond these leave an error worth another round: gaps are of second order in the first [rad or m].
 _FINE_PLACE, _FINE_RATE, _FINEST = 1e-8, 1e-7, 1e-3
 _ROUNDS, _POLISH = 20, 4
-# What may change velocities without a word about smoothness, as a share of 1 + |v|: near singular positions
-# accelerations are good to so much, and stages of Runge-Kutta, which lie off the constraints, to less.
-_NOISE = 3e-6
 
 
 # --- the parts of a step ---
@@ -165,7 +162,7 @@ def _judge(h, motion, tableau, counts, control, plan, options, own, vote):
     vote[NEAR] = 1.0 / h.report[SMALLEST]
     if control[BEGIN] == 0 and control[ROUND] == 0:
         if control[SMOOTH] != 0:
-            vote[APART] = 1.0 if apart(h, motion, plan[LENGTH], own, _NOISE) else 0.0
+            vote[APART] = 1.0 if apart(h, motion, plan[LENGTH], own) else 0.0
         if integrator == ADAPTIVE:
             error = local_error(motion, tableau, plan[LENGTH], tolerance, own)
             vote[ERROR] = error if error < np.inf else np.inf  # also for NaN

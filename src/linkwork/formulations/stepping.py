@@ -3,10 +3,10 @@
 Every step ends on the constraints (`arrive`) with the accelerations there, which the next one begins with. In smooth
 motion one evaluation a step is enough: velocities by Adams-Bashforth, then positions by Adams-Moulton, both of order
 four; for oscillations that pair is stable up to ω h = 0.9 and never gains energy. Runge-Kutta steps begin it and
-take over wherever past accelerations do not foretell the next one. A joint that comes to rest against dry friction, or a
-limit that is hit, ends a step early: the moment is located, the mode of the row changes, and the rest of the step
-begins anew, so that order is kept between events. Where events crowd, what is left of the step is taken by impulses
-(semi-implicit Euler), which need no times.
+take over wherever past accelerations do not foretell the next one. A joint that comes to rest against dry friction,
+or a limit that is hit, ends a step early: the moment is located (`events`), the mode of the row changes, and the rest
+of the step begins anew, so that order is kept between events. Where events crowd, what is left of the step is taken by
+impulses (semi-implicit Euler), which need no times.
 """
 
 import numpy as np
@@ -63,7 +63,9 @@ WEIGHTS, TIMES, ERRORS = -3, -2, -1
 # Fourth differences of accelerations against second ones from which Adams steps are no good: oscillations with
 # ω h > 0.72, while Adams is stable up to 0.9.
 _ROUGH = 0.5
-_NOISE = 1e-9  # what rounding may change velocities by, as a share of 1 + |v|
+# What changes velocities by less in a step, as a share of 1 + |v|, says nothing of smoothness: near singular positions
+# accelerations are good to so much, and stages of Runge-Kutta, which lie off the constraints, to less.
+_NOISE = 3e-6
 _LONGEST = 60  # stretch by Runge-Kutta where Adams steps are no good [steps]
 _EVENTS = 10  # in one step, before the rest of it is taken by impulses
 _LEAP = 1e-5  # how far the adaptive integrator goes by impulses where events crowd [s]
@@ -211,10 +213,8 @@ def _try_servos(constraints):
 
 
 @kernel
-def apart(work, motion, h, count, noise):
+def apart(work, motion, h, count):
     """Whether the past does not foretell the first `count` accelerations; if it does, work is corrected.
-
-    Changes of velocities by less than the share `noise` of 1 + |v| say nothing.
 
     In motion that the step resolves, differences of accelerations get smaller with their order: those of an
     oscillation by 2 sin(ω h/2) each. After a jump or a kink, and in what grows because the step is too large for it,
@@ -231,7 +231,7 @@ def apart(work, motion, h, count, noise):
         fourth = abs(newest - 2.0 * middle + oldest)
         if not (
             fourth <= _ROUGH * max(abs(newest), abs(middle), abs(oldest))
-            or h * fourth <= noise * (1.0 + abs(y[TRIAL, k]))
+            or h * fourth <= _NOISE * (1.0 + abs(y[TRIAL, k]))
         ):
             return True
     for i in range(2):
@@ -326,7 +326,7 @@ def _advance(
             stats[EVALUATIONS] += _attempt(
                 tables, constraints, work, motion, tableau, t, share * h, ahead, smooth, stages, bounded
             )
-            if smooth and apart(work, motion, h, n, _NOISE):
+            if smooth and apart(work, motion, h, n):
                 falter(motion)
                 smooth = False
                 stats[REDONE] += 1
