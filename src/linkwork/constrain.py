@@ -53,6 +53,11 @@ class Column(NamedTuple):
     unit: str
 
 
+def without_addresses(rows: np.ndarray) -> np.ndarray:
+    """A view of rows less what belongs to one process alone: addresses of users' functions."""
+    return rows[[name for name in ROW.names or () if name != "function"]]
+
+
 @dataclass
 class RowTable:
     """Constraints with the names of their rows and of the drives that take commands."""

@@ -63,6 +63,7 @@ from .stepping import (
     adams,
     apart,
     combine,
+    falter,
     keep,
     leave_sample,
     local_error,
@@ -92,9 +93,9 @@ STIFF = 4
 """In options: 1 if rows look ahead by a step. What they do then is no derivative that Adams' method could use."""
 # vote: judgements of a step, the largest of all parts' counts
 APART, ERROR, MOVED, TURNED, BAD, CHANGED, NEAR = range(7)
-"""1 if predictor and corrector differ; local error against the tolerance; largest corrections; why to stop; 1 if what
-happened so far says nothing of what comes: more or fewer rows than before follow from the rest, or some are stiff; how
-near a singular position is, 1/sin²."""
+"""1 if the past does not foretell the accelerations; local error against the tolerance; largest corrections; why to
+stop; 1 if what happened so far says nothing of what comes: more or fewer rows than before follow from the rest, or some
+are stiff; how near a singular position is, 1/sin²."""
 VOTES = 7
 
 _NEXT, _PREPARE, _PLACED, _LOOK, _GATHERED, _DOWN, _TAKEN, _JUDGED, _SAMPLED = range(9)
@@ -365,6 +366,7 @@ def run_components(
             if vote[BAD] != OK:
                 return control[ROW], int(vote[BAD])
             if vote[APART] != 0.0:
+                falter(motion)
                 control[SMOOTH], control[STEP_STAGE], control[PHASE] = 0, 1, _PREPARE
                 stats[REDONE] += 1
                 continue

@@ -391,7 +391,8 @@ def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event
     """Bring a state onto the constraints, decide what bounded rows do, and evaluate it.
 
     fresh: the state has been evaluated already. begin: no step led here, or row `event` (-1 for none) stops or is
-    hit: modes are found anew and impacts happen. Returns (1 if a mode changed, evaluations, 1 if it did not settle).
+    hit: modes are found anew and impacts happen; if that row is kept, it is let go, and nothing else happens.
+    Returns (1 if a mode changed, evaluations, 1 if it did not settle).
     """
     changed, evaluations = 0, 0
     for _ in range(_ROUNDS):
@@ -400,10 +401,13 @@ def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event
             evaluations += 1
             if begin:
                 changed = 1
-                if _impact(tables, constraints, work, v, energy, t, event):
-                    continue
-                take_samples(tables, constraints, t)
-                _set_modes(tables, constraints, t, event)
+                if event >= 0 and constraints.rows[event].mode == HELD:
+                    _let_go(constraints.rows[event])
+                else:
+                    if _impact(tables, constraints, work, v, energy, t, event):
+                        continue
+                    take_samples(tables, constraints, t)
+                    _set_modes(tables, constraints, t, event)
                 begin = False
             solve(tables, constraints, work, t, h, a, bounded, True)
         fresh = False
@@ -550,6 +554,18 @@ def _settle(tables, constraints, work, a):
 
 
 # --- modes and impacts ---
+
+
+@kernel
+def _let_go(row):
+    """A kept row whose force has come to its bound opens, or slides the way it was pushed.
+
+    Nothing else is asked, for at that moment its force is still within its bound, to rounding.
+    """
+    if row.role == LIMIT:
+        row.mode = FREE
+    else:
+        row.mode = LOW if row.force < 0.0 else HIGH
 
 
 @woven

@@ -3,10 +3,10 @@
 Every step ends on the constraints (`arrive`) with the accelerations there, which the next one begins with. In smooth
 motion one evaluation a step is enough: velocities by Adams-Bashforth, then positions by Adams-Moulton, both of order
 four; for oscillations that pair is stable up to ω h = 0.9 and never gains energy. Runge-Kutta steps begin it and
-take over wherever predictor and corrector differ too much. A joint that comes to rest against dry friction, or a
-limit that is hit, ends a step early: the moment is located, the mode of the row changes, and the rest of the step
-begins anew, so that order is kept between events. Where events crowd, what is left of the step is taken by impulses
-(semi-implicit Euler), which need no times.
+take over wherever past accelerations do not foretell the next one. A joint that comes to rest against dry friction,
+or a limit that is hit, ends a step early: the moment is located (`events`), the mode of the row changes, and the rest
+of the step begins anew, so that order is kept between events. Where events crowd, what is left of the step is taken by
+impulses (semi-implicit Euler), which need no times.
 """
 
 import numpy as np
@@ -26,8 +26,6 @@ from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel, woven
 from ..kernels.math3 import quat_log, quat_mul, rotation_vector_rate
 from ..solvers.layout import (
-    BEGAN,
-    BEGAN_RATE,
     DISSIPATED,
     EULER_STEPS,
     EVALUATIONS,
@@ -36,10 +34,13 @@ from ..solvers.layout import (
     GAP_ROW,
     GAP_TIME,
     HEAD,
+    HI,
     KNOWN,
     LAST_EVALUATIONS,
     LAST_GAP,
+    LO,
     NOW,
+    ON,
     OVERRUNS,
     PAST,
     PAST_Q,
@@ -56,11 +57,14 @@ from ..solvers.layout import (
     TRIAL,
     UNSETTLED,
     UNSETTLED_TIME,
+    WAIT,
     WEAKEST,
     WORN,
+    P,
 )
-from ..tables import BALL, FRICTION, GIVEN, HELD, HOLD, LAW, LIMIT, LOW, SERVO_RATE
-from .direct import STOPPED, arrive, gather, leap, scale_pivots, solve
+from ..tables import BALL, GIVEN, HELD, HIGH, HOLD, LAW, LOW
+from .direct import arrive, gather, leap, scale_pivots, solve
+from .events import PEEK, first_event, measured, near_enough, remember
 
 EULER, RUNGE_KUTTA, ADAMS, ADAPTIVE, PROBE = range(5)
 """What a run does; PROBE only looks how large the diagonals of A are at a pose."""
@@ -71,14 +75,16 @@ USED_UP = 0.05
 """Share of its usual pivot below which a joint equation is to be exchanged; see CHOOSE."""
 # Rows of a tableau that are no stages: weights, times, error weights.
 WEIGHTS, TIMES, ERRORS = -3, -2, -1
-# Predictor and corrector may differ by this share of 1 + |v| before a Runge-Kutta step is taken instead.
-_APART = 1e-6
+# Fourth differences of accelerations against second ones from which Adams steps are no good: oscillations with
+# ω h > 0.72, while Adams is stable up to 0.9.
+_ROUGH = 0.5
+# What changes velocities by less in a step, as a share of 1 + |v|, says nothing of smoothness: near singular positions
+# accelerations are good to so much, and stages of Runge-Kutta, which lie off the constraints, to less.
+_NOISE = 3e-6
+_LONGEST = 60  # stretch by Runge-Kutta where Adams steps are no good [steps]
 _EVENTS = 10  # in one step, before the rest of it is taken by impulses
 _LEAP = 1e-5  # how far the adaptive integrator goes by impulses where events crowd [s]
 _SEARCHES = 8  # for the time of one event
-_STILL = 1e-11  # a located event is this near [m, rad, m/s or rad/s]
-_BARELY = 1e-9  # a force beyond its bound by this share of the largest is at it
-_TOUCH = 1e-10  # a limit that is violated by more has been hit [rad or m]
 
 
 # --- smooth motion: from the state, whose derivative is y[PAST], to the trial ---
@@ -160,7 +166,10 @@ def combine(motion, weights, count, h):
 
 @woven
 def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, stages, bounded):
-    """The trial h after the state, by Adams (smooth) or Runge-Kutta, evaluated; `ahead` is for stiff rows."""
+    """The trial h after the state, by Adams (smooth) or Runge-Kutta, evaluated; `ahead` is for stiff rows.
+
+    Returns the number of evaluations.
+    """
     y, q, n = motion.y, motion.q, motion.a.shape[0]
     if smooth:
         stages = 1
@@ -169,6 +178,7 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
         for i in range(y.shape[1]):
             y[STAGE, i] = y[newest, i]
     v = y[TRIAL, n : 2 * n]
+    evaluations = 0
     for s in range(1, stages + 1):
         last = s == stages
         if smooth:
@@ -177,13 +187,19 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
             combine(motion, tableau[WEIGHTS] if last else tableau[s], s, h)
         retract(tables.dofs, q[NOW], y[TRIAL], q[TRIAL])
         write_states(constraints, y[TRIAL], 2 * n + 2)
-        if last:
+        if bounded:
             _try_servos(constraints)
         # A stage at the end of the step is still before it, should a signal jump there; by so much that sums of times
         # show it, and so little that no order of convergence does.
         share = 1.0 if last else min(tableau[TIMES, s], 1.0 - 1e-9)
-        gather(tables, constraints, work, q[TRIAL], v, t + share * h)
-        solve(tables, constraints, work, t + share * h, ahead, motion.a, bounded, last)
+        while True:
+            gather(tables, constraints, work, q[TRIAL], v, t + share * h)
+            solve(tables, constraints, work, t + share * h, ahead, motion.a, bounded, last)
+            evaluations += 1
+            if (
+                last or not bounded or not _overstrained(constraints, work)
+            ):  # of the last one `arrive` takes care
+                break
         if not smooth:
             stage = y[STAGE + s]
             local_rate(tables.dofs, q[TRIAL], y[TRIAL], v, stage)
@@ -191,6 +207,19 @@ def _attempt(tables, constraints, work, motion, tableau, t, h, ahead, smooth, st
                 stage[n + i] = motion.a[i]
             stage[2 * n], stage[2 * n + 1] = work.report[SUPPLIED], work.report[DISSIPATED]
             read_flows(constraints, stage, 2 * n + 2)
+    return evaluations
+
+
+@kernel
+def _overstrained(constraints, work):
+    """Whether stiff servos would push with more than their strength; they are at it from now on."""
+    rows, found = constraints.rows, False
+    for i in range(rows.shape[0]):
+        within = work.row[LO, i] <= work.row[P, i] <= work.row[HI, i]
+        if rows[i].role == LAW and work.flag[ON, i] != 0 and not within:
+            rows[i].mode = LOW if work.row[P, i] < 0.0 else HIGH
+            found = True
+    return found
 
 
 @kernel
@@ -204,13 +233,25 @@ def _try_servos(constraints):
 
 @kernel
 def apart(work, motion, h, count):
-    """Whether the corrector of Adams-Moulton is far from the first `count` velocities; if not, work is corrected."""
+    """Whether the past does not foretell the first `count` accelerations; if it does, work is corrected.
+
+    In motion that the step resolves, differences of accelerations get smaller with their order: those of an
+    oscillation by 2 sin(ω h/2) each. After a jump or a kink, and in what grows because the step is too large for it,
+    fourth ones are as large as second ones. That holds for any size of the motion and of the step, so that a run at
+    half the step is by the same formulas, which it must be to converge evenly.
+    """
     y, n, head = motion.y, motion.a.shape[0], motion.tally[HEAD]
-    f0, f1, f2 = y[past(head, 0)], y[past(head, 1)], y[past(head, 2)]
+    f0, f1, f2, f3 = y[past(head, 0)], y[past(head, 1)], y[past(head, 2)], y[past(head, 3)]
     for i in range(count):
         k = n + i
-        corrected = y[NOW, k] + h / 24.0 * (9.0 * motion.a[i] + 19.0 * f0[k] - 5.0 * f1[k] + f2[k])
-        if not abs(corrected - y[TRIAL, k]) <= _APART * (1.0 + abs(corrected)):
+        newest = motion.a[i] - 2.0 * f0[k] + f1[k]
+        middle = f0[k] - 2.0 * f1[k] + f2[k]
+        oldest = f1[k] - 2.0 * f2[k] + f3[k]
+        fourth = abs(newest - 2.0 * middle + oldest)
+        if not (
+            fourth <= _ROUGH * max(abs(newest), abs(middle), abs(oldest))
+            or h * fourth <= _NOISE * (1.0 + abs(y[TRIAL, k]))
+        ):
             return True
     for i in range(2):
         k = 2 * n + i
@@ -218,6 +259,18 @@ def apart(work, motion, h, count):
             9.0 * work.report[SUPPLIED + i] + 19.0 * f0[k] - 5.0 * f1[k] + f2[k]
         )
     return False
+
+
+@kernel
+def falter(motion):
+    """Adams could not take this step: Runge-Kutta does, and begins a new past.
+
+    Where the first Adams step after that fails again, the motion is too fast for the step, and Runge-Kutta goes on for
+    longer and longer, so that it costs hardly more than Runge-Kutta alone.
+    """
+    tally = motion.tally
+    tally[WAIT] = min(2 * tally[WAIT] + 4, _LONGEST) if tally[KNOWN] == 4 else 0
+    tally[KNOWN] = -tally[WAIT]
 
 
 @kernel
@@ -264,77 +317,6 @@ def keep(constraints, work, motion, anew):
         q[newest + PAST_Q - PAST, i] = q[NOW, i]
 
 
-# --- events ---
-
-
-@kernel
-def _remember(constraints, work):
-    """What may change its sign within a step, and its rate, at the start of it; see `_measured`."""
-    rows = constraints.rows
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        if row.role == LIMIT or row.role == FRICTION or row.role == SERVO_RATE:
-            work.row[BEGAN, i], work.row[BEGAN_RATE, i] = _measured(row)
-
-
-@kernel
-def _measured(row):
-    """What changes its sign at an event of a row, positive before, and its rate where that is known.
-
-    Of a kept row what is left of its force, of an open limit its gap, of a sliding row its slip.
-    """
-    if row.mode == HELD:
-        if row.role == LIMIT:
-            return row.force, 0.0
-        return row.strength - abs(row.force), 0.0
-    if row.role == LIMIT:
-        return row.phi, row.rate
-    sign = 1.0 if row.mode == LOW else -1.0
-    return sign * (row.rate - row.goal), sign * (row.accel - row.push)
-
-
-@kernel
-def _first_event(constraints, work, h):
-    """Share of the step at which the first event happens, interpolated, and its row; (1, -1) for none."""
-    rows = constraints.rows
-    share, event, largest = 1.0, -1, 0.0
-    for i in range(rows.shape[0]):
-        largest = max(largest, abs(rows[i].force))
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        if row.role != LIMIT and ((row.role != FRICTION and row.role != SERVO_RATE) or row.strength == 0.0):
-            continue
-        end, end_rate = _measured(row)
-        begin, rate = work.row[BEGAN, i], work.row[BEGAN_RATE, i]
-        if row.mode == HELD:
-            # What is at its bound when a step begins is let go at its end.
-            if end >= -_BARELY * largest or begin <= 0.0:
-                continue
-            at = begin / (begin - end)
-        else:
-            if end >= (-_TOUCH if row.role == LIMIT else -STOPPED) or (row.role == LIMIT and row.rate >= 0.0):
-                continue
-            at = 0.0 if begin <= 0.0 else _root(begin, h * rate, end, h * end_rate)
-        if at < share or event < 0:
-            share, event = at, i
-    return share, event
-
-
-@kernel
-def _root(y0, s0, y1, s1):
-    """Where the cubic with ends y0 > 0 > y1 and slopes s0, s1 on [0, 1] crosses zero, by bisection."""
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        x = 0.5 * (low + high)
-        z = 1.0 - x
-        value = z * z * ((1.0 + 2.0 * x) * y0 + x * s0) + x * x * ((1.0 + 2.0 * z) * y1 - z * s1)
-        if value > 0.0:
-            low = x
-        else:
-            high = x
-    return high
-
-
 # --- a step ---
 
 
@@ -360,20 +342,20 @@ def _advance(
         stats[EULER_STEPS] += 1
         fresh, begin = False, True
     else:
-        if bounded:
-            _remember(constraints, work)
         smooth = integrator == ADAMS and motion.tally[KNOWN] >= 4 and h == ahead
         low, high, search, before, at = 0.0, 1.0, 0, 0.0, 1.0
         while True:
-            _attempt(tables, constraints, work, motion, tableau, t, share * h, ahead, smooth, stages, bounded)
-            stats[EVALUATIONS] += 1 if smooth else stages
+            stats[EVALUATIONS] += _attempt(
+                tables, constraints, work, motion, tableau, t, share * h, ahead, smooth, stages, bounded
+            )
             if smooth and apart(work, motion, h, n):
+                falter(motion)
                 smooth = False
                 stats[REDONE] += 1
                 continue
             if event < 0:
                 if bounded:
-                    share, event = _first_event(constraints, work, h)
+                    share, event, high = first_event(constraints, work, h)
                 if integrator == ADAPTIVE:
                     error = local_error(motion, tableau, h, tolerance, n)
                     factor = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2)) if error < np.inf else 0.1
@@ -383,16 +365,19 @@ def _advance(
                         refused = 1
                 if event < 0 or share == 0.0 or refused != 0:
                     break
-                before, at = _measured(constraints.rows[event])[0], 1.0
+                before, at = measured(constraints.rows[event])[0], 1.0
                 smooth = False
             else:
                 # Newton's method for the time of the event, kept within what is known.
-                value, rate = _measured(constraints.rows[event])
+                value, rate = measured(constraints.rows[event])
                 search += 1
-                enough = (
-                    _STILL if constraints.rows[event].mode != HELD else _BARELY * abs(work.row[BEGAN, event])
-                )
+                enough = near_enough(constraints, work, event)
+                if search == 1 and share == PEEK and value <= 0.0 and constraints.rows[event].mode == HELD:
+                    share = 0.0  # at its bound when the step began
+                    break
                 if abs(value) <= enough or search == _SEARCHES:
+                    if value > enough:
+                        event = -1  # not yet: the next part of the step begins nearer to it
                     break
                 if rate == 0.0:  # not known: by the line through the last two points
                     rate = (value - before) / (h * (share - at))
@@ -426,11 +411,13 @@ def _advance(
             bounded,
         )
         stats[EVALUATIONS] += evaluations
+        if bounded:
+            remember(constraints, work)  # here, for a trial that is refused leaves rows elsewhere
         if unsettled != 0:
             if stats[UNSETTLED] == 0.0:
                 stats[UNSETTLED_TIME] = t + share * h
             stats[UNSETTLED] += 1
-        keep(constraints, work, motion, changed != 0 or h != ahead)
+        keep(constraints, work, motion, changed != 0 or share < 1.0 or h != ahead)
     return share * h if refused == 0 else 0.0, factor, refused
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..closure import Closure, yielding
 from ..compile import Compiled
-from ..constrain import RowTable
+from ..constrain import RowTable, without_addresses
 from ..contacts import may_touch
 from ..dependence import better_choice
 from ..elements.stiffness import slopes_of, soft_rows, too_stiff
@@ -249,7 +249,7 @@ class DirectMethod(ExplicitMethod):
         constraints, motion = self._constraints, self._motion
         return {
             **super().memory(),
-            "rows": constraints.rows,
+            "rows": without_addresses(constraints.rows),
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
             "stats": self._stats,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..compile import Compiled
-from ..constrain import RowTable
+from ..constrain import RowTable, without_addresses
 from ..coordinates.tangent import SCRATCH
 from ..errors import UnsupportedError
 from ..formulations import implicit, topological
@@ -208,7 +208,7 @@ class ImplicitMethod(SampledMethod):
         constraints, path = self._constraints, self._path
         return {
             **super().memory(),
-            "rows": constraints.rows,
+            "rows": without_addresses(constraints.rows),
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
             "stats": self._stats,

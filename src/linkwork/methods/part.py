@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..constrain import RowTable
+from ..constrain import RowTable, without_addresses
 from ..elimination import Placement, new_hierarchy, row_ends, row_order
 from ..formulations import components, stepping
 from ..formulations.floating import look
@@ -229,7 +229,7 @@ class Part:
         """All that changes while it moves beside the rows, to be saved and written back in place."""
         motion = self.motion
         return {
-            "rows": self.constraints.rows,
+            "rows": without_addresses(self.constraints.rows),
             "coordinates": self.constraints.coords["value"],
             "commands": self.constraints.inputs,
             "stats": self.stats,

@@ -44,8 +44,9 @@ NOW, TRIAL, PAST, STAGE, LENGTH = 0, 1, 2, 6, 14
 # motion.q
 PAST_Q, LENGTH_Q = 2, 6
 # motion.tally
-KNOWN, STUCK, HEAD = range(3)
-"""Points of the past that are valid; events in a row without progress; where the newest of the past stands."""
+KNOWN, STUCK, HEAD, WAIT = range(4)
+"""Points of the past that are valid, below 1 while Adams steps have to wait; events in a row without progress; where
+the newest of the past stands; how long Adams steps had to wait the last time [steps]."""
 
 
 class Work(NamedTuple):
@@ -84,7 +85,7 @@ def new_motion(nq: int, nv: int, inputs: int, states: int) -> Motion:
         np.zeros((LENGTH_Q, nq)),
         np.zeros((LENGTH, 2 * nv + 2 + states)),
         np.zeros(nv),
-        np.zeros(3, np.int64),
+        np.zeros(4, np.int64),
         seen,
     )
 
