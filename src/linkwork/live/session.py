@@ -518,7 +518,7 @@ def _defaults(model: Compiled, scene: Scene | None, options: dict[str, Any]) -> 
     if any(isinstance(name, Options) for name in named):
         return chosen
     if "budget" in option_names(
-        way_for(model, *named).options
+        way_for(model, *named, chosen.get("dt", DEFAULT_DT)).options
     ):  # a step must not take longer than it simulates
         chosen.setdefault("budget", chosen.get("dt", DEFAULT_DT))
     return chosen

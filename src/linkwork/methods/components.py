@@ -128,7 +128,8 @@ class ComponentMethod(ExplicitMethod):
             if row["role"] == LAW and np.isfinite(row["strength"])
         }
         self._chatters = [name for name in stiff if name in bounded]
-        self._part.stiffen([name for name in stiff if name not in bounded])
+        self._implicit = tuple(name for name in stiff if name not in bounded)
+        self._part.stiffen(self._implicit)
 
     def reset(self) -> None:
         self._rewind()

@@ -13,14 +13,13 @@ from ..compile.colliders import may_touch
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable, without_addresses
 from ..compile.order import new_work
-from ..engine.elements.stiffness import slopes_of, soft_rows, too_stiff
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.solvers import layout
 from ..engine.steppers import stepping
 from ..engine.steppers.integrate import dormand_prince, new_state, rk4
 from ..engine.tables import FREE, HELD, HOLD, LIMIT, Constraints
-from ..mechanism.closure import Closure, yielding
 from ..mechanism.dependence import better_choice
+from ..mechanism.softness import softness
 from ..mechanism.switching import Attachment
 from ..model import Model
 from ..model.rotation import Array
@@ -212,13 +211,13 @@ class DirectMethod(ExplicitMethod):
     def _choose(self) -> None:
         """Which parts are too stiff for the step and taken implicitly, and what the kernel is told."""
         rows, h = self._constraints.rows, self._dt
-        rows["stiff"] = 0
+        rows["stiff"], self._implicit = 0, ()
         if not self.adaptive:
-            for name in _stiff_rows(self._start, h):
+            self._implicit = tuple(softness(self._start.tree, self._start.tree_q).implicit(h))
+            for name in self._implicit:
                 rows["stiff"][self._rows.names.index(name)] = 1
-        self._stiff = bool(rows["stiff"].any())
         code = INTEGRATORS[self._integrator]
-        if code == stepping.ADAMS and self._stiff:
+        if code == stepping.ADAMS and self._implicit:
             code = stepping.RUNGE_KUTTA
         bounded = (rows["role"] == LIMIT) | np.isfinite(rows["strength"])
         ticks = 0.0 if self._budget is None else self._budget * cycles_per_second()
@@ -276,15 +275,3 @@ class DirectMethod(ExplicitMethod):
         if self._integrator != "euler" and crowded:
             found.append(f"in {crowded} steps events crowded so much that they were taken at first order")
         return found
-
-
-def _stiff_rows(start: Start, h: float) -> list[str]:
-    """Springs, servos and motors too stiff to be stepped explicitly."""
-    assert start.tree.rows is not None
-    soft = soft_rows(start.tree.rows.constraints)
-    if not len(soft):
-        return []
-    closure = Closure(start.tree, start.tree_q)
-    mobility = yielding(closure, start.tree_q, soft)
-    slopes = slopes_of(closure.kin.tables, closure.kin.constraints, soft)
-    return [start.tree.rows.names[soft[k]] for k in too_stiff(slopes, mobility, h)]

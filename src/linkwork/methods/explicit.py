@@ -21,6 +21,8 @@ class ExplicitMethod(SampledMethod):
     _tolerance: float
     _budget: float | None
     """Time that a step should take at most [s]."""
+    _implicit: tuple[str, ...] = ()
+    """Rows of elements that are too stiff for the step: taken implicitly, at first order."""
     _redundant: tuple[str, ...]
     """Rows that follow from others wherever the mechanism goes."""
 
@@ -33,6 +35,7 @@ class ExplicitMethod(SampledMethod):
             "integrator": self._integrator,
             "tolerance": self._tolerance if self.adaptive else None,
             "budget": self._budget,
+            "implicit_elements": list(self._implicit),
         }
 
     def report(self) -> dict[str, Any]:

@@ -13,15 +13,16 @@ from typing import Any
 
 from ..compile.compiler import Compiled
 from ..compile.system import System
+from ..mechanism.softness import softness
 from ..model.errors import LinkworkError, UnsupportedError, nearest
-from .capabilities import CONTACT, LACKS, called, require
+from .capabilities import CONTACT, LACKS, STIFF_SPRINGS, called, require
 from .components import Components
 from .direct import Direct
 from .features import features
 from .implicit import Hybrid, Topological
 from .impulses import Impulses
 from .natural import Global
-from .options import GENERALIZED, MAXIMAL, Options, option_names
+from .options import ADAPTIVE, GENERALIZED, MAXIMAL, Options, option_names
 from .tree import Tree
 
 
@@ -71,6 +72,10 @@ _USUAL = ("tree", "simgc, direct")
 """Who is asked, in this order, if no method is named."""
 
 
+_STIFFENING = ("springs in joints", "springs", "bushings", "line functions")
+"""Features by which steps may be too long."""
+
+
 def methods() -> tuple[str, ...]:
     """Names of all methods."""
     return tuple(dict.fromkeys(way.method for way in WAYS))
@@ -91,8 +96,9 @@ def options_for(
     method: str | Options | None,
     solver: str | Options | None,
     given: Mapping[str, Any],
+    dt: float,
 ) -> Options:
-    """The options of the method that is meant, with all that they leave open chosen for the model.
+    """The options of the method that is meant, with all that they leave open chosen for the model and steps of dt [s].
 
     `given` are options by name, None for what is left open. Raises if something does not go together, or with the
     model.
@@ -102,7 +108,8 @@ def options_for(
     if options is None:
         assert not isinstance(method, Options)
         assert not isinstance(solver, Options)
-        way = way_for(model, method, solver)
+        adaptive = "tolerance" in given or given.get("integrator") == ADAPTIVE
+        way = way_for(model, method, solver, None if adaptive else dt)
         _refuse_foreign(way, given)
         options = way.options(**way.fixed, **given)
     if not isinstance(model, Compiled):
@@ -114,12 +121,15 @@ def options_for(
     return options.settled(touching)
 
 
-def way_for(model: Compiled | System, method: str | None, solver: str | None) -> Way:
-    """The way that names mean; if they leave it open, the usual one that can do the model."""
+def way_for(model: Compiled | System, method: str | None, solver: str | None, dt: float | None) -> Way:
+    """The way that names mean; if they leave it open, the usual one that can do the model in steps of dt [s].
+
+    None for steps that are as small as they need to be.
+    """
     _one_of("method", method, methods())
     _one_of("solver", solver, solvers())
     if method is None and solver is None:
-        return _usual_way(model)
+        return _usual_way(model, dt)
     found = ways_of(method=method or "simgc", solver=solver)
     if not found:
         own = ways_of(method=method)[0]
@@ -129,12 +139,22 @@ def way_for(model: Compiled | System, method: str | None, solver: str | None) ->
     return found[0]
 
 
-def _usual_way(model: Compiled | System) -> Way:
+def _usual_way(model: Compiled | System, dt: float | None) -> Way:
     ways = [next(way for way in WAYS if way.name == name) for name in _USUAL]
-    if isinstance(model, Compiled):
-        flat, spanning = model.flat, model.spanning
-        return next((way for way in ways if not features(flat, LACKS[way.name], spanning)), ways[-1])
-    return ways[0]
+    if not isinstance(model, Compiled):
+        return ways[0]
+    for way in ways[:-1]:
+        if not features(model.flat, LACKS[way.name], model.spanning):
+            stiff = STIFF_SPRINGS in LACKS[way.name] and dt is not None and _too_stiff(model, dt)
+            return ways[-1] if stiff else way
+    return ways[-1]
+
+
+def _too_stiff(model: Compiled, dt: float) -> bool:
+    """Whether explicit steps of dt [s] would diverge: for springs, dampers and functions along a line."""
+    if not features(model.flat, _STIFFENING):
+        return False
+    return dt > softness(model.rows, model.rows.q0).limit
 
 
 def _as_object(method: Any, solver: Any, given: Mapping[str, Any]) -> Options | None:

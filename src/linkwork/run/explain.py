@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-
+from ..compile.compiler import Compiled
 from ..compile.system import System
-from ..engine.coordinates.tree import inertia_shares
-from ..engine.loads import KIND_CODES, Spring
 from ..engine.steppers.implicit import NO_CONVERGENCE
 from ..engine.steppers.integrate import NOT_FINITE, TOO_SMALL, State
 from ..engine.steppers.topological import SINGULAR
+from ..mechanism.softness import softness
 from ..methods.base import Method
 from ..methods.capabilities import ADAPTIVE, STIFF_SPRINGS
 from ..methods.implicit import HALVINGS
-
-# Beyond these products of step and frequency (or decay) explicit methods are unstable (RK4: 2.8).
-_STABLE = 2.0
 
 
 class Stopped(Protocol):
@@ -29,6 +24,10 @@ class Stopped(Protocol):
 
     @property
     def system(self) -> System: ...
+
+    @property
+    def compiled(self) -> Compiled | None:
+        """The model, if the simulation was made of one."""
 
     @property
     def method(self) -> Method: ...
@@ -79,28 +78,12 @@ def _stiffest(simulation: Stopped) -> str:
     """The spring or damper that is too stiff for the step, judged by the inertia at the start."""
     if simulation.integrator == "adaptive" or simulation.method.has(STIFF_SPRINGS):
         return ""  # adaptive steps follow it; in the others springs and dampers are implicit
-    system, h = simulation.system, simulation.dt
-    tables = system.fresh_tables()
-    dofs, loads = tables.dofs, tables.loads
-    share, whole = np.zeros(system.nv), np.zeros(system.nv)
-    inertia_shares(dofs, tables.islands, system.q0, np.zeros(system.nv), share, whole)
-    found = []
-    for d in range(1, len(dofs)):
-        inverse = 1.0 / share[dofs["v"][d]]
-        name = system.dof_name(d).rsplit(".", 1)[0]
-        frequency = np.sqrt(dofs["stiffness"][d] * inverse)
-        found.append((h * frequency, f"the spring in joint '{name}'"))
-        found.append((h * dofs["damping"][d] * inverse, f"the damping in joint '{name}'"))
-    names = list(system.loads)
-    for i in np.flatnonzero(loads["kind"] == KIND_CODES[Spring]):
-        masses = [
-            dofs["mass"][link] for link in (loads["a"][i], loads["b"][i]) if link and dofs["mass"][link] > 0
-        ]
-        if masses:
-            stiffness, damping = loads["value"][i, :2]
-            found.append((h * np.sqrt(stiffness / min(masses)), f"load '{names[i]}'"))
-            found.append((h * damping / min(masses), f"load '{names[i]}'"))
-    number, what = max(found, default=(0.0, ""))
-    if number <= _STABLE:
+    compiled, h = simulation.compiled, simulation.dt
+    if compiled is None:
         return ""
-    return f"{what} is too stiff for dt = {h:g} s: take dt below {h * _STABLE / number:.2g} s, or 'adaptive'"
+    soft = softness(compiled.rows, compiled.rows.q0)
+    stiff = soft.implicit(h)
+    if h <= soft.limit or not stiff:
+        return ""
+    name, _, what = stiff[0].partition(": ")
+    return f"the {what} of '{name}' is too stiff for dt = {h:g} s: take dt below {soft.limit:.2g} s, or 'adaptive'"

@@ -94,7 +94,7 @@ class Simulation:
             "integrator": integrator, "tolerance": tolerance, "epsilon": epsilon, "iterations": iterations,
             "budget": budget, "erp": erp, "slop": slop, "sleep": sleep, "rho": rho,
         }  # fmt: skip
-        self.options = options_for(what, method, solver, given)
+        self.options = options_for(what, method, solver, given, float(dt))
         """Of the method, with all that was left open chosen."""
         self.dt = float(dt)
         self.tolerance = float(getattr(self.options, "tolerance", None) or DEFAULT_TOLERANCE)
@@ -116,6 +116,11 @@ class Simulation:
         centres = centres_of_mass(weights)
         kept = {name: parts for name, parts in centres.items() if name not in observer.frames.markers}
         observer.set_frames(dataclasses.replace(observer.frames, centres=kept))
+
+    @property
+    def compiled(self) -> Compiled | None:
+        """The model with all its tables; None for a simulation that was made of a system."""
+        return self._compiled
 
     @cached_property
     def stage(self) -> Stage | None:
