@@ -51,7 +51,7 @@ def one(*arrays):
 def tree_reactions(system, q, v, qdd, t):
     """By joint, from the recursion that knows open mechanisms alone."""
     observer = TreeObserver(system)
-    data = observer._joints((*one(t, q, v), np.zeros((1, 2))), np.zeros((1, 6)))
+    data = observer.observe((*one(t, q, v), np.zeros((1, 2))))
     np.testing.assert_allclose(data["accelerations"][0], qdd, rtol=1e-12)
     names = [joint.name for joint in system.joints.values() if joint.dofs]
     return {

@@ -125,8 +125,8 @@ class Observer(ABC):
     """What is recorded."""
     coordinates: Columns
     rates: Columns
-    accelerating: Columns = ()
-    transmitting: Sequence[str] = ()
+    accelerating: Columns | None = None
+    transmitting: Sequence[str] | None = None
     touching: Sequence[str] = ()
     report: Columns = ()
     states: Columns = ()

@@ -31,16 +31,19 @@ REACTIONS = ("forces", "torques")
 
 
 class Observed(Protocol):
-    """What a declaration may ask of a simulation: names (and units) of what it has; empty where it has none."""
+    """What a declaration may ask of a simulation: names (and units) of what it has.
+
+    None where its method does not know the quantity; empty where the model has nothing that would have it.
+    """
 
     frames: Frames
     bodies: Sequence[str]
     coordinates: Columns
     """Of joints."""
     rates: Columns
-    accelerating: Columns
+    accelerating: Columns | None
     """Rates whose accelerations are known."""
-    transmitting: Sequence[str]
+    transmitting: Sequence[str] | None
     """Joints whose reactions are known."""
     elements: Columns
     """Forces of drives, springs, bushings ..."""
@@ -123,8 +126,8 @@ class Stored:
     """Units, for readers."""
     about: str
     """What it is."""
-    columns: Callable[[Observed], Columns]
-    """Names and units for a simulation; none if it does not have the quantity."""
+    columns: Callable[[Observed], Columns | None]
+    """Names and units for a simulation; None if its records do without the group."""
     measure: Callable[[Sampled], Array]
     """Samples × columns."""
 
@@ -139,7 +142,7 @@ class Derived:
     about: str
     needs: tuple[str, ...]
     """Groups that it follows from."""
-    columns: Callable[[Frames], Columns]
+    columns: Callable[[Frames], Columns | None]
     measure: Callable[[MovingFrames], Sequence[Array]]
     """Blocks of columns, side by side."""
 
@@ -147,14 +150,18 @@ class Derived:
 def group_of(quantity: Stored | Derived, whose: Any) -> Group | None:
     """The group of a record that holds a quantity of an observer or of frames; None if there is none."""
     columns = quantity.columns(whose)
-    if not columns:
+    if columns is None:
         return None
     return Group(quantity.group, tuple(name for name, _ in columns), tuple(unit for _, unit in columns))
 
 
-def vectors(owners: Sequence[str], quantity: str, unit: str, axes: str = "xyz") -> Columns:
-    """Columns `<owner>.<quantity>.<axis>`."""
-    return [(f"{owner}.{quantity}.{axis}", unit) for owner in owners for axis in axes]
+def vectors(owners: Sequence[str] | None, quantity: str, unit: str, axes: str = "xyz") -> Columns | None:
+    """Columns `<owner>.<quantity>.<axis>`; None if nothing is known of owners."""
+    return (
+        None
+        if owners is None
+        else [(f"{owner}.{quantity}.{axis}", unit) for owner in owners for axis in axes]
+    )
 
 
 def derive(quantity: Derived, motion: MovingFrames, rows: int) -> Array:
@@ -182,9 +189,11 @@ def derivable(frames: Frames, have: Sequence[str]) -> dict[str, tuple[Derived, G
     return found
 
 
-def _acceleration(rate: str) -> str:
+def _accelerations(rates: Columns | None) -> Columns | None:
     """`pivot.angle_rate` => `pivot.angle_acceleration`, `ball.wx` => `ball.wx_acceleration`."""
-    return f"{rate.removesuffix('_rate')}_acceleration"
+    if rates is None:
+        return None
+    return [(f"{rate.removesuffix('_rate')}_acceleration", f"{unit}²") for rate, unit in rates]
 
 
 _MEAN = "of methods with impulses, the mean over the last step, not a number before the first"
@@ -214,7 +223,7 @@ STORED: list[Stored] = [
         "rad/s², m/s²",
         "their accelerations, where the method's own rates are those of joints: not `simmc`, `global`, `components`, "
         "nor with impulses",
-        lambda observer: [(_acceleration(name), f"{unit}²") for name, unit in observer.accelerating],
+        lambda observer: _accelerations(observer.accelerating),
         lambda sampled: sampled.a,
     ),
     Stored(
@@ -270,7 +279,7 @@ STORED: list[Stored] = [
         "`<marker>.position.x`, `.y`, `.z`",
         "m",
         "in the world",
-        lambda observer: vectors(list(observer.frames.markers), "position", "m"),
+        lambda observer: vectors(list(observer.frames.markers) or None, "position", "m"),
         lambda sampled: np.hstack(
             [sampled.frames.position(frame) for frame in sampled.frames.frames.markers.values()]
         ),
@@ -281,7 +290,7 @@ STORED: list[Stored] = [
         "`<joint>.angle_spring_force`, `.angle_friction_force`, `.angle_limit_force` ...",
         "N, N m",
         f"what elements exert, see below; {_MEAN}",
-        lambda observer: observer.elements,
+        lambda observer: observer.elements or None,
         lambda sampled: sampled.element_forces,
     ),
     Stored(
@@ -289,7 +298,7 @@ STORED: list[Stored] = [
         "`<actuator>.built_up`, `<cylinder>.pressure`, `<controller>.output` ...",
         "N, N m, Pa ...",
         "states that elements own, continuous and sampled",
-        lambda observer: observer.states,
+        lambda observer: observer.states or None,
         lambda sampled: sampled.states,
     ),
     Stored(
@@ -297,7 +306,7 @@ STORED: list[Stored] = [
         "`<body>.contact_force.x`, `.y`, `.z`, also of scenery",
         "N",
         "sum of all contacts on it, world axes; mean over the last step",
-        lambda observer: vectors(observer.touching, "contact_force", "N"),
+        lambda observer: vectors(observer.touching or None, "contact_force", "N"),
         lambda sampled: sampled.contact_forces,
     ),
     Stored(
@@ -329,7 +338,7 @@ STORED: list[Stored] = [
         "`solver.iterations`, `solver.gap`; with contact `contact.patches`, `contact.depth`",
         "1, m",
         "how the last step went: evaluations or iterations, largest gap of a joint, patches that touch, how deep",
-        lambda observer: observer.report,
+        lambda observer: observer.report or None,
         lambda sampled: sampled.report,
     ),
 ]
@@ -341,7 +350,7 @@ DERIVED: list[Derived] = [
         "m",
         "points that the user chose",
         _MOVES[:2],
-        lambda frames: vectors(list(frames.points), "position", "m"),
+        lambda frames: vectors(list(frames.points) or None, "position", "m"),
         lambda motion: [motion.position(frame) for frame in motion.frames.points.values()],
     ),
     Derived(
@@ -350,7 +359,7 @@ DERIVED: list[Derived] = [
         "1",
         "unit quaternions; of a point, that of its body",
         _MOVES[:2],
-        lambda frames: vectors(list(frames.fixed), "rotation", "1", "wxyz"),
+        lambda frames: vectors(list(frames.fixed) or None, "rotation", "1", "wxyz"),
         lambda motion: [motion.rotation(frame) for frame in motion.frames.fixed.values()],
     ),
     Derived(
@@ -359,7 +368,7 @@ DERIVED: list[Derived] = [
         "m/s",
         "world axes",
         _MOVES,
-        lambda frames: vectors(list(frames.fixed), "velocity", "m/s"),
+        lambda frames: vectors(list(frames.fixed) or None, "velocity", "m/s"),
         lambda motion: [motion.velocity(frame) for frame in motion.frames.fixed.values()],
     ),
     Derived(
@@ -368,7 +377,7 @@ DERIVED: list[Derived] = [
         "rad/s",
         "world axes",
         _MOVES,
-        lambda frames: vectors(list(frames.fixed), "angular_velocity", "rad/s"),
+        lambda frames: vectors(list(frames.fixed) or None, "angular_velocity", "rad/s"),
         lambda motion: [motion.angular_velocity(frame) for frame in motion.frames.fixed.values()],
     ),
     Derived(
@@ -377,7 +386,7 @@ DERIVED: list[Derived] = [
         "m/s²",
         "world axes, as of bodies",
         _SPEEDS_UP,
-        lambda frames: vectors(list(frames.fixed), "acceleration", "m/s²"),
+        lambda frames: vectors(list(frames.fixed) or None, "acceleration", "m/s²"),
         lambda motion: [motion.acceleration(frame) for frame in motion.frames.fixed.values()],
     ),
     Derived(
@@ -386,7 +395,7 @@ DERIVED: list[Derived] = [
         "rad/s²",
         "world axes, as of bodies",
         _SPEEDS_UP,
-        lambda frames: vectors(list(frames.fixed), "angular_acceleration", "rad/s²"),
+        lambda frames: vectors(list(frames.fixed) or None, "angular_acceleration", "rad/s²"),
         lambda motion: [motion.angular_acceleration(frame) for frame in motion.frames.fixed.values()],
     ),
     Derived(
@@ -395,7 +404,7 @@ DERIVED: list[Derived] = [
         "m",
         "centre of mass of the model and of each component",
         _MOVES[:2],
-        lambda frames: vectors(list(frames.centres), "position", "m"),
+        lambda frames: vectors(list(frames.centres) or None, "position", "m"),
         lambda motion: [motion.mean(parts, motion.position) for parts in motion.frames.centres.values()],
     ),
     Derived(
@@ -404,7 +413,7 @@ DERIVED: list[Derived] = [
         "m/s",
         "world axes",
         _MOVES,
-        lambda frames: vectors(list(frames.centres), "velocity", "m/s"),
+        lambda frames: vectors(list(frames.centres) or None, "velocity", "m/s"),
         lambda motion: [motion.mean(parts, motion.velocity) for parts in motion.frames.centres.values()],
     ),
     Derived(
@@ -413,7 +422,7 @@ DERIVED: list[Derived] = [
         "m/s²",
         "world axes, as of bodies",
         _SPEEDS_UP,
-        lambda frames: vectors(list(frames.centres), "acceleration", "m/s²"),
+        lambda frames: vectors(list(frames.centres) or None, "acceleration", "m/s²"),
         lambda motion: [motion.mean(parts, motion.acceleration) for parts in motion.frames.centres.values()],
     ),
 ]
