@@ -264,7 +264,7 @@ def test_loops_are_refused_by_name():
         (lambda m: Simulation(m).run(1.0, every=0.0015), r"every = 0\.0015 s is not a multiple of dt"),
         (
             lambda m: Simulation(m)["pivot.angel"],
-            r"no coordinate 'pivot\.angel' \(did you mean 'pivot\.angle'",
+            r"no signal 'pivot\.angel' \(did you mean 'pivot\.angle'",
         ),
     ],
 )
