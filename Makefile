@@ -42,7 +42,7 @@ format: $(STAMP)  ## Rewrite the sources in the project's style
 	$(BIN)/ruff format .
 
 bench: $(STAMP)  ## Measure the speed on trees of bodies
-	$(BIN)/linkwork bench tree
+	$(BIN)/python -m benchmarks tree
 
 pictures: $(STAMP)  ## Make the pictures of the README and the docs anew (needs Chromium)
 	$(BIN)/python docs/make_pictures.py
@@ -55,7 +55,7 @@ lock: $(UV)  ## Resolve all versions anew and write the lock files
 
 clean:  ## Remove results, builds and caches of tools (not .venv)
 	rm -rf out build dist htmlcov .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): pyproject.toml requirements-dev.lock | $(UV)
 	$(UV) pip install --compile-bytecode --python $(BIN)/python -r requirements-dev.lock

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from linkwork import Simulation, render, scene, show
+from linkwork.analysis.partition import partition
+from linkwork.analysis.partition_plot import plot_partition
 from linkwork.reproduce import reproduce
-from linkwork.study.partition import partition
-from linkwork.study.partition_plot import plot_partition
 
 FOLDER = Path(__file__).parent / "pictures"
 FLAGS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",

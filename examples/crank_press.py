@@ -3,8 +3,8 @@
 import numpy as np
 
 from linkwork import Spring, scene
-from linkwork.study.inverse import inverse
-from linkwork.study.statics import equilibrium
+from linkwork.analysis.inverse import inverse
+from linkwork.analysis.statics import equilibrium
 
 model = scene("crank_rocker")
 model.add(Spring("coil", "ground", "lever", at_a=(0.6, 0.3, 0), at_b=(0.3, 0.2, 0), stiffness=50))

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__
 
 _HOMES = {
-    "linkwork.elements": (
+    "linkwork.engine.elements": (
         "PID", "Actuator", "DCMotor", "HydraulicCylinder", "PositionServo", "Repeater", "TorqueSource",
         "VelocityServo",
     ),
-    "linkwork.errors": ("LinkworkError", "ModelError", "Problem", "SimulationError", "UnsupportedError"),
+    "linkwork.model.errors": ("LinkworkError", "ModelError", "Problem", "SimulationError", "UnsupportedError"),
     "linkwork.io": ("load_model", "save_model"),
-    "linkwork.joints": (
+    "linkwork.model.joints": (
         "Cylindrical", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld",
     ),
-    "linkwork.loads": ("BodyFunction", "Bushing", "Force", "JointFunction", "LineFunction", "Spring", "Torque"),
+    "linkwork.engine.loads": ("BodyFunction", "Bushing", "Force", "JointFunction", "LineFunction", "Spring", "Torque"),
     "linkwork.methods.components": ("Components",),
     "linkwork.methods.direct": ("Direct",),
     "linkwork.methods.implicit": ("Hybrid", "Topological"),
@@ -28,16 +28,16 @@ _HOMES = {
     "linkwork.model": (
         "Body", "Component", "Marker", "Material", "MaterialPair", "Model", "NoContact", "Scenery", "Sealed",
     ),
-    "linkwork.record": ("Record",),
-    "linkwork.rotation": ("about",),
+    "linkwork.results.record": ("Record",),
+    "linkwork.model.rotation": ("about",),
     "linkwork.scenes": ("scene",),
-    "linkwork.shapes": ("Box", "Capsule", "Cylinder", "HeightField", "Mesh", "Plane", "Sphere"),
-    "linkwork.signals": ("Sine", "Table"),
-    "linkwork.simulate": ("Simulation",),
-    "linkwork.study.check": ("check",),
-    "linkwork.study.inverse": ("inverse",),
-    "linkwork.study.statics": ("equilibrium",),
-    "linkwork.switching": ("JointChange",),
+    "linkwork.model.shapes": ("Box", "Capsule", "Cylinder", "HeightField", "Mesh", "Plane", "Sphere"),
+    "linkwork.model.signals": ("Sine", "Table"),
+    "linkwork.run.simulate": ("Simulation",),
+    "linkwork.analysis.check": ("check",),
+    "linkwork.analysis.inverse": ("inverse",),
+    "linkwork.analysis.statics": ("equilibrium",),
+    "linkwork.mechanism.switching": ("JointChange",),
     "linkwork.view.live": ("show",),
     "linkwork.view.render": ("render",),
 }  # fmt: skip
@@ -59,7 +59,10 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from .elements import (
+    from .analysis.check import check
+    from .analysis.inverse import inverse
+    from .analysis.statics import equilibrium
+    from .engine.elements import (
         PID,
         Actuator,
         DCMotor,
@@ -69,10 +72,9 @@ if TYPE_CHECKING:
         TorqueSource,
         VelocityServo,
     )
-    from .errors import LinkworkError, ModelError, Problem, SimulationError, UnsupportedError
+    from .engine.loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Spring, Torque
     from .io import load_model, save_model
-    from .joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
-    from .loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Spring, Torque
+    from .mechanism.switching import JointChange
     from .methods.components import Components
     from .methods.direct import Direct
     from .methods.implicit import Hybrid, Topological
@@ -80,15 +82,13 @@ if TYPE_CHECKING:
     from .methods.natural import Global
     from .methods.tree import Tree
     from .model import Body, Component, Marker, Material, MaterialPair, Model, NoContact, Scenery, Sealed
-    from .record import Record
-    from .rotation import about
+    from .model.errors import LinkworkError, ModelError, Problem, SimulationError, UnsupportedError
+    from .model.joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
+    from .model.rotation import about
+    from .model.shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
+    from .model.signals import Sine, Table
+    from .results.record import Record
+    from .run.simulate import Simulation
     from .scenes import scene
-    from .shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
-    from .signals import Sine, Table
-    from .simulate import Simulation
-    from .study.check import check
-    from .study.inverse import inverse
-    from .study.statics import equilibrium
-    from .switching import JointChange
     from .view.live import show
     from .view.render import render

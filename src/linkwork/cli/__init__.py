@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import LinkworkError
+from ..model.errors import LinkworkError
 from ..version import __version__
 from .common import app, errors, escape
 

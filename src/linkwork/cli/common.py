@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from ..errors import LinkworkError
+from ..model.errors import LinkworkError
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -102,7 +102,7 @@ def compiling(*, quiet: bool, always: bool = False) -> Iterator[None]:
 
 
 def _cold() -> bool:
-    from ..kernels.jit import cache_directory
+    from ..engine.kernels.jit import cache_directory
 
     where = cache_directory()
     return where is None or not any(where.glob("*/*run_*.nbi"))

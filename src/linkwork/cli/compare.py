@@ -24,7 +24,7 @@ from .common import (
 )
 
 if TYPE_CHECKING:
-    from ..study.compare import Comparison, Entry
+    from ..analysis.compare import Comparison, Entry
 
 _LONGEST = 2.0  # simulated time of scenes that go on for longer [s]
 _REASON = 150  # characters of a refusal
@@ -50,8 +50,8 @@ def compare(
     length = duration if duration is not None else min(_LONGEST, scene.duration if scene else _LONGEST)
     step = dt if dt is not None else (scene.dt if scene else 1e-3)
     with compiling(quiet=as_json):
-        from ..study.compare import compare as compare_methods
-        from ..study.compare_plot import plot_comparison
+        from ..analysis.compare import compare as compare_methods
+        from ..analysis.compare_plot import plot_comparison
     with progress_bar(f"comparing methods on {model.name}", quiet=as_json) as advance:
         found = compare_methods(model, duration=length, dt=step, progress=advance)
     if plot is not None:

@@ -1,4 +1,4 @@
-"""Commands about speed and papers: warmup, bench, reproduce."""
+"""Commands about speed and papers: warmup, reproduce."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from rich.table import Column
 from rich.table import Table as Grid
 
-from ..errors import LinkworkError
+from ..model.errors import LinkworkError
 from .common import AsJson, app, compiling, console, escape, need_folder, print_json, progress_bar, warm
 
 
@@ -19,11 +19,11 @@ def warmup(as_json: AsJson = False) -> None:
     """Compile all kernels ahead of time, so that the first run starts at once."""
     began = time.perf_counter()
     with compiling(quiet=as_json, always=True):
-        from ..kernels.jit import cache_directory
+        from ..engine.kernels.jit import cache_directory
         from ..methods.registry import WAYS
         from ..methods.tree import Tree
+        from ..run.simulate import Simulation
         from ..scenes import scene
-        from ..simulate import Simulation
 
         for integrator in Tree.integrators:
             warm(Simulation(scene("chain5"), method=Tree(integrator=integrator)))
@@ -37,28 +37,6 @@ def warmup(as_json: AsJson = False) -> None:
         console.print(f"compiled in {seconds:.1f} s, but no folder could be written to keep the result")
     else:
         console.print(f"ready in {seconds:.1f} s; kept in {where}", highlight=False)
-
-
-@app.command()
-def bench(
-    suite: Annotated[
-        str, typer.Argument(help="What to measure: tree, loops, contact, implicit, view or links.")
-    ] = "tree",
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Measure speed as ratios against other engines, interleaved in this process."""
-    from ..bench import SUITES
-
-    if suite not in SUITES:
-        raise LinkworkError(f"there is no benchmark '{suite}' (known: {', '.join(SUITES)})")
-    with progress_bar(f"benchmark {suite}", quiet=as_json) as advance:
-        result = SUITES[suite](quick=quick, progress=advance)
-    if as_json:
-        print_json(result.to_dict())
-    else:
-        for grid in result.tables():
-            console.print(grid)
 
 
 @app.command()

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import LinkworkError, nearest
+from ..model.errors import LinkworkError, nearest
 from .common import Settings, app, compiling, console, escape, find_subject, need_folder, progress_bar, warm
 
 if TYPE_CHECKING:
-    from ..record import Record
-    from ..stage import Stage
+    from ..results.record import Record
+    from ..stage.stage import Stage
 
 _RECORDS = (".h5", ".hdf5", ".part")
 _PICTURES = (".png",)
@@ -113,7 +113,7 @@ def _recorded(subject: str, settings: list[str] | None, duration: float | None) 
     """A record that was saved, and what is to be seen in it."""
     if settings or duration is not None:
         raise LinkworkError(f"{subject} is a record: --set and --time are for what is simulated anew")
-    from ..record import Record
+    from ..results.record import Record
     from ..view.motion import stage_in
 
     record = Record.load(subject)
@@ -134,8 +134,8 @@ def _simulated(
             raise LinkworkError(f"--at {moment:g} s is outside of the motion, which lasts {length:g} s")
         length = moment
     with compiling(quiet=False):
-        from ..simulate import Simulation
-        from ..stage import stage_of
+        from ..run.simulate import Simulation
+        from ..stage.stage import stage_of
 
         dt = found.dt if found else _USUAL_DT
         simulation = Simulation(model, method=found.method if found else None, dt=dt)

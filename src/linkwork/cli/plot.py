@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import LinkworkError, nearest
+from ..model.errors import LinkworkError, nearest
 from .common import AsJson, app, errors, escape, list_names, need_folder, print_json
 
 if TYPE_CHECKING:
-    from ..record import Record
+    from ..results.record import Record
 
 
 @app.command()
@@ -39,7 +39,7 @@ def plot(
     as_json: AsJson = False,
 ) -> None:
     """Plot signals of a record over time, or list what there is."""
-    from ..record import Record
+    from ..results.record import Record
 
     part = file.with_name(f"{file.name}.part")
     if not file.exists() and part.exists():

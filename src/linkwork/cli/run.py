@@ -9,7 +9,7 @@ import typer
 from rich.table import Column
 from rich.table import Table as Grid
 
-from ..errors import UnsupportedError
+from ..model.errors import UnsupportedError
 from .common import (
     AsJson,
     Settings,
@@ -27,7 +27,7 @@ from .common import (
 )
 
 if TYPE_CHECKING:
-    from ..record import Record
+    from ..results.record import Record
     from ..scenes import Scene
 
 
@@ -134,7 +134,7 @@ def run(
     if save is not None:
         need_folder(save)
     with compiling(quiet=as_json):
-        from ..simulate import Simulation
+        from ..run.simulate import Simulation
 
         simulation = Simulation(
             model,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import LinkworkError
+from ..model.errors import LinkworkError
 from .common import (
     AsJson,
     Settings,
@@ -23,7 +23,7 @@ from .common import (
 )
 
 if TYPE_CHECKING:
-    from ..study.partition import Group, Partition
+    from ..analysis.partition import Group, Partition
 
 
 @app.command()
@@ -46,7 +46,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """The doctor: mobility, redundant joints, start, stiff parts, suspicious masses; all at once, with what to do."""
-    from ..study.check import check as examine
+    from ..analysis.check import check as examine
 
     model, _ = find_subject(subject, settings)
     if partition_picture is not None:
@@ -55,7 +55,7 @@ def check(
         checkup = examine(model, test_run=test_run)
     divided = None
     if (partition or partition_picture is not None) and checkup.ok:
-        from ..study.partition import partition as divide
+        from ..analysis.partition import partition as divide
 
         divided = divide(model)
     if as_json:
@@ -86,7 +86,7 @@ def check(
         if divided and partition:
             _print_partition(divided)
     if divided and partition_picture is not None:
-        from ..study.partition_plot import plot_partition
+        from ..analysis.partition_plot import plot_partition
 
         plot_partition(divided, partition_picture)
         if not as_json:
@@ -98,7 +98,7 @@ def check(
 def _print_partition(found: Partition) -> None:
     from rich.tree import Tree
 
-    from ..study.partition import grouped
+    from ..analysis.partition import grouped
 
     def branch(group: Group, above: Tree | None) -> Tree:
         name = f"[dim]{escape(group.name)}[/]" if group.made else f"[bold]{escape(group.name)}[/]"
@@ -147,7 +147,7 @@ def statics(
         except ValueError:
             raise LinkworkError(f"--hold {text}: write NAME=NUMBER") from None
     with compiling(quiet=as_json):
-        from ..study.statics import equilibrium
+        from ..analysis.statics import equilibrium
 
         found = equilibrium(model, hold=held, stable=stable)
     if as_json:
@@ -174,8 +174,8 @@ def fuzz(
     if out is not None:
         need_folder(out / "failure")
     with compiling(quiet=as_json):
-        from ..study.fuzz import fuzz as examine_many
-        from ..study.fuzz import span, write_failure
+        from ..fuzz.fuzz import fuzz as examine_many
+        from ..fuzz.fuzz import span, write_failure
     with progress_bar("examining mechanisms", quiet=as_json) as advance:
         report = examine_many(
             count, seed, solver=solver, time_limit=time_limit, progress=advance,

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import LinkworkError
+from ..model.errors import LinkworkError
 from .common import Settings, app, compiling, console, errors, escape, find_settings
 
 Host = Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..compile import Compiled
+from ..compile.compiler import Compiled
 from ..methods.capabilities import IN_RANKS, require
 from ..methods.components import ComponentMethod
 from ..methods.part import Steps

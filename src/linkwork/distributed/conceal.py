@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..contacts import may_touch
-from ..errors import ModelError, Problem, nearest
+from ..compile.colliders import may_touch
 from ..io.kinds import file_types
-from ..item import GROUND, Item, Refers
 from ..methods.capabilities import SWITCHING
 from ..methods.features import features as found_in
 from ..model import Body, Component, Flat, Model
+from ..model.errors import ModelError, Problem, nearest
+from ..model.item import GROUND, Item, Refers
 from ..model.sealed import Port
 
 _KEPT = {Refers.BODY: "bodies", Refers.JOINT: "joints", Refers.MARKER: "markers"}

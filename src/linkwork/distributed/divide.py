@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..bisection import Weights, components, halves
-from ..errors import LinkworkError
-from ..partition import refine
-from ..subsystems import Subsystem, Tie
+from ..compile.bisection import Weights, components, halves
+from ..compile.partition import refine
+from ..compile.subsystems import Subsystem, Tie
+from ..model.errors import LinkworkError
 
 
 def divide(top: Subsystem, tied: Sequence[Tie], ranks: int) -> tuple[Subsystem, list[str]]:

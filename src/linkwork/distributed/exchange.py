@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..formulations import components
+from ..engine.solvers.layout import NOW, TRIAL
+from ..engine.steppers import components
 from ..methods.part import Crossing, Part
-from ..rotation import Array
-from ..solvers.layout import NOW, TRIAL
+from ..model.rotation import Array
 from .links import Link
 
 

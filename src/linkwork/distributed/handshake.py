@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..errors import LinkworkError
+from ..model.errors import LinkworkError
 from ..model.header import Header
 from ..version import __version__
 from .links import MAX_MESSAGE

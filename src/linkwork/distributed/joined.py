@@ -11,19 +11,19 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..elimination import Placement
-from ..errors import LinkworkError, PartLostError
-from ..integrate import OK
-from ..item import GROUND
-from ..joints import Hinge, Weld
+from ..compile.elimination import Placement
+from ..compile.subsystems import Subsystem
+from ..engine.steppers.integrate import OK
 from ..methods.base import Method
 from ..methods.capabilities import CHANGES
 from ..methods.components import ComponentMethod
 from ..methods.part import Steps
 from ..model import Body, Model
-from ..observe import Block
-from ..rotation import Array
-from ..subsystems import Subsystem
+from ..model.errors import LinkworkError, PartLostError
+from ..model.item import GROUND
+from ..model.joints import Hinge, Weld
+from ..model.rotation import Array
+from ..observe.observer import Block
 from .exchange import Line
 from .links import TIMEOUT, LinkLost
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from ..errors import LinkworkError
+from ..model.errors import LinkworkError
 from ..results.files import need
 from .lifeline import Lifeline
 from .links import TIMEOUT, LinkLost

@@ -16,7 +16,7 @@ import socket
 import threading
 from typing import Any
 
-from ..errors import LinkworkError
+from ..model.errors import LinkworkError
 
 _GRACE = 10.0
 """After the end of rank 0 another rank ends by itself, whatever it is doing [s]."""

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError
-from ..rotation import Array
+from ..model.errors import LinkworkError
+from ..model.rotation import Array
 
 NUMBERS, MESSAGE = 1, 2
 """Kinds of frames."""

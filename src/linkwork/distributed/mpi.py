@@ -2,7 +2,7 @@
 
 A call of MPI that waits for a rank that was killed waits for ever (mpich 5.0 tells nobody), and so does sending once
 its buffers are full. So nothing here blocks: a request is made and tried until it is done, and `lifeline` says
-whether waiting still makes sense. Trying is no slower than blocking calls are (`linkwork bench links`).
+whether waiting still makes sense. Trying is no slower than blocking calls are (`python -m benchmarks links`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rotation import Array
+from ..model.rotation import Array
 from .lifeline import Lifeline
 from .links import MAX_MESSAGE, MESSAGE, NUMBERS, TIMEOUT, Link, LinkLost, mismatch, pack
 

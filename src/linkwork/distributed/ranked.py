@@ -14,18 +14,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..compile import Compiled
-from ..coordinates.observe import read_joints
-from ..errors import UnsupportedError
-from ..formulations.components import BAD
+from ..compile.compiler import Compiled
+from ..compile.subsystems import Subsystem, borders, hierarchy, ties
+from ..engine.coordinates.observe import read_joints
+from ..engine.solvers import layout
+from ..engine.steppers.components import BAD
 from ..methods.capabilities import IN_RANKS, MOVED_FORCES, require
 from ..methods.components import ComponentMethod
 from ..methods.part import Crossing, Part, Steps
 from ..model import Model
-from ..observe import Block
-from ..rotation import Array
-from ..solvers import layout
-from ..subsystems import Subsystem, borders, hierarchy, ties
+from ..model.errors import UnsupportedError
+from ..model.rotation import Array
+from ..observe.observer import Block
 from .divide import divide
 from .exchange import Below, Line
 from .joined import COMPILING, JoinedMethod, ask, compile_first, contents, held

@@ -7,19 +7,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..compile import Compiled, compile_apart
-from ..elimination import Placement
-from ..errors import LinkworkError
+from ..compile.compiler import Compiled, compile_apart
+from ..compile.elimination import Placement
+from ..compile.partition import refine
+from ..compile.spanning import Edge
+from ..compile.subsystems import Subsystem, borders, hierarchy
 from ..methods.capabilities import WITH_SEALED_PARTS, require
 from ..methods.part import Crossing, Steps
 from ..methods.rows import Start
 from ..model import Model
+from ..model.errors import LinkworkError
+from ..model.rotation import Array
 from ..model.sealed import sealed_parts
-from ..observe import Block
-from ..partition import refine
-from ..rotation import Array
-from ..spanning import Edge
-from ..subsystems import Subsystem, borders, hierarchy
+from ..observe.observer import Block
 from .exchange import Below, Line
 from .handshake import call
 from .joined import COMPILING, JoinedMethod, ask, compile_first

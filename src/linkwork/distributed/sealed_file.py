@@ -19,11 +19,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from ..errors import LinkworkError, ModelError
 from ..io import dump_model, parse_model
-from ..item import explain
 from ..model import Component
+from ..model.errors import LinkworkError, ModelError
 from ..model.header import Header, PortPose
+from ..model.item import explain
 from ..results.files import atomic, need
 from ..version import __version__
 

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import LinkworkError
 from ..model import Component
+from ..model.errors import LinkworkError
 from ..model.header import Header
 from . import session
 from .handshake import welcome

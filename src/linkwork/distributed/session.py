@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import Compiled
-from ..errors import LinkworkError
-from ..formulations.components import BAD
+from ..compile.compiler import Compiled
+from ..compile.partition import refine
+from ..compile.subsystems import hierarchy, ties
+from ..engine.solvers import layout
+from ..engine.steppers.components import BAD
 from ..methods.capabilities import WITH_SEALED_PARTS, require
 from ..methods.part import Crossing, Steps
 from ..methods.rows import Start
 from ..model import Component, Model
+from ..model.errors import LinkworkError
 from ..model.header import Header
-from ..partition import refine
+from ..model.rotation import Array
 from ..results.files import need
-from ..rotation import Array
-from ..solvers import layout
-from ..subsystems import hierarchy, ties
 from .exchange import Above
 from .links import Link, LinkLost
 from .share import Share

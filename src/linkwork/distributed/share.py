@@ -12,19 +12,19 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from ..compile import Compiled, compile_apart
-from ..elimination import Placement
-from ..errors import LinkworkError
-from ..item import GROUND, Refers, Vector
+from ..compile.compiler import Compiled, compile_apart
+from ..compile.elimination import Placement
+from ..compile.scratch import Scratch, settable_forces
+from ..compile.subsystems import Border, Subsystem, Tie, borders
+from ..engine.solvers import layout
+from ..engine.solvers.hierarchy import FOREIGN, REMOTE
 from ..methods.capabilities import DISTANT_REPEATERS, IN_RANKS, refuse
 from ..methods.part import Part, Steps
 from ..methods.rows import settle
 from ..model import Body, Flat, Model
-from ..rotation import Array, matrix
-from ..scratch import Scratch, settable_forces
-from ..solvers import layout
-from ..solvers.hierarchy import FOREIGN, REMOTE
-from ..subsystems import Border, Subsystem, Tie, borders
+from ..model.errors import LinkworkError
+from ..model.item import GROUND, Refers, Vector
+from ..model.rotation import Array, matrix
 
 
 def stand_in(body: Body, mass: float = 0.0) -> Body:

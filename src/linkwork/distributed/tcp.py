@@ -7,9 +7,9 @@ import struct
 from time import perf_counter
 from typing import Any
 
-from ..address import parse_address
-from ..errors import LinkworkError, UnsupportedError
-from ..rotation import Array
+from ..model.address import parse_address
+from ..model.errors import LinkworkError, UnsupportedError
+from ..model.rotation import Array
 from .links import MAX_MESSAGE, MAX_NUMBERS, MESSAGE, NUMBERS, TIMEOUT, Link, LinkLost, mismatch, pack
 
 _HEAD = struct.Struct("<4sIQ")  # magic, kind, bytes that follow

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import Problem, nearest
+from ..model.errors import Problem, nearest
 from .yaml_source import Node
 
 

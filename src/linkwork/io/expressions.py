@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..errors import nearest
+from ..model.errors import nearest
 
 MAX_LENGTH = 500
 _MAX_DEPTH = 50

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
-from ..errors import ModelError, Problem, nearest
-from ..item import _shown
+from ..model.errors import ModelError, Problem, nearest
+from ..model.item import _shown
 from .entry import Entry
 from .kinds import SHELVES
 from .yaml_source import read_source

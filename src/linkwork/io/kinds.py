@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..elements import COUPLINGS, DRIVES
-from ..item import Item, _hints, field_names
-from ..joints import JOINTS
+from ..engine.elements import COUPLINGS, DRIVES
 from ..model import Body, Marker, Material, MaterialPair, NoContact, Scenery
+from ..model.item import Item, _hints, field_names
+from ..model.joints import JOINTS
 
 if TYPE_CHECKING:
-    from ..load import Load
+    from ..model.load import Load
 
 PLAIN: dict[str, type[Item]] = {
     cls.shelf: cls for cls in (Body, Scenery, Marker, Material, MaterialPair, NoContact)
@@ -49,7 +49,7 @@ def function_loads() -> set[str]:
 
 
 def _loads() -> dict[str, type[Load]]:
-    from ..loads import LOADS  # brings Numba along: only when a file has loads
+    from ..engine.loads import LOADS  # brings Numba along: only when a file has loads
 
     return LOADS
 

@@ -10,11 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..address import is_address
-from ..errors import LinkworkError, ModelError, Problem, nearest
-from ..item import GROUND, Item, Polar, Refers, _is_number, _plain, _shown, field_marks
 from ..model import Component, Instance, Model
+from ..model.address import is_address
 from ..model.component import past_ports
+from ..model.errors import LinkworkError, ModelError, Problem, nearest
+from ..model.item import GROUND, Item, Polar, Refers, _is_number, _plain, _shown, field_marks
 from ..model.sealed import Sealed
 from .entry import Entry
 from .expressions import ExpressionError, parameter_name

@@ -9,8 +9,8 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from ..item import GROUND, Item, _classes, _hints, _turn
 from ..model import Instance
+from ..model.item import GROUND, Item, _classes, _hints, _turn
 from ..model.sealed import Sealed
 from .files import VERSION
 from .kinds import PLAIN, TYPED, file_types

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from ..item import _is_number, _shown, explain, field_names
+from ..model.item import _is_number, _shown, explain, field_names
 from .entry import Entry
 from .expressions import ExpressionError, UnknownValueError, evaluate, is_expression, parameter_name
 from .files import Files

@@ -11,9 +11,9 @@ import typing
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import ModelError, Problem
-from ..item import Item, _hints
 from ..model import Component, Model
+from ..model.errors import ModelError, Problem
+from ..model.item import Item, _hints
 from ..model.sealed import Sealed
 from .files import MAX_NESTING, VERSION
 from .kinds import PLAIN, TYPED, file_types, function_loads

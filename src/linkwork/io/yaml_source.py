@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from ..errors import ModelError, Problem
+from ..model.errors import ModelError, Problem
 
 MAX_BYTES = 20_000_000
 """Largest file that is read or written."""

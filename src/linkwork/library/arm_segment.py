@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..elements import PositionServo, VelocityServo
-from ..errors import LinkworkError, nearest
-from ..joints import Hinge
+from ..engine.elements import PositionServo, VelocityServo
 from ..model import Body, Component
-from ..rotation import Vector, frame_from_axis, quaternion
-from ..shapes import Capsule, Cylinder
+from ..model.errors import LinkworkError, nearest
+from ..model.joints import Hinge
+from ..model.rotation import Vector, frame_from_axis, quaternion
+from ..model.shapes import Capsule, Cylinder
 
 DRIVES = ("none", "position", "velocity")
 

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from ..joints import Slider
 from ..model import Body, Component
-from ..rotation import Vector, frame_from_axis, quaternion
-from ..shapes import Cylinder
+from ..model.joints import Slider
+from ..model.rotation import Vector, frame_from_axis, quaternion
+from ..model.shapes import Cylinder
 
 
 def damper(
@@ -38,7 +38,7 @@ def damper(
     * lower_com, upper_com: how far the centres of mass are from the eyes, along the damper [m];
     * radius: of the lower tube, for pictures [m].
     """
-    from ..loads import Spring  # brings Numba along: only when it is built
+    from ..engine.loads import Spring  # brings Numba along: only when it is built
 
     length = math.dist(lower, upper)
     x, y, z = (float(end - start) for start, end in zip(lower, upper, strict=True))

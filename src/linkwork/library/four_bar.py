@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import atan2, cos, hypot, pi, sin
 
-from ..errors import LinkworkError
-from ..joints import Hinge
 from ..model import Body, Component
-from ..shapes import Box
+from ..model.errors import LinkworkError
+from ..model.joints import Hinge
+from ..model.shapes import Box
 
 Spot = tuple[float, float]
 

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from ..item import GROUND
-from ..joints import Hinge
 from ..model import Body, Component
-from ..rotation import Vector, about, frame_from_axis, quaternion
-from ..shapes import Box, Capsule, Cylinder, Shape
+from ..model.item import GROUND
+from ..model.joints import Hinge
+from ..model.rotation import Vector, about, frame_from_axis, quaternion
+from ..model.shapes import Box, Capsule, Cylinder, Shape
 
 ACROSS: Vector = (0.0, 1.0, 0.0)
 
@@ -42,7 +42,7 @@ def wheel_on_arm(
     * tyre_stiffness [N/m], tyre_damping [N s/m]: along x, y, z;
     * width: of the tyre, for pictures [m].
     """
-    from ..loads import Bushing  # brings Numba along: only when it is built
+    from ..engine.loads import Bushing  # brings Numba along: only when it is built
 
     part = Component("wheel_on_arm", ports=("arm", "wheel"))
     part.add(

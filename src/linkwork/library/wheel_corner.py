@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..joints import Hinge, Spherical
 from ..model import Component
-from ..rotation import Vector
+from ..model.joints import Hinge, Spherical
+from ..model.rotation import Vector
 from .damper import damper
 from .wheel import ACROSS, wheel_on_arm
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ..elements import Drive
+from ..engine.elements import Drive
 from ..model import Flat
-from ..signals import Sine, Table
+from ..model.signals import Sine, Table
 
 # Units of commands on joints that turn, and that slide.
 _UNITS = {"force": ("N m", "N"), "rate": ("rad/s", "m/s"), "place": ("rad", "m")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ..errors import LinkworkError
+from ..model.errors import LinkworkError
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}")
 

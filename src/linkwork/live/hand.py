@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import LinkworkError
-from ..loads import Force
+from ..engine.loads import Force
 from ..model import Flat, Model
 from ..model.edit import with_load
-from ..rotation import Array, Vector
-from ..simulate import Simulation
+from ..model.errors import LinkworkError
+from ..model.rotation import Array, Vector
+from ..run.simulate import Simulation
 
 NAME = "hand"
 # The spring of the hand swings what it holds at this frequency [Hz], with this share of critical damping.

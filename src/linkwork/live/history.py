@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..rotation import Array
+from ..model.rotation import Array
 
 _MOST = 4000  # samples kept of a signal
 

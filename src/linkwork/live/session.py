@@ -20,28 +20,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import Compiled
-from ..errors import LinkworkError, nearest
+from ..compile.compiler import Compiled
 from ..methods.capabilities import WITH_CONTACT
 from ..methods.options import DEFAULT_DT, Options, option_names
 from ..methods.registry import WAYS, way_for
 from ..methods.touching import TouchArrays
 from ..model import Model
 from ..model.edit import with_item
-from ..observe import Observer
-from ..parameters import Parameter, parameters, with_parameter
-from ..realtime import RealTime, Samples, Status
-from ..record import Record, RecordBuilder, matching
-from ..rotation import Array, Vector, matrix
+from ..model.errors import LinkworkError, nearest
+from ..model.rotation import Array, Vector, matrix
+from ..observe.observer import Observer
+from ..results.record import Record, RecordBuilder, matching
+from ..run.simulate import Simulation
 from ..scenes import Scene
-from ..simulate import Simulation
-from ..stage import Poses, Stage, stage_of
+from ..stage.bounds import extent
+from ..stage.stage import Poses, Stage, stage_of
 from ..version import __version__
-from ..view.bounds import extent
 from .drives import Lever, levers
 from .files import inside
 from .hand import Grip, Hand
 from .history import History
+from .parameters import Parameter, parameters, with_parameter
+from .realtime import RealTime, Samples, Status
 
 TRACE = 800  # points of a trace
 _TRACE_SPACING = 2e-3  # of the size of the model

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import LinkworkError
-from ..integrate import State
-from ..observe import Block, Observer
-from ..rotation import Array
-from ..scratch import Scratch
-from ..switching import JointChange
-from ..system import System, rate_columns
-from ..tables import Tables
+from ..compile.scratch import Scratch
+from ..compile.system import System, rate_columns
+from ..engine.steppers.integrate import State
+from ..engine.tables import Tables
+from ..mechanism.switching import JointChange
+from ..model.errors import LinkworkError
+from ..model.rotation import Array
+from ..observe.observer import Block, Observer
 from . import capabilities
 
 if TYPE_CHECKING:

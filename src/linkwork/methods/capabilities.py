@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..errors import UnsupportedError
+from ..compile.spanning import Spanning
 from ..model import Flat
-from ..spanning import Spanning
+from ..model.errors import UnsupportedError
 from .features import features
 
 WITH_CONTACT, IN_RANKS, WITH_SEALED_PARTS = "with contact", "in ranks", "with sealed parts"

@@ -8,18 +8,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compile import Compiled
-from ..elements.stiffness import slopes_of, soft_rows, too_stiff
-from ..elimination import Placement
+from ..compile.compiler import Compiled
+from ..compile.elimination import Placement
+from ..compile.partition import refine
+from ..compile.spanning import Edge
+from ..compile.subsystems import Subsystem, borders, hierarchy, ties, without_merged
+from ..engine.elements.stiffness import slopes_of, soft_rows, too_stiff
+from ..engine.tables import LAW
+from ..mechanism.switching import Attachment
 from ..model import Model
-from ..observe import Block, DirectObserver
-from ..partition import refine
-from ..providers import provider
-from ..rotation import Array
-from ..spanning import Edge
-from ..subsystems import Subsystem, borders, hierarchy, ties, without_merged
-from ..switching import Attachment
-from ..tables import LAW
+from ..model.providers import provider
+from ..model.rotation import Array
+from ..observe.observer import Block, DirectObserver
 from .explicit import ExplicitMethod
 from .options import DEFAULT_TOLERANCE, Options, option
 from .part import INTEGRATORS, Part, Relatives, Steps

@@ -7,20 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import Compiled
-from ..constrain import RowTable
-from ..contact.detect import PATCHES, SIDE, WANTED_PAIRS, enlarge_detection, make_detection
-from ..formulations import contact
-from ..integrate import new_state
-from ..kernels.clock import cycles_per_second
+from ..compile.compiler import Compiled
+from ..compile.constrain import RowTable
+from ..compile.order import new_work, touched
+from ..engine.contact.detect import PATCHES, SIDE, WANTED_PAIRS, enlarge_detection, make_detection
+from ..engine.kernels.clock import cycles_per_second
+from ..engine.solvers import layout
+from ..engine.solvers.subspace import make_subspace
+from ..engine.solvers.touch import CLUSTER, Reach
+from ..engine.steppers import contact
+from ..engine.steppers.integrate import new_state
+from ..engine.tables import Constraints, Tables
 from ..model import Model
-from ..observe import Block, ContactObserver
-from ..order import new_work, touched
-from ..rotation import Array
-from ..solvers import layout
-from ..solvers.subspace import make_subspace
-from ..solvers.touch import CLUSTER, Reach
-from ..tables import Constraints, Tables
+from ..model.rotation import Array
+from ..observe.observer import Block, ContactObserver
 from .base import NO_BUDGET, Method
 from .capabilities import WITH_CONTACT
 from .rows import Start, carry, ordered_rows, settle

@@ -9,22 +9,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..closure import Closure, yielding
-from ..compile import Compiled
-from ..constrain import RowTable
-from ..contacts import may_touch
-from ..dependence import better_choice
-from ..elements.stiffness import slopes_of, soft_rows, too_stiff
-from ..formulations import stepping
-from ..integrate import dormand_prince, new_state, rk4
-from ..kernels.clock import cycles_per_second
+from ..compile.colliders import may_touch
+from ..compile.compiler import Compiled
+from ..compile.constrain import RowTable, without_addresses
+from ..compile.order import new_work
+from ..engine.elements.stiffness import slopes_of, soft_rows, too_stiff
+from ..engine.kernels.clock import cycles_per_second
+from ..engine.solvers import layout
+from ..engine.steppers import stepping
+from ..engine.steppers.integrate import dormand_prince, new_state, rk4
+from ..engine.tables import FREE, HELD, HOLD, LIMIT, Constraints
+from ..mechanism.closure import Closure, yielding
+from ..mechanism.dependence import better_choice
+from ..mechanism.switching import Attachment
 from ..model import Model
-from ..observe import Block, DirectObserver
-from ..order import new_work
-from ..rotation import Array
-from ..solvers import layout
-from ..switching import Attachment
-from ..tables import FREE, HELD, HOLD, LIMIT, Constraints
+from ..model.rotation import Array
+from ..observe.observer import Block, DirectObserver
 from .base import Method, samples
 from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
 from .explicit import ExplicitMethod
@@ -249,7 +249,7 @@ class DirectMethod(ExplicitMethod):
         constraints, motion = self._constraints, self._motion
         return {
             **super().memory(),
-            "rows": constraints.rows,
+            "rows": without_addresses(constraints.rows),
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
             "stats": self._stats,

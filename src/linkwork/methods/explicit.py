@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..constrain import RowTable
-from ..solvers import layout
+from ..compile.constrain import RowTable
+from ..engine.solvers import layout
 from .sampled import SampledMethod
 
 # A gap worth a warning [m or rad]; sin² of the angle between constraints that counts as a singular position.
@@ -15,7 +15,7 @@ _GAP_BUDGET, _SINGULAR = 1e-8, 1e-6
 
 
 class ExplicitMethod(SampledMethod):
-    """A method of the direct solver or of components: statistics as in `solvers/layout.py`."""
+    """A method of the direct solver or of components: statistics as in `engine/solvers/layout.py`."""
 
     _integrator: str
     _tolerance: float

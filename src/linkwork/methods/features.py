@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from ..contacts import may_touch
-from ..drive import Drive
-from ..loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Load, Spring, Torque
+from ..compile.colliders import may_touch
+from ..compile.spanning import Edge, Spanning, spanning_tree
+from ..compile.welded import carriers, label, light_welds, too_light
+from ..engine.loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Load, Spring, Torque
 from ..model import Flat, Port
-from ..spanning import Edge, Spanning, spanning_tree
-from ..welded import carriers, label, light_welds, too_light
+from ..model.drive import Drive
 
 
 def features(

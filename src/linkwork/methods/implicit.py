@@ -8,23 +8,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compile import Compiled
-from ..constrain import RowTable
-from ..coordinates.tangent import SCRATCH
-from ..errors import UnsupportedError
-from ..formulations import implicit, topological
-from ..formulations.onto import NOW
-from ..integrate import new_state
-from ..kernels.clock import cycles_per_second
+from ..compile.compiler import Compiled
+from ..compile.constrain import RowTable, without_addresses
+from ..compile.order import elimination_order
+from ..compile.system import System
+from ..engine.coordinates.tangent import SCRATCH
+from ..engine.kernels.clock import cycles_per_second
+from ..engine.kernels.skyline import new_skyline
+from ..engine.solvers import multipliers as m
+from ..engine.solvers.partition import Partition, new_partition
+from ..engine.steppers import implicit, topological
+from ..engine.steppers.integrate import new_state
+from ..engine.steppers.onto import NOW
+from ..engine.tables import COORDINATE, Constraints
 from ..model import Model
-from ..observe import Block, DirectObserver, RowObserver
-from ..order import elimination_order
-from ..rotation import Array
-from ..solvers import multipliers as m
-from ..solvers.partition import Partition, new_partition
-from ..solvers.skyline import new_skyline
-from ..system import System
-from ..tables import COORDINATE, Constraints
+from ..model.errors import UnsupportedError
+from ..model.rotation import Array
+from ..observe.observer import Block, DirectObserver, RowObserver
 from .options import Options, option
 from .rows import Start, settle, without_degenerate
 from .sampled import SampledMethod
@@ -208,7 +208,7 @@ class ImplicitMethod(SampledMethod):
         constraints, path = self._constraints, self._path
         return {
             **super().memory(),
-            "rows": constraints.rows,
+            "rows": without_addresses(constraints.rows),
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
             "stats": self._stats,

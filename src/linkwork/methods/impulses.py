@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compile import Compiled
-from ..constrain import RowTable
-from ..contacts import may_touch
-from ..formulations.impulses import run_impulses, workspace
-from ..integrate import new_state
-from ..kernels.clock import cycles_per_second
+from ..compile.colliders import may_touch
+from ..compile.compiler import Compiled
+from ..compile.constrain import RowTable
+from ..engine.kernels.clock import cycles_per_second
+from ..engine.steppers.impulses import run_impulses, workspace
+from ..engine.steppers.integrate import new_state
 from ..model import Model
-from ..observe import Block, RowObserver
-from ..rotation import Array
+from ..model.rotation import Array
+from ..observe.observer import Block, RowObserver
 from .base import NO_BUDGET, Method
 from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
 from .options import RowOptions, option

@@ -8,17 +8,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..compile import Compiled
-from ..coordinates.natural_tangent import MOTION, Reach
-from ..coordinates.observe import read_joints
-from ..mobility import analyse
-from ..natural import NaturalTable, choose, natural_system
-from ..observe import Block, RowObserver
-from ..order import elimination_order
-from ..rotation import Array
-from ..solvers import multipliers as m
-from ..solvers.skyline import new_skyline
-from ..switching import Attachment, Blow, blow, tree_coordinates, tree_rates
+from ..compile.compiler import Compiled
+from ..compile.natural import NaturalTable, choose, natural_system
+from ..compile.order import elimination_order
+from ..engine.coordinates.natural_tangent import MOTION, Reach
+from ..engine.coordinates.observe import read_joints
+from ..engine.kernels.skyline import new_skyline
+from ..engine.solvers import multipliers as m
+from ..mechanism.mobility import analyse
+from ..mechanism.switching import Attachment, Blow, blow, tree_coordinates, tree_rates
+from ..model.rotation import Array
+from ..observe.observer import Block, RowObserver
 from .implicit import ImplicitMethod, ImplicitOptions
 from .rows import Start, floating
 

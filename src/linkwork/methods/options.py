@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from ..compile import Compiled
-from ..errors import LinkworkError, UnsupportedError, nearest
+from ..compile.compiler import Compiled
+from ..model.errors import LinkworkError, UnsupportedError, nearest
 from . import capabilities
 
 if TYPE_CHECKING:
-    from ..system import System
+    from ..compile.system import System
     from .base import Method
 
 DEFAULT_DT = 1e-3

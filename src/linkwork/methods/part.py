@@ -12,26 +12,18 @@ from typing import Protocol
 
 import numpy as np
 
-from ..constrain import RowTable
-from ..elimination import Placement, new_hierarchy, row_ends, row_order
-from ..formulations import components, stepping
-from ..formulations.floating import look
-from ..integrate import State, dormand_prince, new_state, rk4
-from ..kernels.clock import cycles_per_second
-from ..rotation import Array
-from ..solvers import layout
-from ..solvers.hierarchy import (
-    ARRIVED,
-    NODE_COLUMN,
-    NODE_D,
-    RANK,
-    ROW_BEGIN,
-    ROW_END,
-    go_up,
-)
-from ..solvers.passing import go_down
-from ..system import System
-from ..tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
+from ..compile.constrain import RowTable, without_addresses
+from ..compile.elimination import Placement, new_hierarchy, row_ends, row_order
+from ..compile.system import System
+from ..engine.kernels.clock import cycles_per_second
+from ..engine.solvers import layout
+from ..engine.solvers.hierarchy import ARRIVED, NODE_COLUMN, NODE_D, RANK, ROW_BEGIN, ROW_END, go_up
+from ..engine.solvers.passing import go_down
+from ..engine.steppers import components, stepping
+from ..engine.steppers.floating import look
+from ..engine.steppers.integrate import State, dormand_prince, new_state, rk4
+from ..engine.tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
+from ..model.rotation import Array
 
 INTEGRATORS = {
     "rk4": stepping.RUNGE_KUTTA,
@@ -229,7 +221,7 @@ class Part:
         """All that changes while it moves beside the rows, to be saved and written back in place."""
         motion = self.motion
         return {
-            "rows": self.constraints.rows,
+            "rows": without_addresses(self.constraints.rows),
             "coordinates": self.constraints.coords["value"],
             "commands": self.constraints.inputs,
             "stats": self.stats,

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..compile import Compiled
-from ..errors import LinkworkError, UnsupportedError, nearest
-from ..system import System
+from ..compile.compiler import Compiled
+from ..compile.system import System
+from ..model.errors import LinkworkError, UnsupportedError, nearest
 from .capabilities import CONTACT, LACKS, called, require
 from .components import Components
 from .direct import Direct

@@ -10,22 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from ..assemble import assemble
-from ..closure import idle_rows
-from ..compile import Compiled
-from ..constrain import RowTable
-from ..coordinates.dynamics import body_pose, body_twist
-from ..coordinates.tree import place
-from ..dependence import Dependence, dependence
-from ..errors import LinkworkError, nearest
-from ..joints.base import AX, D
-from ..kernels.rows import measure
+from ..compile.compiler import Compiled
+from ..compile.constrain import RowTable
+from ..compile.order import elimination_order, touched
+from ..compile.system import System
+from ..engine.coordinates.dynamics import body_pose, body_twist
+from ..engine.coordinates.tree import place
+from ..engine.kernels.rows import measure
+from ..engine.tables import COORDINATE, DOT, HOLD, Constraints
+from ..mechanism.assemble import assemble
+from ..mechanism.closure import idle_rows
+from ..mechanism.dependence import Dependence, dependence
+from ..mechanism.switching import Attachment, configured
 from ..model import Model
-from ..order import elimination_order, touched
-from ..rotation import Array, matrix, quaternion
-from ..switching import Attachment, configured
-from ..system import System
-from ..tables import COORDINATE, DOT, HOLD, Constraints
+from ..model.errors import LinkworkError, nearest
+from ..model.joints.base import AX, D
+from ..model.rotation import Array, matrix, quaternion
 
 _CENTRED = 1e-12  # a body that floats this near to its centre of mass floats at it [m]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..constrain import RowTable
-from ..rotation import Array
-from ..solvers import layout
-from ..tables import Constraints
+from ..compile.constrain import RowTable
+from ..engine.solvers import layout
+from ..engine.tables import Constraints
+from ..model.rotation import Array
 from .base import Method
 from .rows import carry
 from .switching import RowMethod

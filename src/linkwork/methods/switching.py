@@ -13,21 +13,31 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import Compiled
-from ..constrain import RowTable
-from ..coordinates.observe import read_joints
-from ..coordinates.tree import place
-from ..elements.respond import respond
-from ..errors import LinkworkError, nearest
-from ..integrate import OK
-from ..kernels.rows import measure
-from ..observe import Block, RowObserver
-from ..rotation import Array
-from ..scratch import Scratch, settable_forces
-from ..setting import Loops, Motion, bring
-from ..solvers import layout
-from ..switching import Attachment, Blow, Due, JointChange, blow, here, plan, tree_coordinates, tree_rates
-from ..tables import COORDINATE, HOLD, LAW, Constraints
+from ..compile.compiler import Compiled
+from ..compile.constrain import RowTable
+from ..compile.scratch import Scratch, settable_forces
+from ..engine.coordinates.observe import read_joints
+from ..engine.coordinates.tree import place
+from ..engine.elements.respond import respond
+from ..engine.kernels.rows import measure
+from ..engine.solvers import layout
+from ..engine.steppers.integrate import OK
+from ..engine.tables import COORDINATE, HOLD, LAW, Constraints
+from ..mechanism.setting import Loops, Motion, bring
+from ..mechanism.switching import (
+    Attachment,
+    Blow,
+    Due,
+    JointChange,
+    blow,
+    here,
+    plan,
+    tree_coordinates,
+    tree_rates,
+)
+from ..model.errors import LinkworkError, nearest
+from ..model.rotation import Array
+from ..observe.observer import Block, RowObserver
 from .base import Method
 from .capabilities import SWITCHING
 from .rows import Start, carry, floating, give_command

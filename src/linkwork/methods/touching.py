@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..contact.detect import PATCHES, POINTS, SIDE
-from ..rotation import Array
+from ..engine.contact.detect import PATCHES, POINTS, SIDE
+from ..model.rotation import Array
 
 if TYPE_CHECKING:
     from .contact import ContactMethod

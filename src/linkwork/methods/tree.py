@@ -8,14 +8,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compile import Compiled
-from ..coordinates.dynamics import derive
-from ..integrate import Tableau, dormand_prince, euler, new_state, rk4, run_adaptive, run_fixed
+from ..compile.compiler import Compiled
+from ..compile.scratch import Scratch, settable_forces
+from ..compile.system import System, fresh
+from ..engine.coordinates.dynamics import derive
+from ..engine.steppers.integrate import (
+    Tableau,
+    dormand_prince,
+    euler,
+    new_state,
+    rk4,
+    run_adaptive,
+    run_fixed,
+)
 from ..model import Model
-from ..observe import Block, TreeObserver
-from ..rotation import Array
-from ..scratch import Scratch, settable_forces
-from ..system import System, fresh
+from ..model.rotation import Array
+from ..observe.observer import Block, TreeObserver
 from .base import Method, samples
 from .options import DEFAULT_TOLERANCE, Options, option
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
-from ..item import (
+from .item import (
     BodyName,
     Color,
     Flag,
@@ -26,8 +26,8 @@ from ..item import (
     either,
     item,
 )
-from ..rotation import IDENTITY, Array, Placement, matrix
-from ..shapes import MassProperties, Shape, combine
+from .rotation import IDENTITY, Array, Placement, matrix
+from .shapes import MassProperties, Shape, combine
 
 if TYPE_CHECKING:
     Inertia = tuple[float, ...]

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from ..errors import ModelError, Problem, nearest
-from ..item import GROUND, Axis, Item, Orientation, Point, Polar, Refers, Vector, explain, item
-from ..joints.base import Joint
-from ..rotation import IDENTITY, Placement
 from .body import Body, Marker
+from .errors import ModelError, Problem, nearest
+from .item import GROUND, Axis, Item, Orientation, Point, Polar, Refers, Vector, explain, item
+from .joints.base import Joint
+from .rotation import IDENTITY, Placement
 from .touch import Material, MaterialPair, NoContact, Scenery
 
 if TYPE_CHECKING:
-    from ..drive import Drive
-    from ..load import Load
+    from .drive import Drive
+    from .load import Load
     from .sealed import Sealed
 
 I = TypeVar("I", bound=Item)

@@ -6,12 +6,12 @@ import copy
 import dataclasses
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import LinkworkError, nearest
 from .component import SHELVES, Component, Model
+from .errors import LinkworkError, nearest
 from .sealed import Sealed
 
 if TYPE_CHECKING:
-    from ..load import Load
+    from .load import Load
 
 C = TypeVar("C", bound=Component)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ..item import Name, Orientation, Point, item
+from .item import Name, Orientation, Point, item
 
 
 @item

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import TypeVar
 
-from ..errors import LinkworkError, ModelError, Problem, nearest
-from ..item import Refers
 from .component import Component, Flat, Model
 from .edit import with_shelves
+from .errors import LinkworkError, ModelError, Problem, nearest
+from .item import Refers
 from .sealed import Sealed
 
 C = TypeVar("C", bound=Component)

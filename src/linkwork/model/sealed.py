@@ -10,15 +10,15 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from ..address import is_address, parse_address
-from ..errors import LinkworkError, UnsupportedError
-from ..item import Axis, Item, Orientation, Point, item
-from ..providers import provider
-from ..rotation import IDENTITY
-from ..shapes import MassProperties
+from .address import is_address, parse_address
 from .body import Body
 from .component import Component
+from .errors import LinkworkError, UnsupportedError
 from .header import Header
+from .item import Axis, Item, Orientation, Point, item
+from .providers import provider
+from .rotation import IDENTITY
+from .shapes import MassProperties
 
 
 def _full(source: str) -> str:

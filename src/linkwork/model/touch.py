@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from ..item import (
+from .item import (
     Color,
     GroupName,
     Item,
@@ -19,8 +19,8 @@ from ..item import (
     TouchingName,
     item,
 )
-from ..rotation import IDENTITY, Placement
-from ..shapes import Shape
+from .rotation import IDENTITY, Placement
+from .shapes import Shape
 
 Share = Annotated[Number, Field(ge=0, le=1)]
 

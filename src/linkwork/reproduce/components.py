@@ -16,16 +16,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..kinematics import Kinematics
+from ..compile.subsystems import hierarchy, monolith
+from ..mechanism.kinematics import Kinematics
 from ..methods.components import ComponentMethod
 from ..methods.part import Steps
 from ..model import Model
-from ..record import Record
-from ..rotation import Array
+from ..model.rotation import Array
+from ..results.record import Record
+from ..run.simulate import Simulation
 from ..scenes import car
 from ..scenes.n_four_bar import four_bar_chain
-from ..simulate import Simulation
-from ..subsystems import hierarchy, monolith
 from . import PAPERS, Reproduction
 
 DT, DURATION = car.DT, car.DURATION

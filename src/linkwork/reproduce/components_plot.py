@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..model.rotation import Array
 from ..results.plot import STYLES, new_figure, write_figure
-from ..rotation import Array
 
 _OURS, _OTHER = (colour for colour, _ in STYLES[:2])
 _FLOOR = 1e-17  # for logarithms of what is exactly zero

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import SimulationError, UnsupportedError
+from ..model.errors import SimulationError, UnsupportedError
 from ..results.plot import new_figure, write_figure
+from ..run.simulate import Simulation
 from ..scenes import find_scene, scene
-from ..simulate import Simulation
 from . import PAPERS, Reproduction
 
 if TYPE_CHECKING:
-    from ..record import Record
+    from ..results.record import Record
 
 METHODS = ("global", "topological", "hybrid")
 RUNS = 3

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SimulationError
+from ..model.errors import SimulationError
 from ..results.plot import new_figure, write_figure
+from ..run.simulate import Simulation
 from ..scenes import scene
-from ..simulate import Simulation
 from . import PAPERS, Reproduction
 
 # (scene, parameters, simulated time [s]) and the paper's (time a step [ms], iterations) on a 3 GHz Pentium D.

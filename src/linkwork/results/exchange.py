@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..rotation import Array
+from ..model.rotation import Array
 from .files import atomic, need
 from .schema import TIME, TIME_UNIT, Readable
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import LinkworkError, MissingExtraError
+from ..model.errors import LinkworkError, MissingExtraError
 
 
 def target_of(path: Path | str) -> Path:

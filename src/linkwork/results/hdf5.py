@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import h5py
 import numpy as np
 
-from ..errors import LinkworkError
-from ..rotation import Array
+from ..model.errors import LinkworkError
+from ..model.rotation import Array
 from .files import atomic, settle, target_of
 from .schema import TIME, TIME_UNIT, Group, check, named
 

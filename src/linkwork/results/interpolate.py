@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..rotation import Array
+from ..model.rotation import Array
 from .schema import Group
 
 Indices = npt.NDArray[np.intp]

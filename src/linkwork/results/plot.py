@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LinkworkError
+from ..model.errors import LinkworkError
 from .files import atomic, need
 from .schema import TIME_UNIT, Readable
 

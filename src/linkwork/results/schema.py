@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..errors import LinkworkError
-from ..rotation import Array
+from ..model.errors import LinkworkError
+from ..model.rotation import Array
 
 TIME = "time"
 TIME_UNIT = "s"

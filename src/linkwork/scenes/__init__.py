@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from ..errors import LinkworkError, nearest
 from ..model import Model
+from ..model.errors import LinkworkError, nearest
 
 
 @dataclass(frozen=True)

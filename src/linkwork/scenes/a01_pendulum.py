@@ -2,9 +2,9 @@
 
 from math import pi
 
-from ..joints import Hinge
 from ..model import Body, Model
-from ..shapes import Cylinder, Sphere
+from ..model.joints import Hinge
+from ..model.shapes import Cylinder, Sphere
 
 SOURCE = "IFToMM benchmark library, problem A01"
 DURATION = 10.0

@@ -4,11 +4,11 @@ from math import atan2, cos, pi, radians, sin
 
 import numpy as np
 
-from ..item import GROUND
-from ..joints import Hinge, Weld
 from ..model import Body, Model
-from ..rotation import Array, Vector, about, quaternion
-from ..shapes import Box, Cylinder
+from ..model.item import GROUND
+from ..model.joints import Hinge, Weld
+from ..model.rotation import Array, Vector, about, quaternion
+from ..model.shapes import Box, Cylinder
 
 SOURCE = "Bennett (1903), A new mechanism; lengths, twists and masses proposed here"
 DURATION = 10.0

@@ -1,9 +1,9 @@
 """Four balls that give back nothing, half, four fifths and all of their speed."""
 
-from ..item import GROUND
-from ..joints import Free
 from ..model import Body, Material, Model, Scenery
-from ..shapes import Plane, Sphere
+from ..model.item import GROUND
+from ..model.joints import Free
+from ..model.shapes import Plane, Sphere
 
 DURATION = 4.0
 PLOT = ("ball*_way.z", "energy.balance")

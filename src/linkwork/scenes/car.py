@@ -6,14 +6,14 @@ instances of one component, those on the right mirrored.
 
 from __future__ import annotations
 
-from ..errors import LinkworkError, nearest
-from ..joints import Hinge, Spherical, Universal
 from ..library import wheel_corner
 from ..library.wheel import ACROSS
 from ..model import Body, Component, Model, Scenery
-from ..rotation import Vector
-from ..shapes import Box, Plane, Shape
-from ..signals import Table
+from ..model.errors import LinkworkError, nearest
+from ..model.joints import Hinge, Spherical, Universal
+from ..model.rotation import Vector
+from ..model.shapes import Box, Plane, Shape
+from ..model.signals import Table
 
 SOURCE = (
     "counts, levels, load and step of Vlasenko and Kasper (Technische Mechanik); dimensions, masses and force laws "
@@ -78,7 +78,7 @@ def train(cars: int = 3, joints: str = "redundant") -> Model:
 
 def _furnish(car: Component, joints: str) -> None:
     """Add chassis, corners and passenger to an empty car."""
-    from ..loads import Force  # brings Numba along: not for lists of scenes
+    from ..engine.loads import Force  # brings Numba along: not for lists of scenes
 
     if joints not in JOINTS:
         raise LinkworkError(f"joints '{joints}' are not known{nearest(joints, JOINTS)}")

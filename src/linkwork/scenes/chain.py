@@ -1,9 +1,9 @@
 """Chain of uniform rods on hinges, released horizontally: as many links as you like."""
 
-from ..item import GROUND
-from ..joints import Hinge
 from ..model import Body, Marker, Model
-from ..shapes import Box
+from ..model.item import GROUND
+from ..model.joints import Hinge
+from ..model.shapes import Box
 
 SOURCE = "the five-link chain of Mikhaylyuk, Strashnov and Timokhin (fig. 4), parameters proposed here"
 DURATION = 5.0

@@ -3,11 +3,11 @@
 from itertools import pairwise
 from math import atan2, cos, pi, sin, tan
 
-from ..item import GROUND
-from ..joints import Free, Hinge
 from ..model import Body, Marker, Material, Model, Scenery
-from ..rotation import about
-from ..shapes import Capsule, Cylinder
+from ..model.item import GROUND
+from ..model.joints import Free, Hinge
+from ..model.rotation import about
+from ..model.shapes import Capsule, Cylinder
 
 DURATION = 3.0
 PLOT = ("left_end.position.z", "right_end.position.z", "contact.patches")

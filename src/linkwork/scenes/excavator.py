@@ -3,13 +3,13 @@
 from itertools import pairwise
 from math import acos, atan2, cos, hypot, pi, radians, sin
 
-from ..elements import PositionServo
-from ..item import GROUND
-from ..joints import Hinge, Slider, Weld
+from ..engine.elements import PositionServo
 from ..model import Body, Marker, Model
-from ..rotation import about
-from ..shapes import Box, Cylinder, Shape
-from ..signals import Table
+from ..model.item import GROUND
+from ..model.joints import Hinge, Slider, Weld
+from ..model.rotation import about
+from ..model.shapes import Box, Cylinder, Shape
+from ..model.signals import Table
 
 SOURCE = "made for Linkwork: round figures of machines of the 8 t class"
 DURATION = 16.0

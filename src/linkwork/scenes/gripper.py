@@ -2,13 +2,13 @@
 
 from math import acos, atan2, cos, hypot, pi, radians, sin
 
-from ..elements import PositionServo, Repeater, VelocityServo
-from ..item import GROUND
-from ..joints import Free, Hinge, Slider
+from ..engine.elements import PositionServo, Repeater, VelocityServo
 from ..model import Body, Material, Model, Scenery
-from ..rotation import about
-from ..shapes import Box, Cylinder, Shape
-from ..signals import Table
+from ..model.item import GROUND
+from ..model.joints import Free, Hinge, Slider
+from ..model.rotation import about
+from ..model.shapes import Box, Cylinder, Shape
+from ..model.signals import Table
 
 SOURCE = "third scene of Mikhaylyuk, Strashnov and Timokhin; parameters proposed here"
 DURATION = 8.5

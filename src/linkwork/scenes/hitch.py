@@ -2,12 +2,12 @@
 
 from math import radians
 
-from ..elements import PositionServo
-from ..item import GROUND
-from ..joints import Spherical, Universal
+from ..engine.elements import PositionServo
 from ..model import Body, Model
-from ..shapes import Box
-from ..signals import Sine
+from ..model.item import GROUND
+from ..model.joints import Spherical, Universal
+from ..model.shapes import Box
+from ..model.signals import Sine
 
 SOURCE = "limits of Strashnov and Mikhaylyuk (robot KRT100-MP with a trailer); masses proposed here"
 DURATION = 10.0

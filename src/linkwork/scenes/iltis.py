@@ -8,12 +8,12 @@ import math
 
 import numpy as np
 
-from ..elements import VelocityServo
-from ..item import GROUND
-from ..joints import Free, Hinge, Spherical, Universal
+from ..engine.elements import VelocityServo
 from ..model import Body, Model, Scenery
-from ..rotation import Array, Vector, about, frame_from_axis, quaternion
-from ..shapes import Box, Capsule, Cylinder, HeightField, Shape
+from ..model.item import GROUND
+from ..model.joints import Free, Hinge, Spherical, Universal
+from ..model.rotation import Array, Vector, about, frame_from_axis, quaternion
+from ..model.shapes import Box, Capsule, Cylinder, HeightField, Shape
 
 SOURCE = (
     "Frik, Leister and Schwartz, Vehicle System Dynamics 22 (1993) 215-253, and the Robotran model of the UCLouvain; "
@@ -186,7 +186,7 @@ def hang_wheel(
     `start`: angles at the start [rad]; `spin` of the wheel [rad/s]; `tie_mass` of the tie rod [kg]. The tree runs
     through leaf rod and carrier, which need no mass since they carry the wheel; loops are closed at A-arm and tie rod.
     """
-    from ..loads import LineFunction  # brings Numba along: not for lists of scenes
+    from ..engine.loads import LineFunction  # brings Numba along: not for lists of scenes
 
     at = hard_points(axle, side)
     leaf, arm, carrier, wheel, tie = (
@@ -237,7 +237,7 @@ def hang_wheel(
 
 def build(speed: float = 10.0, height: float = 0.2, lateral: bool = True) -> Model:
     """`speed` at the start [m/s], `height` of the bump [m]; `lateral`: tyres push sideways too."""
-    from ..loads import BodyFunction
+    from ..engine.loads import BodyFunction
 
     model = Model("iltis")
     model.add(

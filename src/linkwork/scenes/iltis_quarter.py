@@ -1,10 +1,10 @@
 """Front suspension of the Iltis under a block that moves up and down, whose wheel drops from a kerb of 10 cm at 3 s."""
 
-from ..item import GROUND
-from ..joints import Slider
 from ..model import Body, Model
-from ..rotation import Array
-from ..shapes import Box
+from ..model.item import GROUND
+from ..model.joints import Slider
+from ..model.rotation import Array
+from ..model.shapes import Box
 from .iltis import CHASSIS_MASS, HEIGHT, RADIUS, SOURCE, TIE_MASS, TYRE_STIFFNESS, hang_wheel
 
 __all__ = ["SOURCE", "build"]
@@ -29,7 +29,7 @@ def point_follower(t: float, x: Array, v: Array, parameters: Array, out: Array) 
 
 def build(mass: float = CHASSIS_MASS / 4, drop: float = 0.1, tie_mass: float = TIE_MASS) -> Model:
     """`mass` of the block [kg]; the road is `drop` lower from 3 s on [m]; `tie_mass` of the tie rod [kg]."""
-    from ..loads import BodyFunction  # brings Numba along: not for lists of scenes
+    from ..engine.loads import BodyFunction  # brings Numba along: not for lists of scenes
 
     model = Model("iltis_quarter")
     block = (Box((0.5, 0.3, 0.3), at=(0.97, -0.05, 0.35)), Box((0.12, 0.12, 0.5), at=(0.97, -0.12, -0.05)))

@@ -2,10 +2,10 @@
 
 from math import cos, radians, sin
 
-from ..joints import Slider
 from ..model import Body, Model
-from ..rotation import about
-from ..shapes import Box
+from ..model.joints import Slider
+from ..model.rotation import about
+from ..model.shapes import Box
 
 DURATION = 3.0
 PLOT = ("rail.travel", "rail.travel_rate", "energy.balance")

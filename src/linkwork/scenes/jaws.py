@@ -1,11 +1,11 @@
 """Gripper with two jaws on one motor: a repeater makes the right one follow the left, and both stop."""
 
-from ..elements import PositionServo, Repeater
-from ..item import GROUND
-from ..joints import Slider
+from ..engine.elements import PositionServo, Repeater
 from ..model import Body, Model
-from ..shapes import Box
-from ..signals import Table
+from ..model.item import GROUND
+from ..model.joints import Slider
+from ..model.shapes import Box
+from ..model.signals import Table
 
 SOURCE = "the gripper of Mikhaylyuk, Strashnov and Timokhin; parameters proposed here"
 DURATION = 3.0

@@ -1,9 +1,9 @@
 """A box of ten tonnes on a box of one kilogram."""
 
-from ..item import GROUND
-from ..joints import Free
 from ..model import Body, Material, Model, Scenery
-from ..shapes import Box, Plane
+from ..model.item import GROUND
+from ..model.joints import Free
+from ..model.shapes import Box, Plane
 
 DURATION = 3.0
 PLOT = ("heavy_way.z", "light_way.z", "contact.depth", "solver.iterations")

@@ -2,10 +2,10 @@
 
 from math import acos, atan2, cos, hypot, pi, sin
 
-from ..item import GROUND
-from ..joints import Hinge, Weld
 from ..model import Body, Marker, Model
-from ..shapes import Sphere
+from ..model.item import GROUND
+from ..model.joints import Hinge, Weld
+from ..model.shapes import Sphere
 from .n_four_bar import rod
 
 SOURCE = "made for Linkwork: light cranks and a heavy load strain solvers that iterate"

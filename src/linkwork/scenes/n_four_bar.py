@@ -2,11 +2,11 @@
 
 from math import atan2, cos, hypot, sin
 
-from ..errors import LinkworkError
-from ..item import GROUND
-from ..joints import Hinge
 from ..model import Body, Component, Marker, Model
-from ..shapes import Box
+from ..model.errors import LinkworkError
+from ..model.item import GROUND
+from ..model.joints import Hinge
+from ..model.shapes import Box
 
 SOURCE = "IFToMM benchmark A02 (lim.ii.udc.es/mbsbenchmark)"
 DURATION = 10.0

@@ -2,11 +2,11 @@
 
 from math import acos, atan2, cos, hypot, pi, sin, tau
 
-from ..elements import VelocityServo
-from ..joints import Hinge
+from ..engine.elements import VelocityServo
 from ..model import Body, Marker, Model
-from ..shapes import Box
-from ..signals import Sine
+from ..model.joints import Hinge
+from ..model.shapes import Box
+from ..model.signals import Sine
 
 SOURCE = "the linkage of Mikhaylyuk, Strashnov and Timokhin (fig. 5); lengths and masses proposed here"
 DURATION = 10.0

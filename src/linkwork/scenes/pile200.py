@@ -4,10 +4,10 @@ from math import cos, pi, sin, sqrt
 
 import numpy as np
 
-from ..item import GROUND
-from ..joints import Free
 from ..model import Body, Material, Model, Scenery
-from ..shapes import Box, Capsule, Cylinder, Sphere
+from ..model.item import GROUND
+from ..model.joints import Free
+from ..model.shapes import Box, Capsule, Cylinder, Sphere
 
 DURATION = 3.0
 WATCHED = 0.5  # until most of it lies, which takes most of the time

@@ -4,11 +4,11 @@ from math import pi
 
 import numpy as np
 
-from ..item import GROUND
-from ..joints import Hinge
 from ..model import Body, Marker, Model
-from ..rotation import Vector, quaternion
-from ..shapes import Box, Cylinder
+from ..model.item import GROUND
+from ..model.joints import Hinge
+from ..model.rotation import Vector, quaternion
+from ..model.shapes import Box, Cylinder
 
 SOURCE = "Corke and Armstrong-Hélouvry (1994), the consensus data of the Robotics Toolbox, standard DH"
 DURATION = 5.0

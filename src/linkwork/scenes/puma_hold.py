@@ -9,12 +9,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..elements import TorqueSource
-from ..item import GROUND
-from ..joints import Spherical
+from ..engine.elements import TorqueSource
 from ..model import Model
-from ..rotation import Array, matrix
-from ..signals import Table
+from ..model.item import GROUND
+from ..model.joints import Spherical
+from ..model.rotation import Array, matrix
+from ..model.signals import Table
 from . import puma560
 
 SOURCE = "phases of Cuadrado and Dopico's third example, motion proposed here; arm: Corke and Armstrong-Hélouvry (1994)"
@@ -72,8 +72,8 @@ def quintic(share: float) -> tuple[float, float, float]:
 
 def _swing(start: tuple[float, ...], end: tuple[float, ...], times: Array, motors: bool) -> Array:
     """Torques of a free motion between two poses over `times`, which begin at zero."""
-    from ..compile import compile_model
-    from ..coordinates.dynamics import inverse_dynamics
+    from ..compile.compiler import compile_model
+    from ..engine.coordinates.dynamics import inverse_dynamics
 
     tables = compile_model(puma560.build(rotors=motors, friction=motors)).fresh_tables()
     begin, way, span = np.array(start), np.subtract(end, start), float(times[-1])
@@ -86,7 +86,7 @@ def _swing(start: tuple[float, ...], end: tuple[float, ...], times: Array, motor
 
 def _held_torques(times: Array, motors: bool) -> tuple[Array, Array]:
     """Torques while the tool is held, the arm's own being none, and the angles at the end [rad]."""
-    from ..study.inverse import inverse
+    from ..analysis.inverse import inverse
 
     model = puma560.build(rotors=motors, friction=motors, start=TO, drawn=TO)
     tool = model.markers["tool"]

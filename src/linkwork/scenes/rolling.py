@@ -2,11 +2,11 @@
 
 from math import cos, radians, sin
 
-from ..item import GROUND
-from ..joints import Free
 from ..model import Body, Material, Model, Scenery
-from ..rotation import about
-from ..shapes import Box, Cylinder, Sphere
+from ..model.item import GROUND
+from ..model.joints import Free
+from ..model.rotation import about
+from ..model.shapes import Box, Cylinder, Sphere
 
 DURATION = 2.5
 PLOT = ("ball_way.x_rate", "drum_way.x_rate", "energy.balance")

@@ -2,13 +2,13 @@
 
 from math import cos, pi, radians, sin, tan
 
-from ..elements import PositionServo
-from ..item import GROUND
-from ..joints import Hinge, Slider, Weld
+from ..engine.elements import PositionServo
 from ..model import Body, Model
-from ..rotation import about
-from ..shapes import Box, Cylinder
-from ..signals import Table
+from ..model.item import GROUND
+from ..model.joints import Hinge, Slider, Weld
+from ..model.rotation import about
+from ..model.shapes import Box, Cylinder
+from ..model.signals import Table
 
 SOURCE = "made for Linkwork: every stage repeats what the others hold already, three equations each"
 DURATION = 10.0

@@ -4,11 +4,11 @@ from math import sqrt
 
 import numpy as np
 
-from ..item import GROUND
-from ..joints import Hinge, Slider, Spherical, Universal
 from ..model import Body, Model
-from ..rotation import frame_from_axis, quaternion
-from ..shapes import Box, Cylinder
+from ..model.item import GROUND
+from ..model.joints import Hinge, Slider, Spherical, Universal
+from ..model.rotation import frame_from_axis, quaternion
+from ..model.shapes import Box, Cylinder
 
 SOURCE = "IFToMM benchmark of the spatial slider-crank (Haug 1989, p. 396)"
 DURATION = 5.0

@@ -2,11 +2,11 @@
 
 from math import atan, cos, sin
 
-from ..item import GROUND
-from ..joints import Free
 from ..model import Body, Material, MaterialPair, Model, Scenery
-from ..rotation import about
-from ..shapes import Box
+from ..model.item import GROUND
+from ..model.joints import Free
+from ..model.rotation import about
+from ..model.shapes import Box
 
 DURATION = 3.0
 PLOT = ("*_way.x_rate", "contact.depth", "energy.balance")

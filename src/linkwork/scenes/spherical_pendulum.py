@@ -1,8 +1,8 @@
 """Heavy rod on a ball joint, swung through its highest point: no orientation is special."""
 
-from ..joints import Spherical
 from ..model import Body, Model
-from ..shapes import Capsule
+from ..model.joints import Spherical
+from ..model.shapes import Capsule
 
 DURATION = 10.0
 PLOT = ("rod.rotation.*", "ball.w?", "energy.balance")

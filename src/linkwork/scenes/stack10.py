@@ -1,9 +1,9 @@
 """Ten boxes on top of each other: a stack that stands."""
 
-from ..item import GROUND
-from ..joints import Free
 from ..model import Body, Material, Model, Scenery
-from ..shapes import Box, Plane
+from ..model.item import GROUND
+from ..model.joints import Free
+from ..model.shapes import Box, Plane
 
 DURATION = 5.0
 PLOT = ("contact.*", "solver.iterations")

@@ -4,13 +4,13 @@ from math import cos, pi, radians, sin
 
 import numpy as np
 
-from ..elements import PositionServo
-from ..item import GROUND
-from ..joints import Slider, Spherical, Universal
+from ..engine.elements import PositionServo
 from ..model import Body, Model
-from ..rotation import Array, Vector, about, frame_from_axis, matrix, quaternion
-from ..shapes import Box, Cylinder
-from ..signals import Table
+from ..model.item import GROUND
+from ..model.joints import Slider, Spherical, Universal
+from ..model.rotation import Array, Vector, about, frame_from_axis, matrix, quaternion
+from ..model.shapes import Box, Cylinder
+from ..model.signals import Table
 
 SOURCE = "made for Linkwork: a motion base for a cabin of one tonne"
 DURATION = 10.0

@@ -2,11 +2,11 @@
 
 from math import cos, radians, sin
 
-from ..item import GROUND
-from ..joints import Free
 from ..model import Body, Marker, Material, Model, Scenery
-from ..rotation import about
-from ..shapes import Cylinder, Plane, Sphere
+from ..model.item import GROUND
+from ..model.joints import Free
+from ..model.rotation import about
+from ..model.shapes import Cylinder, Plane, Sphere
 
 DURATION = 10.0
 DT = 2e-4  # first order at 150 rad/s: steps of 1 ms would make it fall within seconds

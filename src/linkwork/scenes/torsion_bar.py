@@ -1,9 +1,9 @@
 """Arm on a torsion bar under gravity: soft, or as stiff as you like."""
 
-from ..item import GROUND
-from ..joints import Hinge
 from ..model import Body, Model
-from ..shapes import Box
+from ..model.item import GROUND
+from ..model.joints import Hinge
+from ..model.shapes import Box
 
 DURATION = 3.0
 METHOD = "simgc"  # stable at any stiffness

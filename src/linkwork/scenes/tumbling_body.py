@@ -1,8 +1,8 @@
 """Free box spun about its middle axis: it flips over and over (the Dzhanibekov effect)."""
 
-from ..joints import Free
 from ..model import Body, Model
-from ..shapes import Box
+from ..model.joints import Free
+from ..model.shapes import Box
 
 DURATION = 20.0
 PLOT = ("float.w?", "box.rotation.*", "energy.balance")

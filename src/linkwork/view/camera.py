@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import LinkworkError, nearest
-from ..rotation import Array, Vector, matrix
-from ..stage import Poses, Stage
-from .bounds import extent, reach
+from ..model.errors import LinkworkError, nearest
+from ..model.rotation import Array, Vector, matrix
+from ..stage.bounds import extent, reach
+from ..stage.stage import Poses, Stage
 
 FOV = 0.6  # vertical, [rad]
 PRESETS = ("best", "front", "side", "top")

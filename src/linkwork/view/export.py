@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import LinkworkError, nearest
-from ..record import Record
+from ..model.errors import LinkworkError, nearest
+from ..model.rotation import Array
 from ..results.files import atomic, need, target_of
-from ..rotation import Array
-from ..stage import Poses, Stage
-from .bounds import extent, floor
+from ..results.record import Record
+from ..stage.bounds import extent, floor
+from ..stage.geometry import body_pieces, joint_pieces
+from ..stage.stage import Poses, Stage
 from .camera import close_camera
-from .geometry import body_pieces, joint_pieces
 from .motion import Motion, motion, stage_in
 from .motion import traces as ways
 from .nodes import LAYERS, SHOWN, Nodes

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError
-from ..record import Record
+from ..model.errors import LinkworkError
+from ..model.rotation import Array
 from ..results.files import atomic, need, target_of
-from ..rotation import Array
-from ..stage import Poses, Stage
-from .bounds import floor
+from ..results.record import Record
+from ..stage.bounds import floor
+from ..stage.stage import Poses, Stage
 from .camera import close_camera
 from .motion import Motion, motion, stage_in
 from .motion import traces as ways

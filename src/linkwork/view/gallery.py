@@ -8,7 +8,7 @@ import secrets
 import threading
 from typing import TYPE_CHECKING
 
-from ..errors import LinkworkError
+from ..model.errors import LinkworkError
 from ..scenes import Scene, find_scene, scene_names
 from .server import Reply
 from .thumbnails import Thumbnails

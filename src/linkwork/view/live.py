@@ -8,8 +8,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from ..errors import LinkworkError
 from ..model import Model
+from ..model.errors import LinkworkError
 from .page import Page
 from .server import DEFAULT_PORT, LOOPBACK, Server, new_token
 

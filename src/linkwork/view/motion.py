@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import LinkworkError, nearest
-from ..record import Record
+from ..model.errors import LinkworkError, nearest
+from ..model.rotation import Array
+from ..results.record import Record
 from ..results.schema import Group
-from ..rotation import Array
-from ..stage import Poses, Stage
-from .geometry import turns
+from ..stage.geometry import turns
+from ..stage.stage import Poses, Stage
 
 
 class Motion(NamedTuple):

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.instances import place_instances
-from ..rotation import IDENTITY, Array, Vector, frame_from_axis, quaternion
-from ..stage import Poses, Stage
-from .bounds import typical_size
-from .geometry import (
+from ..engine.kernels.instances import place_instances
+from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, quaternion
+from ..stage.bounds import typical_size
+from ..stage.geometry import (
     Color,
     Piece,
     body_pieces,
@@ -28,7 +27,8 @@ from .geometry import (
     plane_pieces,
     scenery_pieces,
 )
-from .meshes import is_open, mesh
+from ..stage.meshes import is_open, mesh
+from ..stage.stage import Poses, Stage
 
 LAYERS = (
     "bodies",

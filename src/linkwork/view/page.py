@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError
 from ..io import load_model
 from ..live.session import Session, View
 from ..model import Model
-from ..record import Record
+from ..model.errors import LinkworkError
+from ..results.record import Record
 from ..scenes import find_scene, scene
-from ..stage import Poses
-from .bounds import extent, floor
+from ..stage.bounds import extent, floor
+from ..stage.stage import Poses
 from .camera import Camera, camera
 from .gallery import Gallery
 from .nodes import Nodes

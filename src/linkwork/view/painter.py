@@ -10,13 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import LinkworkError, nearest
-from ..kernels import raster
-from ..rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, quaternion
-from ..stage import Poses, Stage
-from .bounds import extent, typical_size
-from .camera import Camera
-from .geometry import (
+from ..engine.kernels import raster
+from ..model.errors import LinkworkError, nearest
+from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, quaternion
+from ..stage.bounds import extent, typical_size
+from ..stage.geometry import (
     Color,
     Piece,
     body_pieces,
@@ -30,6 +28,8 @@ from .geometry import (
     scenery_pieces,
     turns,
 )
+from ..stage.stage import Poses, Stage
+from .camera import Camera
 from .motion import check
 from .surface import surface
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import LinkworkError
-from ..record import Record
+from ..model.errors import LinkworkError
+from ..model.rotation import Array
 from ..results.files import atomic
-from ..rotation import Array
-from ..stage import Poses, Stage
-from .bounds import floor
+from ..results.record import Record
+from ..stage.bounds import floor
+from ..stage.stage import Poses, Stage
 from .camera import Camera, close_camera, spread
 from .motion import Motion, motion, stage_in
 from .motion import traces as ways
@@ -102,9 +102,9 @@ def png(image: Image) -> bytes:
 
 def thumbnail(scene: str, width: int = THUMBNAIL[0], height: int = THUMBNAIL[1]) -> Image:
     """A small picture of a scene that comes with Linkwork, at a moment at which there is much to see of it."""
+    from ..run.simulate import Simulation
     from ..scenes import find_scene
-    from ..simulate import Simulation
-    from ..stage import stage_of
+    from ..stage.stage import stage_of
 
     found = find_scene(scene)
     model = found.build()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..live.session import TRACE
-from ..record import Record
-from ..rotation import Array
-from ..stage import Poses
+from ..model.rotation import Array
+from ..results.record import Record
+from ..stage.stage import Poses
 from .motion import motion, stage_in, traces
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..errors import LinkworkError
-from ..record import Record
+from ..model.errors import LinkworkError
+from ..results.record import Record
 
 ENDINGS = (".html", ".mp4", ".gif", ".png")
 

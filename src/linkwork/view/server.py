@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from ..errors import LinkworkError, MissingExtraError
+from ..model.errors import LinkworkError, MissingExtraError
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8080

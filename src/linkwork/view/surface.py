@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..rotation import Array
-from .meshes import is_open, mesh
+from ..model.rotation import Array
+from ..stage.meshes import is_open, mesh
 
 _CREASE = np.cos(np.radians(40.0))  # faces that meet more sharply than this have an edge between them
 

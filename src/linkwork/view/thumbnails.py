@@ -9,7 +9,7 @@ import traceback
 from functools import cache
 from pathlib import Path
 
-from ..kernels.jit import cache_directory
+from ..engine.kernels.jit import cache_directory
 from ..scenes import find_scene, scene_names
 
 
@@ -80,7 +80,8 @@ def _file(name: str) -> Path | None:
 @cache
 def _drawers() -> bytes:
     """A hash of the sources that decide how a scene looks."""
-    from . import bounds, camera, geometry, meshes, painter, picture, surface
+    from ..stage import bounds, geometry, meshes
+    from . import camera, painter, picture, surface
 
     digest = hashlib.sha256()
     for drawer in (bounds, camera, geometry, meshes, painter, picture, surface):

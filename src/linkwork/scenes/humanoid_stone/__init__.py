@@ -6,10 +6,10 @@ balance, so that the centre of mass has to stay over the feet.
 
 from pathlib import Path
 
-from ...item import GROUND
-from ...joints import Free
 from ...model import Body, Material, Model, Scenery
-from ...shapes import Box, Mesh, Plane
+from ...model.item import GROUND
+from ...model.joints import Free
+from ...model.shapes import Box, Mesh, Plane
 from .robot import add_robot
 from .script import DURATION, STONE_AT, add_servos
 

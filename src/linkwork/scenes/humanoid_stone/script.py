@@ -9,10 +9,10 @@ from __future__ import annotations
 from math import acos, atan2, cos, hypot, radians, sin
 from typing import NamedTuple
 
-from ...elements import PositionServo
+from ...engine.elements import PositionServo
 from ...model import Model
-from ...signals import Table
-from .robot import (
+from ...model.signals import Table
+from .robot import (  # fmt: skip
     ANKLE,
     CURL,
     DIGITS,
@@ -26,7 +26,7 @@ from .robot import (
     THUMB_START,
     TORSO,
     UPPER_ARM,
-)  # fmt: skip
+)
 
 DURATION = 7.5
 SAMPLE = 0.05

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ...errors import LinkworkError
 from ...live.files import inside
 from ...live.session import View
+from ...model.errors import LinkworkError
 from ..render import ENDINGS, render
 from .tab import Tab
 

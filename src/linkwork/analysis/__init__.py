@@ -1,0 +1,1 @@
+"""Studies of a model: doctor, inverse dynamics, statics, comparison, partition."""

@@ -1,0 +1,327 @@
+"""The doctor: what a mechanism is, and everything about it that looks wrong, all at once, each with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from ..compile.compiler import Compiled
+from ..compile.system import System
+from ..mechanism.assemble import Assembly, assemble
+from ..mechanism.dependence import LOCKED, dependence
+from ..methods.capabilities import STIFF_SPRINGS
+from ..methods.options import DEFAULT_DT
+from ..model import Flat, Model
+from ..model.errors import LinkworkError, ModelError
+from ..model.item import GROUND
+from ..run.simulate import Simulation
+from .redundancy import Diagnosis, Loop, Redundant, diagnose
+from .stiffness import stiff_parts
+from .trial import Trial, try_out
+
+# Bodies further apart in mass than this are usually a slip of units; explicit steps also suffer.
+_MASS_RATIO = 1e4
+# An inertia beyond that of the same mass spread over this length, or below that of this length [m].
+_LARGE, _SMALL = 10.0, 1e-3
+_SHOWN = 4  # loops that findings speak of; the rest is counted
+# What a model can do wrong: numbers without bound leave no singular values.
+_WRONG = (LinkworkError, np.linalg.LinAlgError)
+_NEARLY = 1e-3  # a locked mechanism this near to a freedom was probably meant to move
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing the doctor noticed."""
+
+    level: Literal["error", "warning", "note"]
+    where: str
+    what: str
+
+
+@dataclass
+class Checkup:
+    """The result of `check`."""
+
+    model: str
+    bodies: int
+    joints: int
+    dof: int
+    """Grübler's count: rates of the tree less the equations of the cut joints and couplings."""
+    mobility: int | None = None
+    """Degrees of freedom that it really has near its start; None if that could not be told."""
+    redundant_equations: int = 0
+    """Joint equations that say what others say already."""
+    redundant: list[Redundant] = field(default_factory=list)
+    """Joints that have such equations, and how many could be given up in each."""
+    loops: list[Loop] = field(default_factory=list)
+    """Loops that are overconstrained by themselves."""
+    suggestions: list[str] = field(default_factory=list)
+    """Changes that together leave no redundant equation, or as few as were found, and keep the mobility."""
+    singular: bool = False
+    """The start is a singular position."""
+    singular_distance: float | None = None
+    """Of the start from a singular position: smallest singular value of the scaled Jacobian against the largest."""
+    nearest_singular: Trial | None = None
+    """The nearest singular position of a short run."""
+    start: list[str] = field(default_factory=list)
+    """What assembly changes of the start as written."""
+    tree: list[str] = field(default_factory=list)
+    """Joints of the tree as `parent --joint--> child`, from the ground outward."""
+    cuts: list[str] = field(default_factory=list)
+    """Joints that close loops."""
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """No errors."""
+        return not any(finding.level == "error" for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**asdict(self), "ok": self.ok}
+
+    def add(self, level: Literal["error", "warning", "note"], where: str, what: str) -> None:
+        """One more finding."""
+        self.findings.append(Finding(level, where, what))
+
+    def _fail(self, error: Exception, where: str) -> None:
+        """Findings of an error, each once."""
+        problems = error.problems if isinstance(error, ModelError) else ()
+        found = [Finding("error", problem.where, problem.what) for problem in problems]
+        for finding in found or [Finding("error", where, str(error))]:
+            if finding not in self.findings:
+                self.findings.append(finding)
+
+
+def check(model: Model, *, test_run: bool = True) -> Checkup:
+    """Look a model over; with `test_run` also simulate a second of it with the default method and step.
+
+    Nothing that is wrong with a model raises: it becomes a finding.
+    """
+    compiled = Compiled(model)
+    flat = compiled.flat
+    checkup = Checkup(model.name, len(flat.bodies), len(flat.joints), 0)
+    for problem in flat.problems():
+        checkup.add("error", problem.where, problem.what)
+    if not flat.bodies:
+        checkup.add("error", "bodies", "the model has none")
+    if checkup.ok:
+        _look_at_tree(checkup, compiled)
+        _look_at_mechanism(checkup, compiled, test_run)
+    checkup.findings += _suspicious_masses(flat)
+    checkup.findings += _loose_ends(flat)
+    return checkup
+
+
+def _look_at_tree(checkup: Checkup, compiled: Compiled) -> None:
+    flat, (edges, cut, notes) = compiled.flat, compiled.spanning
+    cuts = [joint for joint in cut if joint.attached_at_start]
+    checkup.tree = [f"{edge.parent} --{edge.joint.name}--> {edge.child}" for edge in edges]
+    checkup.cuts = [joint.name for joint in cuts]
+    checkup.dof = sum(len(edge.joint.rates) for edge in edges) - sum(6 - len(j.rates) for j in cuts)
+    checkup.dof -= len(flat.couplings)
+    for note in notes:
+        checkup.add("note", "tree", note)
+    for joint in cut:
+        if joint.switchable:
+            state = "attached" if joint.attached_at_start else "released"
+            what = f"is attached and released during a run; the mechanism is looked at as it starts, with it {state}"
+            checkup.add("note", f"joint '{joint.name}'", what)
+
+
+def _look_at_mechanism(checkup: Checkup, compiled: Compiled, test_run: bool) -> None:
+    system: System | None = None
+    assembly: Assembly | None = None
+    diagnosis: Diagnosis | None = None
+    try:
+        system = compiled.rows
+    except LinkworkError as error:
+        checkup._fail(error, "model")
+    if system is not None:
+        try:
+            assembly = assemble(system)
+            _tell_start(checkup, assembly)
+        except _WRONG as error:
+            checkup._fail(error, "start")
+    try:
+        diagnosis = diagnose(compiled, drawn=assembly is None)
+        _tell_mobility(checkup, diagnosis)
+    except _WRONG as error:
+        checkup._fail(error, "mobility")
+    if system is None or assembly is None:
+        return
+    for misfit in dependence(system, assembly.q).misfits:
+        checkup.add("warning", "mobility", str(misfit))
+    try:
+        simulation = Simulation(compiled)
+    except LinkworkError as error:
+        checkup._fail(error, "start")
+        return
+    explicit = not simulation.method.has(STIFF_SPRINGS)
+    for level, where, what in stiff_parts(system, assembly.q, explicit, DEFAULT_DT):
+        checkup.add(level, where, what)
+    if test_run and diagnosis is not None:
+        trial, complaints = try_out(simulation, system, assembly.q, diagnosis.mobility.rank)
+        told = {*checkup.start, *(finding.what for finding in checkup.findings), LOCKED}
+        for complaint in complaints:
+            if complaint not in told and " is beyond its " not in complaint:
+                checkup.add("warning", "test run", complaint)
+        checkup.nearest_singular = trial
+        if trial is not None and trial.near and not checkup.singular:
+            checkup.add("warning", "test run", str(trial))
+
+
+def _tell_start(checkup: Checkup, assembly: Assembly) -> None:
+    checkup.start = assembly.report()
+    for line in checkup.start:
+        if " is beyond its " not in line:  # told below
+            text = line.removeprefix("start: ")
+            checkup.add("warning" if assembly.gave_way else "note", "start", text)
+    if assembly.gave_way:
+        checkup.add(
+            "note", "start", "write these numbers into the model, or leave positions and velocities open"
+        )
+    for gap in assembly.beyond:
+        joint, _, limit = gap.row.partition(": ")
+        checkup.add(
+            "warning",
+            joint,
+            f"starts beyond its {limit} by {gap.size:.3g} {gap.unit}: it is pushed back from the first step on; "
+            "correct the start or the limit",
+        )
+
+
+def _tell_mobility(checkup: Checkup, diagnosis: Diagnosis) -> None:
+    found = diagnosis.mobility
+    checkup.mobility, checkup.redundant_equations = found.mobility, found.redundant
+    checkup.redundant, checkup.loops = diagnosis.redundant, diagnosis.loops
+    checkup.suggestions = [str(change) for change in diagnosis.replacements]
+    checkup.singular, checkup.singular_distance = found.singular, found.distance
+    if found.rates == 0:
+        checkup.add("warning", "mobility", "nothing can move: every body is welded to the ground")
+    elif found.singular and found.mobility == 0:
+        checkup.add(
+            "warning",
+            "mobility",
+            "is locked, but only just: in this position it may have a velocity but no motion, and forces have no "
+            "bound; change lengths or the position",
+        )
+    elif found.singular:
+        checkup.add(
+            "warning",
+            "mobility",
+            f"starts in a singular position: {found.instantaneous} freedoms of velocity where nearby there are "
+            f"{found.mobility}, and rounding decides which way it goes; start a little beside it",
+        )
+    elif found.mobility == 0:
+        near = " (but very nearly free: are lengths or axes rounded?)" if found.distance < _NEARLY else ""
+        checkup.add(
+            "warning",
+            "mobility",
+            f"is locked: the loops leave no motion{near}; loosen a joint if it is meant to move",
+        )
+    for body in diagnosis.idle:
+        checkup.add(
+            "note",
+            f"bodies.{body}",
+            "can spin about itself between its two spherical joints: one degree of freedom is idle; make one of "
+            "them universal if that matters",
+        )
+    if found.redundant:
+        _tell_redundancy(checkup, diagnosis)
+
+
+def _tell_redundancy(checkup: Checkup, diagnosis: Diagnosis) -> None:
+    found = diagnosis.mobility
+    alike: dict[str, list[str]] = {}
+    for joint in diagnosis.redundant:
+        alike.setdefault(f"{joint.dependent} of {joint.equations} in", []).append(joint.joint)
+    which = "; ".join(f"{share} {_listed(names)}" for share, names in alike.items())
+    which = f" ({which})" if which else ""
+    checkup.add(
+        "note",
+        "mobility",
+        f"{found.redundant} joint equations are redundant{which}: motion is not affected, but forces in these joints "
+        "depend on how they share the load",
+    )
+    for loop, changes in diagnosis.cures[:_SHOWN]:
+        ring = _listed(loop.joints)
+        cure = " and ".join(str(c) if c is changes[0] else str(c).removeprefix("make ") for c in changes)
+        checkup.add(
+            "note", "mobility", f"the loop through {ring} is overconstrained by {loop.excess}: {cure}"
+        )
+    if len(diagnosis.cures) > _SHOWN:
+        checkup.add(
+            "note", "mobility", f"and {len(diagnosis.cures) - _SHOWN} more loops; --json lists all changes"
+        )
+    if diagnosis.cures and diagnosis.remaining:
+        checkup.add(
+            "note",
+            "mobility",
+            f"these changes leave {diagnosis.remaining} redundant; no joint kind does better",
+        )
+    if diagnosis.skipped:
+        checkup.add("note", "mobility", diagnosis.skipped)
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _suspicious_masses(flat: Flat) -> list[Finding]:
+    findings = []
+    masses = {name: body.mass_properties.mass for name, body in flat.bodies.items()}
+    real = {name: mass for name, mass in masses.items() if mass > 0}
+    if real:
+        light, heavy = min(real, key=real.__getitem__), max(real, key=real.__getitem__)
+        if real[heavy] > _MASS_RATIO * real[light]:
+            findings.append(
+                Finding(
+                    "warning",
+                    f"bodies.{light}",
+                    f"is {real[heavy] / real[light]:.0g} times lighter than '{heavy}' "
+                    f"({real[light]:g} kg against {real[heavy]:g} kg): a slip of units?",
+                )
+            )
+    for name, body in flat.bodies.items():
+        mass, _, inertia = body.mass_properties
+        moments = np.linalg.eigvalsh(inertia)
+        if mass == 0.0 and not inertia.any():
+            findings.append(Finding("warning", f"bodies.{name}", "has neither mass nor inertia"))
+        elif mass > 0.0 and not inertia.any():
+            findings.append(
+                Finding("note", f"bodies.{name}", "is a point mass: it has no inertia of its own")
+            )
+        elif mass > 0.0:
+            reach = float(np.sqrt(moments[-1] / mass))
+            if not _SMALL < reach < _LARGE:
+                findings.append(
+                    Finding(
+                        "warning",
+                        f"bodies.{name}",
+                        f"has a radius of gyration of {reach:.3g} m: is its inertia in kg m² and about the "
+                        "centre of mass?",
+                    )
+                )
+        if body.trust_inertia:
+            a, b, c = moments
+            if a + b < c:
+                findings.append(
+                    Finding(
+                        "note",
+                        f"bodies.{name}",
+                        f"its inertia violates the triangle inequality ({a:g} + {b:g} < {c:g}), as allowed",
+                    )
+                )
+    return findings
+
+
+def _loose_ends(flat: Flat) -> list[Finding]:
+    used = {name for joint in flat.joints.values() for name in (joint.a, joint.b)}
+    if flat.joints and GROUND not in used:
+        return [Finding("note", GROUND, "no joint is fixed to the ground: the mechanism floats")]
+    return []

@@ -1,0 +1,1 @@
+"""Model => System: tables, rows, colliders, the spanning tree, orders of elimination, subsystems."""

@@ -1,0 +1,417 @@
+"""Rows of a model: joint equations, limits, friction, springs, drives, couplings, as tables with names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engine.elements import LAWS, SPRING, TORQUE, Drive, Law
+from ..engine.kernels.jit import COMPILED
+from ..engine.loads import Bushing, LineFunction, Spring
+from ..engine.tables import (
+    BALL_AXIS,
+    COORD,
+    COORDINATE,
+    DISTANCE,
+    DOT,
+    FRICTION,
+    HOLD,
+    LAW,
+    LIMIT,
+    LOAD,
+    NO_LAW,
+    PAIR,
+    ROW,
+    SERVO_RATE,
+    SLIDE,
+    SPIN,
+    TURN,
+    USER_LAW,
+    Constraints,
+)
+from ..model.errors import ModelError, Problem, nearest
+from ..model.joints import Joint
+from ..model.joints.base import AX, AZ, BX, D, Motion
+from ..model.rotation import Array, frame_from_axis, matrix
+from .placement import Placement
+
+# Below this approach speed a limit does not bounce, whatever its restitution [rad/s or m/s].
+_BOUNCE = 1e-2
+
+
+MEASURED = (Spring, Bushing, LineFunction)
+"""Loads that act along one measure each, or several: rows in methods that have rows."""
+
+
+class Column(NamedTuple):
+    """Name and unit of one number of the state."""
+
+    name: str
+    unit: str
+
+
+def without_addresses(rows: np.ndarray) -> np.ndarray:
+    """A view of rows less what belongs to one process alone: addresses of users' functions."""
+    return rows[[name for name in ROW.names or () if name != "function"]]
+
+
+@dataclass
+class RowTable:
+    """Constraints with the names of their rows and of the drives that take commands."""
+
+    constraints: Constraints
+    names: tuple[str, ...]
+    drives: tuple[str, ...]
+    joints: tuple[Joint, ...]
+    """In the order of their coordinates in the table."""
+    switchable: dict[str, int] = field(default_factory=dict)
+    """Joints that are attached and released during a run, and the pair of frames of each."""
+    attached: frozenset[str] = frozenset()
+    """Those of them whose rows are in this table."""
+    needs: tuple[frozenset[str], ...] = ()
+    """Of a table with switchable joints: which of them each of its rows needs."""
+    states: int = 0
+    """Continuous states of elements."""
+    recorded: tuple[Column, ...] = ()
+    """Names and units of all states of elements, continuous and sampled, as samples have them."""
+    whole: RowTable | None = None
+    """Of a table that was made by `configured`: the one with the rows of all joints."""
+
+    def fresh(self) -> Constraints:
+        """A copy with scratch of its own."""
+        copies = [np.copy(part) for part in self.constraints]
+        return Constraints(*(copies if COMPILED else [part.view(np.recarray) for part in copies]))
+
+    def configured(self, attached: Collection[str], pairs: np.ndarray | None = None) -> RowTable:
+        """The rows of a mechanism in which these of its switchable joints are attached, its joint frames at `pairs`.
+
+        Pairs, coordinates and commands are the same, and numbered alike, in all configurations.
+        """
+        if not self.switchable:
+            return self
+        whole, on = self.whole or self, frozenset(attached)
+        table = whole.chosen([i for i, needs in enumerate(whole.needs) if needs <= on])
+        constraints = table.constraints if pairs is None else table.constraints._replace(pairs=pairs)
+        return replace(table, constraints=constraints, attached=on, whole=whole)
+
+    def chosen(self, indices: Sequence[int]) -> RowTable:
+        """The same with some of the rows, in this order."""
+        return replace(
+            self,
+            constraints=self.constraints._replace(rows=self.constraints.rows[list(indices)]),
+            names=tuple(self.names[i] for i in indices),
+            needs=tuple(self.needs[i] for i in indices) if self.needs else (),
+        )
+
+
+class Constrainer:
+    """Collects pairs, coordinates and rows while a model is compiled."""
+
+    def __init__(self, compiler: Placement):
+        self.compiler = compiler
+        self.pairs: list[Any] = []
+        self.coords: list[Any] = []
+        self.rows: list[Any] = []
+        self.names: list[str] = []
+        self.pair_of: dict[str, int] = {}
+        self.coord_of: dict[str, dict[str, int]] = {}
+        self.problems: list[Problem] = []
+        self.states = 0
+        self.recorded: list[Column] = []
+
+    def table(self) -> RowTable:
+        """All rows, in the order: joints as declared, springs, couplings, drives."""
+        flat, tree = self.compiler.flat, self.compiler.spans
+        joints = dict(flat.joints)
+        for edge in self.compiler.tree_edges:  # a part that hangs on nothing has a free joint of its own
+            joints.setdefault(edge.joint.name, edge.joint)
+        for group, (name, joint) in enumerate(joints.items()):
+            cut = name not in tree
+            self._coordinates(joint, cut)
+            if cut:
+                self._hold(joint, group)
+            self._along(joint, group, cut)
+        group = len(joints)
+        for load in flat.loads.values():
+            if isinstance(load, MEASURED):
+                self._measured(load, group)
+                group += 1
+        for coupling in flat.couplings.values():
+            self._couple(coupling, group)
+            group += 1
+        inputs: list[float] = []
+        for drive in flat.drives.values():
+            self._drive(drive, group, len(inputs))
+            inputs.append(drive.command)
+            group += 1
+        if self.problems:
+            raise ModelError(self.problems)
+        tables = (_stack(self.pairs, PAIR), _stack(self.coords, COORD), _stack(self.rows, ROW))
+        switchable = {joint.name: self._pair(joint) for joint in joints.values() if joint.switchable}
+        table = RowTable(
+            Constraints(*tables, np.array(inputs, float)),
+            tuple(self.names),
+            tuple(flat.drives),
+            tuple(joints.values()),
+            switchable,
+            frozenset(switchable),
+            tuple(self._needs(row, switchable) for row in self.rows) if switchable else (),
+            self.states,
+            tuple(self.recorded),
+        )
+        return table.configured([name for name in switchable if joints[name].attached_at_start])
+
+    def _needs(self, row: Any, switchable: dict[str, int]) -> frozenset[str]:
+        """The switchable joints that a row is about."""
+        pairs = {int(row["pair"])}
+        pairs |= {int(self.coords[row[side]]["pair"]) for side in ("first", "second") if row[side] >= 0}
+        return frozenset(name for name, pair in switchable.items() if pair in pairs)
+
+    def _pair(self, joint: Joint) -> int:
+        """Index of the frames of a joint; made on first use."""
+        if joint.name not in self.pair_of:
+            frame = self.compiler.joint_frame(joint)
+            row: Any = np.zeros((), PAIR)
+            for side, body in (("a", joint.a), ("b", joint.b)):
+                link = self.compiler.link_of[body]
+                local = self.compiler.frames[link].of(frame)
+                row[side] = link
+                row[f"X_{side.upper()}"] = np.r_[local.R.ravel(), local.p]
+            self.pair_of[joint.name] = self._append(self.pairs, row)
+        return self.pair_of[joint.name]
+
+    def _coordinates(self, joint: Joint, cut: bool) -> None:
+        """One record per rate: where its value comes from and what moves it."""
+        made: dict[str, int] = {}
+        rates = iter(joint.rates)
+        span = self.compiler.spans.get(joint.name)
+        for motion, how, pick in _readings(joint):
+            name = next(rates)
+            row: Any = np.zeros((), COORD)
+            row["pair"], row["q"], row["v"] = -1, -1, -1
+            row["how"], row["pick"] = how, pick
+            row["hand"] = -1.0 if joint.mirrored and how == SLIDE else 1.0
+            if not motion.ball:  # angles are read near where they were last: begin with the right turn
+                row["value"] = joint.start()[joint.coordinates.index(motion.name)]
+            if not cut and how != BALL_AXIS and span is not None:
+                k = joint.rates.index(name)
+                row["q"] = span[0].start + joint.coordinates.index(motion.name)
+                row["v"] = int(np.flatnonzero(self.compiler.dofs["v"][1:] == span[1].start + k)[0]) + 1
+            else:
+                row["pair"] = self._pair(joint)
+            made[name] = self._append(self.coords, row)
+        self.coord_of[joint.name] = made
+
+    def _hold(self, joint: Joint, group: int) -> None:
+        pair = self._pair(joint)
+        for alpha, beta in joint.equations():
+            row = _row(DOT, HOLD, group, pair=pair, alpha=alpha, beta=beta)
+            self._name(row, f"{joint.name}: {_VECTORS[alpha]}·{_VECTORS[beta]}")
+        for motion in joint.motions():
+            if motion.rot and motion.trans:  # a screw: travel follows the angle
+                lead = -motion.trans if joint.mirrored else motion.trans
+                first = next(iter(self.coord_of[joint.name].values()))
+                row = _row(DOT, HOLD, group, pair=pair, alpha=AZ, beta=D, first=first, ratio=lead)
+                self._name(row, f"{joint.name}: thread")
+
+    def _along(self, joint: Joint, group: int, cut: bool) -> None:
+        """Limits, dry friction, springs and dampers of every coordinate, and its rotor unless the tree has it."""
+        for k, (rate, coord) in enumerate(self.coord_of[joint.name].items()):
+            low, high = joint.bounds()[k]
+            bounce = (joint.restitution, _BOUNCE)
+            label = f"{joint.name}.{rate.removesuffix('_rate')}"
+            if low is not None:
+                row = _row(COORDINATE, LIMIT, group, first=coord, offset=low, value=bounce)
+                self._name(row, f"{label}: lower limit")
+            if high is not None:
+                row = _row(COORDINATE, LIMIT, group, first=coord, sign=-1.0, offset=-high, value=bounce)
+                self._name(row, f"{label}: upper limit")
+            if joint.per_rate("friction")[k] > 0.0:
+                row = self._moving(coord, FRICTION, group, strength=joint.per_rate("friction")[k])
+                self._name(row, f"{label}: friction")
+            stiffness, damping = joint.per_rate("spring")[k], joint.per_rate("damping")[k]
+            if damping and self.coords[coord]["how"] == BALL_AXIS:
+                damper = self._moving(coord, LAW, group, law=_number(SPRING), value=(0.0, damping))
+                self._name(damper, f"{label}: damper")
+                damping = 0.0
+            if stiffness or damping:
+                rest = joint.per_rate("rest")[k]
+                value = (stiffness, damping)
+                row = _row(COORDINATE, LAW, group, law=_number(SPRING), first=coord, offset=rest, value=value)
+                self._name(row, f"{label}: spring")
+            if cut and joint.per_rate("armature")[k] > 0.0:  # a drive that does nothing but turn along
+                rotor = {"inertia": joint.per_rate("armature")[k], "source": 1, "law": _number(TORQUE)}
+                self._name(self._moving(coord, LAW, group, **rotor), f"{label}: armature")
+
+    def _moving(self, coord: int, role: int, group: int, **fields: Any) -> Any:
+        """A row along a rate: of a ball its angular velocity, not the rate of its rotation vector."""
+        record = self.coords[coord]
+        if record["how"] == BALL_AXIS:
+            axis = BX + record["pick"][4]
+            return _row(SPIN, role, group, pair=record["pair"], alpha=axis, first=coord, **fields)
+        return _row(COORDINATE, role, group, first=coord, **fields)
+
+    def _measured(self, load: Any, group: int) -> None:
+        """Rows of a load along one measure, or three."""
+        if isinstance(load, Bushing):
+            pair, drawn = self._ends(load, matrix(load.rotation))
+            rest = drawn if load.rest is None else load.rest
+            for k, axis in enumerate("xyz"):
+                value = (load.stiffness[k], load.damping[k])
+                along = {"alpha": AX + k, "beta": D, "pair": pair, "offset": rest[k]}
+                row = _row(DOT, LAW, group, law=_number(SPRING), value=value, **along)
+                self._name(row, f"{load.name}: bushing {axis}")
+        elif isinstance(load, Spring):
+            pair, drawn = self._ends(load, np.eye(3))
+            length = float(np.linalg.norm(drawn)) if load.length is None else load.length
+            value = (load.stiffness, load.damping)
+            row = _row(DISTANCE, LAW, group, law=_number(SPRING), pair=pair, offset=length, value=value)
+            self._name(row, f"{load.name}: spring")
+        else:
+            pair, _ = self._ends(load, np.eye(3) if load.axis is None else frame_from_axis(load.axis))
+            kind = {"kind": DISTANCE} if load.axis is None else {"kind": DOT, "alpha": AZ, "beta": D}
+            record: Any = np.zeros((), LOAD)
+            load.fill(record, self.compiler)
+            value = (float(record["first"]), float(record["count"]))
+            own = {"law": USER_LAW, "function": record["function"], "pair": pair, "value": value}
+            self._name(_row(role=LAW, group=group, **kind, **own), f"{load.name}: function")
+
+    def _ends(self, load: Any, axes: Array) -> tuple[int, Array]:
+        """The frames of a load's two ends, that on a with these axes, and how far b's is from a's along them [m]."""
+        record: Any = np.zeros((), PAIR)
+        self.compiler.end(record, "a", load.a, load.at_a, axes)
+        self.compiler.end(record, "b", load.b, load.at_b)
+        apart = np.subtract(self.compiler.point(load.at_b), self.compiler.point(load.at_a))
+        return self._append(self.pairs, record), axes.T @ apart
+
+    def _couple(self, coupling: Any, group: int) -> None:
+        first = self._find(coupling, "a", coupling.a, coupling.coordinate_a)
+        second = self._find(coupling, "b", coupling.b, coupling.coordinate_b)
+        if first is None or second is None:
+            return
+        row = _row(COORDINATE, HOLD, group, first=first, second=second, ratio=coupling.ratio)
+        row["offset"] = self._start_value(first) - coupling.ratio * self._start_value(second)
+        self._name(row, f"{coupling.name}: repeater")
+
+    def _drive(self, drive: Drive, group: int, slot: int) -> None:
+        coord = self._find(drive, "joint", drive.joint, drive.coordinate)
+        if coord is None:
+            return
+        fields: dict[str, Any] = {
+            "value": drive.numbers(),
+            "strength": drive.bound,
+            "inertia": drive.rotor,
+            "source": 1,
+            "input": slot,
+            "signal": self.compiler.signal(drive.signal),
+            "period": drive.period,
+            "x": drive.initial,
+        }
+        role = SERVO_RATE
+        if drive.law is not None:
+            role, fields["law"] = LAW, _number(drive.law)
+            if drive.law.state is not None:
+                fields["state"] = self.states
+                self.states += 1
+            fields["column"], fields["slots"] = len(self.recorded), len(drive.law.memory)
+            for name, unit in (*([drive.law.state] if drive.law.state else []), *drive.law.memory):
+                self.recorded.append(Column(f"{drive.name}.{name}", self._unit(coord, unit)))
+        if drive.along_rate:
+            row = self._moving(coord, role, group, **fields)
+        else:
+            row = _row(COORDINATE, role, group, first=coord, **fields)
+        self._name(row, f"{drive.name}: {drive.kind.replace('_', ' ')}")
+
+    def _unit(self, coord: int, unit: str) -> str:
+        """A unit of an element on a coordinate: "force" and "place" are those of the coordinate."""
+        slides = self.coords[coord]["how"] == SLIDE
+        return unit.replace("force", "N" if slides else "N m").replace("place", "m" if slides else "rad")
+
+    def _find(self, thing: Any, field: str, joint: str, coordinate: str | None) -> int | None:
+        """The coordinate that a drive or coupling names, or a problem."""
+        coords = self.coord_of[joint]
+        names = [rate.removesuffix("_rate") for rate in coords]
+        if not names:
+            what = f"joint '{joint}' is a weld: it has no coordinate to move"
+            self.problems.append(Problem(f"{thing.kind} '{thing.name}'.{field}", what))
+            return None
+        if coordinate is not None and coordinate not in names:
+            what = f"joint '{joint}' has no coordinate '{coordinate}'{nearest(coordinate, names)}"
+            self.problems.append(Problem(f"{thing.kind} '{thing.name}'", what))
+            return None
+        return list(coords.values())[names.index(coordinate) if coordinate is not None else 0]
+
+    def _start_value(self, coord: int) -> float:
+        """Value of a coordinate at the start; joints that close loops start as written, at zero."""
+        record = self.coords[coord]
+        return float(self.compiler.q0[record["q"]]) if record["q"] >= 0 else 0.0
+
+    def _name(self, row: Any, name: str) -> None:
+        self._append(self.rows, row)
+        for coord in (row["first"], row["second"]):
+            if coord >= 0:
+                self.coords[coord]["used"] = 1
+        self.names.append(name)
+
+    @staticmethod
+    def _append(table: list[Any], row: Any) -> int:
+        table.append(row)
+        return len(table) - 1
+
+
+_VECTORS = ("x", "y", "z", "ax", "ay", "az", "bx", "by", "bz", "d")
+
+
+def _readings(joint: Joint) -> Iterator[tuple[Motion, int, tuple[int, ...]]]:
+    """How each rate's coordinate is read from the joint frames A and B, slides standing before turns.
+
+    A turn about axis k: sine a_j·b_i, cosine a_i·b_i, (k, i, j) cyclic. The second turn of a universal joint, whose
+    first is about axis k: from a_k seen in B.
+    """
+    motions = joint.motions()
+    turns = [motion for motion in motions if motion.rot and not motion.ball]
+    for motion in motions:
+        k = motion.axis
+        i, j = (k + 1) % 3, (k + 2) % 3
+        if motion.ball:
+            for column in range(3):
+                yield motion, BALL_AXIS, (0, 0, 0, 0, column)
+        elif not motion.rot:
+            yield motion, SLIDE, (0, 0, 0, 0, AX + k)
+        elif len(turns) == 2 and motion is turns[1]:
+            first = turns[0].axis
+            third = 3 - k - first
+            yield motion, TURN, (AX + first, BX + third, AX + first, BX + first, 0)
+        else:
+            yield motion, TURN, (AX + j, BX + i, AX + i, BX + i, 0)
+
+
+def _number(law: Law) -> int:
+    """Number of a law in the table of rows."""
+    return LAWS.index(law)
+
+
+def _row(kind: int, role: int, group: int, **fields: Any) -> Any:
+    row: Any = np.zeros((), ROW)
+    row["kind"], row["role"], row["group"] = kind, role, group
+    row["pair"] = row["first"] = row["second"] = row["input"] = row["signal"] = row["state"] = row[
+        "column"
+    ] = -1
+    row["law"], row["strength"] = NO_LAW, np.inf
+    row["sign"] = 1.0
+    for name, value in fields.items():
+        if name == "value":
+            row["value"][: len(value)] = value
+        else:
+            row[name] = value
+    return row
+
+
+def _stack(rows: list[Any], dtype: np.dtype) -> np.ndarray:
+    table = np.zeros(len(rows), dtype)
+    for i, row in enumerate(rows):
+        table[i] = row
+    return table

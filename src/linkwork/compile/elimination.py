@@ -1,0 +1,188 @@
+"""Tables for the recursion over subsystems: in which order rows are eliminated, and where everything stands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from ..engine.coordinates.factor import factor, solve_inward, solve_outward
+from ..engine.coordinates.tree import place
+from ..engine.solvers.hierarchy import (
+    CHILD_BEGIN,
+    CHILD_END,
+    ENDS,
+    NODE_A,
+    NODE_COLUMN,
+    NODE_D,
+    NODE_Z,
+    PORT_BEGIN,
+    PORT_END,
+    REMOTE,
+    ROW_BEGIN,
+    ROW_END,
+    WAITS,
+    WIDTH,
+    Hierarchy,
+)
+from ..engine.tables import COORDINATE
+from .constrain import RowTable
+from .subsystems import Border, Subsystem
+from .system import System
+
+_CENTRED = 1e-12  # a body that floats this near to its centre of mass floats at it [m]
+
+
+def row_ends(system: System, table: RowTable) -> list[list[int]]:
+    """The floating bodies at the ends of each row: two of a joint, four of a coupling; -1 for the ground or none."""
+    body_of = {0: -1} | {6 * (b + 1): b for b in range(len(system.floating))}
+    constraints = table.constraints
+    pairs = constraints.pairs
+    found = []
+    for row in constraints.rows:
+        which = [row["pair"]]
+        if row["kind"] == COORDINATE:
+            which = [constraints.coords["pair"][c] for c in (row["first"], row["second"]) if c >= 0]
+        ends = [body_of[int(pairs[side][pair])] for pair in which for side in ("a", "b")]
+        found.append(ends + [-1] * (ENDS - len(ends)))
+    return found
+
+
+class Placement:
+    """Where bodies and subsystems stand in the hierarchies of a compiled system: one, or several."""
+
+    def __init__(
+        self, tops: Sequence[Subsystem], borders: Mapping[str, Border], remote: Collection[str] = ()
+    ):
+        self.parts = [part for top in tops for part in top.walk()]
+        self.number = {part.name: i for i, part in enumerate(self.parts)}
+        self.borders = borders
+        self.remote = frozenset(remote)
+        self.above = {child.name: part.name for part in self.parts for child in part.children}
+        self.owner = {body: part.name for part in self.parts for body in part.bodies}
+
+    def path(self, body: str) -> list[str]:
+        """The subsystems that hold a body, the smallest first."""
+        names = [self.owner[body]]
+        while names[-1] in self.above:
+            names.append(self.above[names[-1]])
+        return names
+
+    def home(self, bodies: Sequence[str]) -> int:
+        """The smallest subsystem that holds these bodies and can hold rows; the largest if there are none."""
+        if not bodies:
+            return len(self.parts) - 1
+        paths = [self.path(body) for body in bodies]
+        shared = set.intersection(*(set(path) for path in paths)) - self.remote
+        return self.number[next(name for name in paths[0] if name in shared)]
+
+
+def row_order(system: System, table: RowTable, placement: Placement) -> tuple[list[int], list[int]]:
+    """Rows sorted by the subsystem that eliminates them, and these subsystems."""
+    bodies = system.floating
+    homes = [
+        placement.home(list(dict.fromkeys(bodies[b] for b in ends if b >= 0)))
+        for ends in row_ends(system, table)
+    ]
+    order = sorted(range(len(homes)), key=lambda i: (homes[i], i))
+    return order, [homes[i] for i in order]
+
+
+def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placement: Placement) -> Hierarchy:
+    """Structure and scratch for rows that are sorted by their subsystems."""
+    names, rates = system.floating, system.nv
+    bodies = len(names)
+    assert list(system.tables.dofs["v"][1:]) == list(range(6 * bodies)), (
+        "bodies must be numbered like their dofs"
+    )
+    index = {name: b for b, name in enumerate(names)}
+    parts, borders = placement.parts, placement.borders
+    node = np.zeros((len(parts), 16), np.int64)
+    children: list[list[int]] = []
+    ports: list[tuple[int, int]] = []
+    inside: list[dict[str, tuple[int, int]]] = []  # of each subsystem: body => (child, column there)
+    columns, room_D, room_A, room_Z = rates, 36 * bodies, 0, 0
+    inertia = _inertias(system)
+    floating = _magnitude(inertia[:, :36:7].reshape(bodies, 2, 3).max(axis=2).repeat(3, axis=1))
+    loose = list(floating)
+    counts = np.bincount(np.array(homes, np.int64), minlength=len(parts))
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    for i, part in enumerate(parts):
+        border = borders[part.name].ports
+        size, rows = 6 * len(border), int(counts[i])
+        node[i, ROW_BEGIN], node[i, ROW_END] = ends[i], ends[i + 1]
+        node[i, CHILD_BEGIN], node[i, PORT_BEGIN] = len(children), len(ports)
+        node[i, NODE_D], node[i, NODE_COLUMN] = room_D, columns
+        node[i, NODE_A], node[i, NODE_Z] = room_A, room_Z
+        where: dict[str, tuple[int, int]] = {}
+        base = 0
+        if part.name in placement.remote:
+            node[i, REMOTE] = 1
+            ports += [(-1, 6 * index[body]) for body in border]
+        else:
+            for body in part.bodies:
+                where[body] = len(children), 0
+                children.append([36 * index[body], 6 * index[body], 6, base])
+                base += 6
+            for child in part.children:
+                k = placement.number[child.name]
+                its = borders[child.name].ports
+                where.update((body, (len(children), 6 * slot)) for slot, body in enumerate(its))
+                children.append([int(node[k, NODE_D]), int(node[k, NODE_COLUMN]), 6 * len(its), base])
+                base += 6 * len(its)
+                node[i, WAITS] |= node[k, REMOTE] | node[k, WAITS]
+            ports += [where[body] for body in border]
+        inside.append(where)
+        node[i, CHILD_END], node[i, PORT_END], node[i, WIDTH] = len(children), len(ports), base
+        loose += [floating[index[body]] for body in border]
+        columns, room_D = columns + size, room_D + size * size
+        room_A, room_Z = room_A + rows * rows, room_Z + rows * (size + 3)
+    block = np.full((len(homes), ENDS, 2), -1, np.int64)
+    for r, touched in enumerate(row_ends(system, table)):
+        for end, b in enumerate(touched):
+            if b >= 0:
+                block[r, end] = inside[homes[r]][names[b]]
+    total = len(homes)
+    most = int(counts.max(initial=1))
+    widest = int(node[:, WIDTH].max(initial=1))
+    D = np.zeros(room_D)
+    D[: 36 * bodies] = inertia[:, :36].ravel()
+    return Hierarchy(
+        node, np.array(children, np.int64).reshape(-1, 4), block, np.array(ports, np.int64).reshape(-1, 2),
+        np.zeros(total, np.int64), np.zeros((total, ENDS, 6)), D, np.zeros((3, columns)), np.zeros((3, columns)),
+        np.zeros((3, rates)), np.zeros((most, max(widest, most))), np.zeros(room_A), np.zeros(room_Z),
+        np.concatenate([np.zeros(0), *loose]), inertia, np.zeros(rates), np.zeros((2, most)),
+        np.zeros((14, total)), np.zeros((5, total), np.int64), np.zeros(7),
+    )  # fmt: skip
+
+
+def _magnitude(x: np.ndarray) -> np.ndarray:
+    """Rounded up to a power of 1024: enough to judge rounding, and all that a part tells others of a body's mass."""
+    powers = np.ceil(np.log2(x, out=np.full(x.shape, -np.inf), where=x > 0.0) / 10.0)
+    return np.asarray(np.exp2(10.0 * powers))
+
+
+def _inertias(system: System) -> np.ndarray:
+    """Inverse mass matrix of every body against its rates as it stands at the start, and whether it turns with the
+    body."""
+    tables, n = system.fresh_tables(), system.nv
+    dofs = tables.dofs
+    bodies = len(system.floating)
+    H, D, rhs, x = np.zeros((n, 6)), np.zeros(n), np.zeros(n), np.zeros(n)
+    heavy = dofs["mass"][6::6] > 0.0
+    dofs["armature"][1:] += np.repeat(
+        ~heavy, 6
+    )  # bodies of other processes: any number will do, they are left out below
+    place(dofs, tables.islands, system.q0, system.v0)
+    factor(dofs, H, D, rhs)
+    found = np.zeros((bodies, 37))
+    for j in range(6):
+        x[:] = 0.0
+        x[j::6] = 1.0
+        solve_inward(dofs, H, x)
+        x *= D
+        solve_outward(dofs, H, x)
+        found[:, j:36:6] = x.reshape(bodies, 6)
+    found[:, 36] = np.abs(dofs["com"][6::6]).max(axis=1) > _CENTRED
+    found[~heavy] = 0.0
+    return found

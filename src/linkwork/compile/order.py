@@ -1,0 +1,123 @@
+"""The sparsity of a mechanism's rows: which dofs each touches, and an order in which elimination fills little.
+
+The same order serves bodies, which touch the equations of their joints.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..engine.solvers.layout import BEGIN, END, FIRST, RATE, START, Work
+from ..engine.tables import COORDINATE, Constraints, Tables
+
+
+def touched(tables: Tables, constraints: Constraints) -> list[set[int]]:
+    """The dofs that each row may move with, ancestors included."""
+    parent = tables.dofs["parent"]
+
+    def path(link: int) -> set[int]:
+        dofs = set()
+        while link != 0:
+            dofs.add(link - 1)
+            link = int(parent[link])
+        return dofs
+
+    pairs, coords = constraints.pairs, constraints.coords
+
+    def of_pair(index: int) -> set[int]:
+        pair = pairs[index]
+        return path(int(pair["a"])) | path(int(pair["b"]))
+
+    def of_coordinate(index: int) -> set[int]:
+        coord = coords[index]
+        return path(int(coord["v"])) if coord["v"] >= 0 else of_pair(int(coord["pair"]))
+
+    found = []
+    for row in constraints.rows:
+        if row["kind"] == COORDINATE:
+            dofs = of_coordinate(int(row["first"]))
+            if row["second"] >= 0:
+                dofs |= of_coordinate(int(row["second"]))
+        else:
+            dofs = of_pair(int(row["pair"]))
+        found.append(dofs)
+    return found
+
+
+def elimination_order(touching: list[set[int]], *, both_ends: bool = False) -> list[int]:
+    """Rows in the reverse Cuthill-McKee order of the graph in which rows that touch the same thing are neighbours.
+
+    With `both_ends`, each connected part is numbered from its other end too, and the narrower envelope is kept.
+    """
+    touched_by: dict[int, list[int]] = {}
+    for i, things in enumerate(touching):
+        for thing in things:
+            touched_by.setdefault(thing, []).append(i)
+    neighbours = [
+        sorted({j for x in things for j in touched_by[x]} - {i}) for i, things in enumerate(touching)
+    ]
+    order: list[int] = []
+    seen: set[int] = set()
+    for root in range(len(touching)):
+        if root in seen:
+            continue
+        end = _far_end(root, neighbours)
+        part = _numbered(end, neighbours)
+        if both_ends:
+            other = _numbered(_far_end(end, neighbours), neighbours)
+            part = min(part, other, key=lambda part: _envelope(part, neighbours))
+        seen.update(part)
+        order = part + order
+    return order
+
+
+def _far_end(root: int, neighbours: list[list[int]]) -> int:
+    """A row at the end of the longest way from `root`: a good place to begin numbering."""
+    distance = {root: 0}
+    queue = [root]
+    for i in queue:
+        for j in neighbours[i]:
+            if j not in distance:
+                distance[j] = distance[i] + 1
+                queue.append(j)
+    far = distance[queue[-1]]
+    return min((i for i in queue if distance[i] == far), key=lambda i: (len(neighbours[i]), i))
+
+
+def _numbered(start: int, neighbours: list[list[int]]) -> list[int]:
+    """The rows connected with `start`, which is the last of them."""
+    queue, seen = [start], {start}
+    for i in queue:
+        new = [j for j in neighbours[i] if j not in seen]
+        seen.update(new)
+        queue += sorted(new, key=lambda j: (len(neighbours[j]), j))
+    return queue[::-1]
+
+
+def _envelope(part: list[int], neighbours: list[list[int]]) -> int:
+    """How many entries lie between each row's first neighbour and its diagonal."""
+    place = {row: k for k, row in enumerate(part)}
+    return sum(k - min([k, *(place[j] for j in neighbours[row])]) for k, row in enumerate(part))
+
+
+def new_work(tables: Tables, constraints: Constraints) -> Work:
+    """Structure and scratch for rows in the order that they stand in."""
+    touching = touched(tables, constraints)
+    n, m = len(tables.dofs) - 1, len(touching)
+    link = np.zeros((3, n), np.int64)
+    link[RATE] = tables.dofs["v"][1:]
+    link[BEGIN] = m
+    for i, dofs in enumerate(touching):
+        for d in dofs:
+            link[BEGIN, d] = min(link[BEGIN, d], i)
+            link[END, d] = i + 1
+    link[BEGIN] = np.minimum(link[BEGIN], link[END])
+    flag = np.zeros((5, m), np.int64)
+    flag[FIRST] = [min((link[BEGIN, d] for d in dofs), default=i) for i, dofs in enumerate(touching)]
+    offsets = np.cumsum([0, *(np.arange(m) - flag[FIRST] + 1)])
+    flag[START] = offsets[:-1] - flag[FIRST]
+    return Work(
+        np.zeros((n, int(tables.dofs["depth"].max(initial=0)) + 1)), np.zeros((14, m)), flag, np.zeros((8, n)), link,
+        np.zeros((n, m)), np.zeros((n, m)), np.zeros(offsets[-1]), np.zeros(offsets[-1]),
+        np.array([np.inf, -1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
+    )  # fmt: skip

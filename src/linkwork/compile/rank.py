@@ -1,0 +1,117 @@
+"""The one decision of rank: which equations say something new, with room for numbers as people write them.
+
+Jacobians come in dimensionless rows and columns (`Closure.dimensionless`): angles in radians, lengths in sizes of the
+loop that they belong to. Then a row that should follow from others but is written with six to ten digits misses that by
+1e-6 to 1e-10, rounding of the computation by 1e-15, and an equation that really holds something by 1e-3 or more,
+wherever the mechanism is not near a singular position.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..model.rotation import Array
+
+ROOM = 1e-5
+"""What is left of a row less than this follows from the others but for the digits it is written with; singular values
+below this share of the largest are zero."""
+EXACT = 1e-12
+"""What is left of a row less than this is rounding of the computation."""
+
+
+class Independent(NamedTuple):
+    """Rows of a matrix that say something new, and what is left of each row beside the others."""
+
+    kept: Array
+    """Indices, sorted."""
+    left: Array
+    """Length of each row that was not kept, less its part along those that were; of the others 0."""
+
+
+def rank_of(values: Array) -> int:
+    """How many singular values are not zero."""
+    return int((values > ROOM * max(float(values.max(initial=0.0)), 1e-300)).sum())
+
+
+def alive(J: Array, tolerance: float = EXACT) -> Any:
+    """Rows that some motion changes: in planar mechanisms of spatial joints less than half."""
+    return np.abs(J).max(axis=1, initial=0.0) > tolerance
+
+
+def null_space(A: Array, tolerance: float = ROOM) -> Array:
+    """Orthonormal columns that A takes to zero, up to a share of its largest singular value."""
+    A = A[alive(A)]
+    if not A.size:
+        return np.eye(A.shape[1])
+    tall = len(A) > A.shape[1]
+    _, s, Vt = np.linalg.svd(np.linalg.qr(A).R if tall else A)
+    return Vt[int((s > tolerance * max(s[0], 1e-300)).sum()) :].T
+
+
+def along_null_space(J: Array, x: Array) -> Array:
+    """The part of x that J does not see."""
+    J = J[alive(J)]
+    if not J.size:
+        return x
+    _, s, Vt = np.linalg.svd(J, full_matrices=False)
+    seen = Vt[: rank_of(s)]
+    unseen: Array = x - seen.T @ (seen @ x)
+    return unseen
+
+
+def independent(J: Array) -> Independent:
+    """Rows of a dimensionless J that are independent and as far from dependent as can be."""
+    kept, left = [np.zeros(0, np.int64)], np.zeros(len(J))
+    for rows, columns in clusters(J):
+        chosen, rest = _pivoted(J[np.ix_(rows, columns)])
+        kept.append(rows[chosen])
+        left[rows] = rest
+    return Independent(np.sort(np.concatenate(kept)), left)
+
+
+def _pivoted(J: Array) -> tuple[list[int], Array]:
+    """Gram-Schmidt with pivoting on all rows at once: those chosen, and the lengths that are left of the others."""
+    rest = J.copy()
+    size = np.einsum("ij,ij->i", rest, rest)
+    chosen: list[int] = []
+    for _ in range(min(J.shape)):
+        i = int(np.argmax(size))
+        if size[i] <= ROOM * ROOM:
+            break
+        chosen.append(i)
+        u = rest[i] / np.sqrt(size[i])
+        along = rest @ u
+        hit = np.flatnonzero(along)  # few in long chains
+        rest[hit] -= np.outer(along[hit], u)
+        rest[i] = 0.0
+        size[hit] = np.einsum("ij,ij->i", rest[hit], rest[hit])
+    return chosen, np.sqrt(size)
+
+
+def clusters(J: Array) -> list[tuple[Any, Any]]:
+    """Rows of J and columns that have to do with each other; a column that no row has is alone.
+
+    Dense algebra takes the cube of the size: loops that share no joint are better looked at one by one.
+    """
+    leader = list(range(J.shape[1]))
+
+    def find(c: int) -> int:
+        while leader[c] != c:
+            leader[c] = c = leader[leader[c]]
+        return c
+
+    size = np.abs(J)
+    touched = [np.flatnonzero(line > EXACT * line.max(initial=0.0)).tolist() for line in size]
+    for columns in touched:
+        for c in columns[1:]:
+            leader[find(c)] = find(columns[0])
+    found: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for c in range(J.shape[1]):
+        found[find(c)][1].append(c)
+    for i, columns in enumerate(touched):
+        if columns:
+            found[find(columns[0])][0].append(i)
+    return [(np.array(rows, np.int64), np.array(columns, np.int64)) for rows, columns in found.values()]

@@ -1,0 +1,1 @@
+"""Everything compiled: kernels, coordinates, elements and loads, contact, solvers, steppers."""

@@ -1,0 +1,33 @@
+"""Couplings between joints."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Self
+
+from pydantic import model_validator
+
+from ...model.drive import Ratio
+from ...model.item import Item, JointName, item
+
+
+@item
+class Repeater(Item):
+    """Makes one joint follow another: the coordinate of `a` moves `ratio` times as far as that of `b`."""
+
+    kind = "repeater"
+    shelf = "couplings"
+
+    a: JointName
+    b: JointName
+    _: KW_ONLY
+    ratio: Ratio = 1.0
+    coordinate_a: str | None = None
+    """Which coordinate of a; default: its first."""
+    coordinate_b: str | None = None
+
+    @model_validator(mode="after")
+    def _differ(self) -> Self:
+        if (self.a, self.coordinate_a) == (self.b, self.coordinate_b):
+            raise ValueError(f"couples '{self.a}' with itself")
+        return self

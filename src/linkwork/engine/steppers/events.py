@@ -1,0 +1,118 @@
+"""Events within a step of the direct solver: which row changes its mode first, and when.
+
+Each row that may change its mode has a quantity that is positive before the event and zero at it (`measured`). What
+it is at both ends of a step, and its rates there where they are known, give a cubic; the first zero of that is where
+the search for the event begins. So a limit that is passed and left again within one step is found, too.
+"""
+
+import math
+
+from ..kernels.jit import kernel
+from ..solvers.box import EXACT
+from ..solvers.layout import BEGAN, BEGAN_RATE
+from ..tables import FRICTION, HELD, LIMIT, LOW, SERVO_RATE
+from .direct import STOPPED
+
+PEEK = 1e-3
+"""Share of a step after which it is seen whether a row that is at its bound when the step begins is let go at once."""
+_STILL = 1e-11  # a located event is this near [m, rad, m/s or rad/s]
+_BARELY = 1e-9  # a force beyond its bound by this share of the largest is at it
+_TOUCH = 1e-10  # a limit that is violated by more has been hit [rad or m]
+
+
+@kernel
+def remember(constraints, work):
+    """What may change its sign within the next step, and its rate, at the start of that; see `measured`."""
+    rows = constraints.rows
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if row.role == LIMIT or row.role == FRICTION or row.role == SERVO_RATE:
+            work.row[BEGAN, i], work.row[BEGAN_RATE, i] = measured(row)
+
+
+@kernel
+def measured(row):
+    """What changes its sign at an event of a row, positive before, and its rate where that is known.
+
+    Of a kept row what is left of its force, of an open limit its gap, of a sliding row its slip.
+    """
+    if row.mode == HELD:
+        if row.role == LIMIT:
+            return row.force, 0.0
+        return row.strength - abs(row.force), 0.0
+    if row.role == LIMIT:
+        return row.phi, row.rate
+    sign = 1.0 if row.mode == LOW else -1.0
+    return sign * (row.rate - row.goal), sign * (row.accel - row.push)
+
+
+@kernel
+def _largest_force(constraints):
+    """Of all rows."""
+    rows, largest = constraints.rows, 0.0
+    for i in range(rows.shape[0]):
+        largest = max(largest, abs(rows[i].force))
+    return largest
+
+
+@kernel
+def near_enough(constraints, work, event):
+    """How far from zero the quantity of a row may be where its event is."""
+    if constraints.rows[event].mode != HELD:
+        return _STILL
+    return _BARELY * abs(work.row[BEGAN, event]) + EXACT * _largest_force(constraints)
+
+
+@kernel
+def first_event(constraints, work, h):
+    """(share of the step at which the first event happens, interpolated; its row; a share by which it has happened).
+
+    (1, -1, 1) if there is none. A kept row that is at its bound where the step begins is to be looked at after `PEEK`.
+    """
+    rows = constraints.rows
+    share, event, until, largest = 1.0, -1, 1.0, _largest_force(constraints)
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if row.role != LIMIT and ((row.role != FRICTION and row.role != SERVO_RATE) or row.strength == 0.0):
+            continue
+        end, end_rate = measured(row)
+        begin, rate = work.row[BEGAN, i], work.row[BEGAN_RATE, i]
+        by = 1.0
+        if row.mode == HELD:
+            if end >= -_BARELY * largest:
+                continue
+            at = begin / (begin - end) if begin > _BARELY * largest else PEEK
+        else:
+            slack = _TOUCH if row.role == LIMIT else STOPPED
+            if begin <= 0.0 and (end >= -slack or (row.role == LIMIT and row.rate >= 0.0)):
+                continue
+            at, by = _crossing(max(begin, 0.0), h * rate, end, h * end_rate, slack)
+        if at <= by and (at < share or event < 0):
+            share, event, until = at, i, by
+    return share, event, until
+
+
+@kernel
+def _crossing(y0, s0, y1, s1, slack):
+    """Where the cubic with ends y0 >= 0 and y1, slopes s0 and s1 on [0, 1] crosses zero, and where it is below.
+
+    (1, 0) if it does not go below -slack.
+    """
+    second, third = 3.0 * (y1 - y0) - 2.0 * s0 - s1, 2.0 * (y0 - y1) + s0 + s1
+    low, high = 0.0, 1.0
+    if y1 >= -slack:
+        if s0 >= 0.0 or s1 <= 0.0:
+            return 1.0, 0.0
+        high = -s0 / (second + math.sqrt(max(second * second - 3.0 * third * s0, 0.0)))  # its minimum
+        if y0 + high * (s0 + high * (second + high * third)) >= -slack:
+            return 1.0, 0.0
+    elif y0 == 0.0 and s0 <= 0.0:
+        return 0.0, 1.0
+    by = high
+    for _ in range(40):
+        x = 0.5 * (low + high)
+        if y0 + x * (s0 + x * (second + x * third)) > 0.0:
+            low = x
+        else:
+            high = x
+    return high, by

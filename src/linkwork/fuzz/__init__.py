@@ -1,0 +1,1 @@
+"""Random mechanisms, and what must hold for them."""

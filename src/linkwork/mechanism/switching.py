@@ -1,0 +1,236 @@
+"""Joints that are attached and released while a mechanism moves: which hold, where, and the impulse of a change.
+
+A joint that takes hold does so where the bodies are: its frame rides on a, and on b it is placed anew, so that no gap
+is to be closed. Velocities jump: they are projected, in the metric of inertia, onto those that the joints allow, which
+is an impact without rebound. The pseudo-inverse makes redundant and contradictory joints harmless.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compile.rank import ROOM
+from ..compile.system import System
+from ..engine.coordinates.dynamics import body_pose
+from ..engine.tables import HOLD, SERVO_RATE, Tables
+from ..model.item import GROUND
+from ..model.joints import Joint
+from ..model.rotation import Array, Vector
+from .closure import idle_rows
+from .kinematics import Kinematics
+
+# Eigenvalues of the scaled A = J H⁻¹ Jᵀ below this share of the largest belong to rows that repeat others.
+_REPEATED = ROOM * ROOM
+
+
+@dataclass(frozen=True)
+class JointChange:
+    """A joint that was attached or released during a run."""
+
+    time: float
+    """[s]"""
+    joint: str
+    attached: bool
+    """False if it was released."""
+    force: Vector
+    """Impulse of a on b, in world axes [N s]."""
+    torque: Vector
+    """Impulse of its torque about the joint's point [N m s]."""
+    energy: float
+    """That was lost in the joint [J]."""
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Which switchable joints of a mechanism hold, and where they took hold."""
+
+    attached: frozenset[str]
+    frames: dict[str, Array] = field(default_factory=dict)
+    """Joints that are not where they were written: frame on b, rotation (9) and position (3) [m] in b's own frame."""
+
+    def after(self, attach: dict[str, Array], release: Collection[str]) -> Attachment:
+        """The same after some joints took hold at these frames and others let go."""
+        return Attachment((self.attached | set(attach)) - set(release), self.frames | attach)
+
+    def arrays(self, names: Sequence[str]) -> tuple[Array, Array]:
+        """For snapshots: 1 for every joint that holds, and a frame for each, NaN where it is as written."""
+        nowhere = np.full(12, np.nan)
+        flags = np.array([float(name in self.attached) for name in names])
+        return flags, np.array([self.frames.get(name, nowhere) for name in names])
+
+    @classmethod
+    def of_arrays(cls, names: Sequence[str], flags: Array, frames: Array) -> Attachment:
+        """What `arrays` wrote."""
+        return cls(
+            frozenset(name for name, flag in zip(names, flags, strict=True) if flag),
+            {name: frame for name, frame in zip(names, frames, strict=True) if not np.isnan(frame).any()},
+        )
+
+
+class Due(NamedTuple):
+    """What a model wants changed at a time."""
+
+    time: float
+    attach: tuple[str, ...]
+    release: tuple[str, ...]
+
+
+def plan(joints: Collection[Joint]) -> list[Due]:
+    """All changes that joints are written to make after the start, in the order of time."""
+    begins: dict[float, list[str]] = {}
+    ends: dict[float, list[str]] = {}
+    for joint in joints:
+        for begin, end in joint.attached or ():
+            begins.setdefault(begin, []).append(joint.name)
+            if end is not None:
+                ends.setdefault(end, []).append(joint.name)
+    times = sorted({*begins, *ends} - {0.0})
+    return [Due(time, tuple(begins.get(time, ())), tuple(ends.get(time, ()))) for time in times]
+
+
+def configured(system: System, attachment: Attachment) -> System:
+    """The system with the rows of the joints that are attached, at the frames where they took hold."""
+    assert system.rows is not None
+    table = system.rows
+    pairs = (table.whole or table).constraints.pairs.copy()
+    for name, frame in attachment.frames.items():
+        body = next(joint.b for joint in table.joints if joint.name == name)
+        R, p = frame[:9].reshape(3, 3), frame[9:]
+        if body != GROUND:
+            ride = system.tables.bodies[system.body(body)]
+            turn = ride["X_R"].reshape(3, 3)
+            R, p = turn @ R, ride["X_p"] + turn @ p
+        pairs["X_B"][table.switchable[name]] = np.r_[R.ravel(), p]
+    return dataclasses.replace(system, rows=table.configured(attachment.attached, pairs))
+
+
+def here(system: System, tables: Tables, pairs: Any, name: str) -> Array:
+    """A joint's frame on b, in b's own frame, if it took hold now; tables are placed and pairs measured."""
+    assert system.rows is not None
+    pair = pairs[system.rows.switchable[name]]
+    origin = tables.islands["o"][tables.dofs["island"][pair["a"]]]
+    R, p = np.array(pair["R_A"]).reshape(3, 3), origin + pair["r_A"]
+    body = next(joint.b for joint in system.rows.joints if joint.name == name)
+    if body != GROUND:
+        at, turned = (np.array(part) for part in body_pose(tables, system.body(body)))
+        turned = turned.reshape(3, 3)
+        R, p = turned.T @ R, turned.T @ (p - at)
+    frame: Array = np.r_[R.ravel(), p]
+    return frame
+
+
+class Blow(NamedTuple):
+    """What happens to a mechanism when joints take hold of it."""
+
+    v: Array
+    """Rates afterwards."""
+    supplied: float
+    """Work of rotors and drives that keep their rate [J]."""
+    lost: dict[str, float]
+    """Energy lost in each joint that took hold [J]."""
+    wrenches: dict[str, tuple[Vector, Vector]]
+    """Impulses of force and torque in each of them."""
+
+
+def blow(system: System, q: Array, v: Array, taking: Collection[str]) -> Blow:
+    """Rates v become such that all joints of a configured system allow, with the impulses that this takes.
+
+    Finite forces have no time to act; joint equations, drives of unlimited strength and rotors do.
+    """
+    assert system.rows is not None
+    kin = Kinematics(system)
+    kin.place(q, v)
+    rows = kin.constraints.rows
+    held = rows["role"] == HOLD
+    kept: Any = np.flatnonzero(held | ((rows["role"] == SERVO_RATE) & np.isinf(rows["strength"])))
+    rotors: Any = np.flatnonzero(rows["inertia"] > 0.0)
+    J, K = kin.jacobian(kept), kin.jacobian(rotors)
+    J[idle_rows(system, q)[kept]] = 0.0
+    moments = _moments(system, kin, kept)
+    H = kin.inertia()
+    geared = rows["inertia"][rotors]
+    whole = H + K.T @ (geared[:, None] * K)
+    rate = J @ v
+    p = impulses(J, whole, np.where(held[kept], -rate, 0.0))
+    after = v + np.linalg.solve(whole, J.T @ p)
+    mean = 0.5 * (rate + J @ after)
+    turned = K @ (after - v)
+    supplied = float(p[~held[kept]] @ mean[~held[kept]] - (geared * turned) @ (0.5 * (K @ (v + after))))
+    lost, wrenches = {}, {}
+    for name in taking:
+        mine = [k for k, i in enumerate(kept) if held[i] and name in system.rows.needs[i]]
+        lost[name] = -float(p[mine] @ mean[mine])
+        wrench = p[mine] @ moments[mine] if mine else np.zeros(6)
+        wrenches[name] = _vector(wrench[3:]), _vector(wrench[:3])
+    return Blow(after, supplied, lost, wrenches)
+
+
+def impulses(J: Array, H: Array, want: Array) -> Array:
+    """The smallest p with J H⁻¹ Jᵀ p = want as nearly as possible, rows scaled so that they compare."""
+    A = J @ np.linalg.solve(H, J.T)
+    size = np.sqrt(np.maximum(np.diag(A), 0.0))
+    alive = size > np.finfo(float).eps * size.max(initial=0.0)
+    p = np.zeros(len(want))
+    scale = 1.0 / size[alive]
+    inverse = np.linalg.pinv(A[np.ix_(alive, alive)] * np.outer(scale, scale), _REPEATED, hermitian=True)
+    p[alive] = scale * (inverse @ (scale * want[alive]))
+    return p
+
+
+def _moments(system: System, kin: Kinematics, rows: Any) -> Array:
+    """Wrench (torque about the joint's point, force) on b of a unit of each of some rows, world axes."""
+    found = np.zeros((len(rows), 6))
+    for k, i in enumerate(rows):
+        row = kin.constraints.rows[i]
+        if row["pair"] >= 0:  # a coupling acts along coordinates, not at a frame
+            J, r = np.array(row["J_B"]), kin.constraints.pairs["r_B"][row["pair"]]
+            found[k] = np.r_[J[:3] - np.cross(r, J[3:]), J[3:]]
+    return found
+
+
+def tree_coordinates(tree: System, values: Array) -> Array:
+    """Coordinates of a tree from the values of all joint coordinates, in the order of its row table."""
+    assert tree.rows is not None
+    q, k = tree.q0.copy(), 0
+    for joint in tree.rows.joints:
+        placed = tree.joints[joint.name]
+        numbers = list(_numbers(joint, values[k : k + len(joint.rates)]))
+        if placed.in_tree:
+            q[placed.q] = numbers
+        k += len(joint.rates)
+    return q
+
+
+def tree_rates(tree: System, rates: Array) -> Array:
+    """Rates of a tree from those of all joints, in the order of its row table."""
+    assert tree.rows is not None
+    v, k = tree.v0.copy(), 0
+    for joint in tree.rows.joints:
+        placed = tree.joints[joint.name]
+        if placed.in_tree:
+            v[placed.v] = rates[k : k + len(joint.rates)]
+        k += len(joint.rates)
+    return v
+
+
+def _numbers(joint: Joint, values: Array) -> Iterator[float]:
+    k = 0
+    for motion in joint.motions():
+        part = values[k : k + len(motion.rates)]
+        k += len(part)
+        if motion.ball:
+            half = 0.5 * math.hypot(*part)
+            share = 0.5 * math.sin(half) / half if half > 0.0 else 0.5
+            yield from (math.cos(half), *(share * part))
+        else:
+            yield from part
+
+
+def _vector(x: Array) -> Vector:
+    return float(x[0]), float(x[1]), float(x[2])

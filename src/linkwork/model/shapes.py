@@ -1,0 +1,351 @@
+"""Shapes of bodies: geometry for pictures and contact, and mass properties from a density.
+
+A shape stands in its body's own frame. Cylinders and capsules lie along their z axis. Planes and height fields are
+surfaces with something solid below, for scenery.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from dataclasses import KW_ONLY
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from .errors import MissingExtraError, ModelError, Problem
+from .item import Flag, LocalOffset, LocalOrientation, Number, Positive, Size3, _moved_fields, _plain, item
+from .rotation import IDENTITY, Array, Placement, matrix, quaternion
+
+
+class MassProperties(NamedTuple):
+    """Mass [kg], centre of mass [m] and inertia about it [kg m²] (3x3), in one frame."""
+
+    mass: float
+    com: Array
+    inertia: Array
+
+    def scaled(self, factor: float) -> MassProperties:
+        """The same distribution, `factor` times as heavy."""
+        return MassProperties(self.mass * factor, self.com, self.inertia * factor)
+
+    def placed(self, at: Any, R: Array) -> MassProperties:
+        """Seen from a frame in which the old one stands at `at` with orientation R."""
+        return MassProperties(self.mass, np.asarray(at) + R @ self.com, R @ self.inertia @ R.T)
+
+
+def combine(parts: list[MassProperties]) -> MassProperties:
+    """Mass properties of several rigidly joined parts (Steiner)."""
+    mass = math.fsum(part.mass for part in parts)
+    if mass > 0.0:
+        com = sum((part.mass * part.com for part in parts), np.zeros(3)) / mass
+    else:
+        com = parts[0].com.copy() if parts else np.zeros(3)
+    inertia = np.zeros((3, 3))
+    for part in parts:
+        d = part.com - com
+        inertia += part.inertia + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return MassProperties(mass, com, inertia)
+
+
+@item
+class _Shape:
+    """Base: where a shape stands in its body's frame."""
+
+    _: KW_ONLY
+    at: LocalOffset = (0.0, 0.0, 0.0)
+    """Centre in the body's frame [m]."""
+    rotation: LocalOrientation = IDENTITY
+    """Orientation in the body's frame."""
+
+    def mass_properties(self, density: float) -> MassProperties:
+        """In the body's frame, for a density [kg/m³]."""
+        return self._solid().scaled(density).placed(self.at, matrix(self.rotation))
+
+    def _solid(self) -> MassProperties:
+        """About its own centre and axes, for a density of one."""
+        raise NotImplementedError
+
+    def moved(self, placement: Placement) -> Any:
+        """The same shape on a body whose component is placed (mirrored) elsewhere."""
+        return dataclasses.replace(self, **_moved_fields(self, placement))
+
+
+@item
+class Box(_Shape):
+    """A box with edges `size` along its axes."""
+
+    size: Size3
+    """Edge lengths [m]."""
+    _: KW_ONLY
+    shape: Literal["box"] = "box"
+
+    def _solid(self) -> MassProperties:
+        x, y, z = self.size
+        m = x * y * z
+        return MassProperties(m, np.zeros(3), m / 12 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y]))
+
+
+@item
+class Sphere(_Shape):
+    """A solid ball."""
+
+    radius: Positive
+    """[m]"""
+    _: KW_ONLY
+    shape: Literal["sphere"] = "sphere"
+
+    def _solid(self) -> MassProperties:
+        m = 4 / 3 * math.pi * self.radius**3
+        return MassProperties(m, np.zeros(3), 0.4 * m * self.radius**2 * np.eye(3))
+
+
+@item
+class Cylinder(_Shape):
+    """A solid cylinder along its z axis."""
+
+    radius: Positive
+    """[m]"""
+    length: Positive
+    """[m]"""
+    _: KW_ONLY
+    shape: Literal["cylinder"] = "cylinder"
+
+    def _solid(self) -> MassProperties:
+        r2, l2 = self.radius**2, self.length**2
+        m = math.pi * r2 * self.length
+        return MassProperties(m, np.zeros(3), m * np.diag([r2 / 4 + l2 / 12, r2 / 4 + l2 / 12, r2 / 2]))
+
+
+@item
+class Capsule(_Shape):
+    """A cylinder along its z axis with half balls on both ends."""
+
+    radius: Positive
+    """[m]"""
+    length: Positive
+    """Of the cylindrical part [m]."""
+    _: KW_ONLY
+    shape: Literal["capsule"] = "capsule"
+
+    def _solid(self) -> MassProperties:
+        r, length = self.radius, self.length
+        tube = math.pi * r * r * length
+        balls = 4 / 3 * math.pi * r**3
+        side = tube * (r * r / 4 + length**2 / 12) + balls * (
+            0.4 * r * r + length**2 / 4 + 3 / 8 * length * r
+        )
+        axial = tube * r * r / 2 + balls * 0.4 * r * r
+        return MassProperties(tube + balls, np.zeros(3), np.diag([side, side, axial]))
+
+
+@item
+class Mesh(_Shape):
+    """The convex hull of a mesh file (STL, OBJ, PLY, GLB ... whatever trimesh reads)."""
+
+    file: Annotated[str, Field(min_length=1), AfterValidator(os.path.abspath)]
+    """Path of the mesh file; in a model file, relative to its folder and inside it."""
+    _: KW_ONLY
+    scale: Positive = 1.0
+    """Metres per unit of the file: 0.001 for a mesh in millimetres."""
+    inverted: Flag = False
+    """Reflected through its origin, as in a mirrored component."""
+    shape: Literal["mesh"] = "mesh"
+
+    def _solid(self) -> MassProperties:
+        volume, com, inertia = _hull_properties(str(Path(self.file).resolve()))
+        s = self.scale
+        sign = -1.0 if self.inverted else 1.0
+        return MassProperties(volume * s**3, sign * s * np.array(com), np.array(inertia) * s**5)
+
+    def moved(self, placement: Placement) -> Any:
+        moved = super().moved(placement)
+        return dataclasses.replace(moved, inverted=self.inverted ^ (placement.mirror is not None))
+
+
+# A reflection through the origin is a turn by half about this axis after swapping x and y.
+_SWAPPED = np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
+
+
+@item
+class Plane(_Shape):
+    """Everything below a plane: the half-space z <= 0 of its frame. For scenery: it has no mass."""
+
+    _: KW_ONLY
+    shape: Literal["plane"] = "plane"
+
+    def mass_properties(self, density: float) -> MassProperties:
+        raise ModelError([Problem("Plane", "a plane has no mass; put it on scenery")])
+
+    def moved(self, placement: Placement) -> Any:
+        return _reflected(super().moved(placement), placement)
+
+
+def _rectangular(rows: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ...]:
+    fault = _grid_fault([len(row) for row in rows])
+    if fault:
+        raise ValueError(fault)
+    return rows
+
+
+def _grid_fault(lengths: list[int]) -> str | None:
+    """What is wrong with rows of these lengths."""
+    uneven = [j for j, length in enumerate(lengths) if length != lengths[0]]
+    if uneven:
+        j = uneven[0]
+        return f"must be a rectangle: row {j} has {lengths[j]} numbers, row 0 has {lengths[0]}"
+    if len(lengths) < 2 or lengths[0] < 2:
+        return f"must have at least 2 rows of 2 numbers, not {len(lengths)} of {lengths[0] if lengths else 0}"
+    return None
+
+
+@item
+class HeightField(_Shape):
+    """Terrain: heights z over a grid of x and y, centred on its frame, and everything below. It has no mass.
+
+    Row j of the heights lies along +y, column i along +x. Every cell is two triangles, cut along the diagonal from its
+    corner (i, j) to (i + 1, j + 1). Outside of the grid there is nothing.
+    """
+
+    size: Annotated[tuple[Positive, Positive], BeforeValidator(_plain)]
+    """Extent along x and y, from the first column or row to the last [m]."""
+    _: KW_ONLY
+    heights: (
+        Annotated[
+            tuple[tuple[Number, ...], ...],
+            BeforeValidator(_plain),
+            AfterValidator(_rectangular),
+        ]
+        | None
+    ) = None
+    """Rows of numbers [m], at least 2 x 2; or `file`."""
+    file: Annotated[str, Field(min_length=1), AfterValidator(os.path.abspath)] | None = None
+    """Path of a .npy file, or a .csv file with a row a line; in a model file, relative to its folder and inside it."""
+    shape: Literal["heights"] = "heights"
+
+    @model_validator(mode="after")
+    def _has_heights(self) -> Self:
+        if (self.heights is None) == (self.file is None):
+            raise ValueError("needs either heights or a file with them")
+        if self.file is not None and Path(self.file).suffix.lower() not in (".npy", ".csv"):
+            raise ValueError(f"file '{self.file}' must be a .npy or a .csv file")
+        return self
+
+    def grid(self) -> Array:
+        """The heights, rows (y) x columns (x) [m]; those of a file are read and checked now."""
+        if self.file is None:
+            return np.array(self.heights, float)
+        try:
+            known = os.stat(self.file)
+        except OSError as error:
+            raise _file_problem(self.file, error.strerror or str(error)) from None
+        return _read_heights(self.file, known.st_mtime_ns, known.st_size).copy()
+
+    def mass_properties(self, density: float) -> MassProperties:
+        raise ModelError([Problem("HeightField", "a height field has no mass; put it on scenery")])
+
+    def moved(self, placement: Placement) -> Any:
+        moved = _reflected(super().moved(placement), placement)
+        if placement.mirror is None:
+            return moved
+        # Swapping x and y keeps the diagonals; a file cannot be swapped.
+        return dataclasses.replace(moved, size=self.size[::-1], heights=self.grid().T, file=None)
+
+
+def _reflected(shape: Any, placement: Placement) -> Any:
+    """In a mirrored component, turned so that what is solid stays on the right side."""
+    if placement.mirror is None:
+        return shape
+    return dataclasses.replace(shape, rotation=quaternion(matrix(shape.rotation) @ _SWAPPED))
+
+
+Shape = Annotated[
+    Box | Sphere | Cylinder | Capsule | Mesh | Plane | HeightField, Field(discriminator="shape")
+]
+"""Any shape; in model files the key `shape` tells which."""
+
+
+@lru_cache(maxsize=256)
+def _hull_properties(file: str) -> tuple[float, tuple[float, ...], tuple[tuple[float, ...], ...]]:
+    """Volume, centroid and inertia about it of the convex hull of a mesh file, for a density of one."""
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingExtraError("trimesh", "mesh", f"reading the mesh '{file}'") from None
+    problem = None
+    try:
+        hull = trimesh.load_mesh(file).convex_hull
+        if not (np.isfinite(hull.volume) and hull.volume > 0):
+            problem = "its convex hull has no volume"
+    except Exception as error:  # trimesh raises whatever the format's reader raises
+        problem = str(error) or type(error).__name__
+    if problem is not None:
+        raise ModelError([Problem(f"mesh '{file}'", f"cannot be used: {problem}")])
+    return (
+        float(hull.volume),
+        tuple(map(float, hull.center_mass)),
+        tuple(tuple(map(float, row)) for row in hull.moment_inertia),
+    )
+
+
+@lru_cache(maxsize=16)
+def _read_heights(file: str, changed: int, size: int) -> Array:
+    """The numbers of a .npy or .csv file [m], checked. When it was changed and its size tell whether to read again."""
+    if size == 0:
+        raise _file_problem(file, "it is empty (0 bytes)")
+    try:
+        if Path(file).suffix.lower() == ".npy":
+            loaded = np.load(file, allow_pickle=False)
+        else:
+            loaded = _parse_heights(Path(file).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, EOFError, MemoryError) as error:
+        raise _file_problem(file, str(error) or type(error).__name__) from None
+    if loaded.ndim != 2 or loaded.dtype.kind not in "fiu":
+        shape = " x ".join(map(str, loaded.shape)) or "one value"
+        raise _file_problem(file, f"it holds no rows of numbers, but {shape} of type {loaded.dtype}")
+    fault = _grid_fault([loaded.shape[1]] * loaded.shape[0])
+    if fault:
+        raise _file_problem(file, fault)
+    grid: Array = loaded.astype(float)
+    bad = np.argwhere(~np.isfinite(grid))
+    if len(bad):
+        j, i = map(int, bad[0])
+        raise _file_problem(file, f"row {j}, column {i} is {grid[j, i]}, not a finite number")
+    return grid
+
+
+def _parse_heights(text: str) -> Array:
+    """Rows of numbers between commas, semicolons or blanks; # begins a comment. ValueError tells the line."""
+    rows = []
+    for k, line in enumerate(text.splitlines()):
+        row = []
+        for word in line.partition("#")[0].replace(",", " ").replace(";", " ").split():
+            try:
+                row.append(float(word))
+            except ValueError:
+                raise ValueError(f"line {k + 1}: '{word[:40]}' is not a number") from None
+        if row:
+            rows.append(row)
+    fault = _grid_fault([len(row) for row in rows])
+    if fault:
+        raise ValueError(fault)
+    return np.array(rows)
+
+
+def _file_problem(file: str, what: str) -> ModelError:
+    return ModelError([Problem(f"heights '{file}'", f"cannot be used: {what}")])
+
+
+SHAPES: dict[str, type] = {
+    "box": Box,
+    "sphere": Sphere,
+    "cylinder": Cylinder,
+    "capsule": Capsule,
+    "mesh": Mesh,
+    "plane": Plane,
+    "heights": HeightField,
+}

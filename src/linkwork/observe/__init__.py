@@ -1,0 +1,1 @@
+"""What a state shows: named values, energies, reactions."""

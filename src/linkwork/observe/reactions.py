@@ -1,0 +1,351 @@
+"""Forces and torques in every joint of a mechanism, from a motion that is known; and which of them are determinate.
+
+Where joints hold more than the motion tells (a table on four legs, a planar linkage of hinges in space), infinitely
+many forces in them balance the bodies. Rigid bodies have no stiffness to choose by: the smallest are given, and the
+joints are named. Smallest: the sum over all equations of joints and couplings of force² + (torque/length)², torques at
+b's joint frame, and `length` the root mean square distance from joints to the centres of mass that they join.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..compile.compiler import Compiled
+from ..compile.order import elimination_order
+from ..compile.scratch import Scratch
+from ..compile.system import System
+from ..engine.coordinates.reactions import (
+    EQUATION,
+    RIDER,
+    Balance,
+    carry,
+    correct,
+    factor_envelope,
+    observe_wrenches,
+    state_equations,
+)
+from ..engine.kernels.jit import COMPILED
+from ..engine.kernels.rows import measure
+from ..engine.loads import KIND_CODES, JointFunction
+from ..engine.tables import COORDINATE, HOLD
+from ..mechanism.kinematics import Kinematics
+from ..mechanism.switching import Attachment, configured
+from ..model import Model
+from ..model.rotation import Array
+from ..results.record import Group
+
+# What may be left of a determinate unit force; of others it is a share of one in the number of equations around a loop.
+_DETERMINATE = 1e-6
+# Poses at which this is judged: the start, and two a random motion of this size further on [rad or m].
+_POSES, _AWAY, _CLOSED, _NEWTON = 3, 0.2, 1e-9, 30
+_SINGULAR = 1e-9
+
+
+class Reactions:
+    """Wrenches of all joints of a model, for samples of one of its systems.
+
+    `system` is the model compiled in any coordinates: with rows (then the forces of rows that are no joint equations
+    must be given), or without (then there are none but springs and dampers, which follow from the state). `rows` are
+    the names of the rows whose forces will be given; by default all of the system, in its order. What is given for
+    equations of joints and couplings is not looked at. `attachment` says which joints hold, if not those of the start,
+    and `tree_q` a pose of the model's tree in which they fit.
+    """
+
+    def __init__(
+        self,
+        model: Model | Compiled,
+        system: System,
+        rows: Sequence[str] | None = None,
+        attachment: Attachment | None = None,
+        tree_q: Array | None = None,
+        scratch: Scratch | None = None,
+    ):
+        compiled = Compiled.of(model)
+        self._compiled, self._attachment, self._tree_q = compiled, attachment, tree_q
+        self._system = system  # owns the compiled functions that its tables point to
+        floating = compiled.floating
+        self._tables = (Scratch() if scratch is None else scratch).tables("reactions", floating)
+        if attachment is not None:
+            floating = configured(floating, attachment)
+        assert floating.rows is not None
+        self._floating = floating
+        self._constraints = floating.rows.fresh()
+        source = system.fresh_tables()
+        along = source.loads["kind"] == KIND_CODES[JointFunction]
+        self._source = source._replace(loads=source.loads[along])
+        self.joints = tuple(joint.name for joint in floating.rows.joints)
+        """Names, in the order of the columns: as declared, joints that the compiler added at the end."""
+        self._lawful = system.rows is None
+        names = rows if rows is not None else system.rows.names if system.rows is not None else ()
+        self._rows = self._given(names)
+        self._cuts = compiled.spanning.cuts
+        backwards = {edge.joint.name for edge in compiled.spanning.edges if edge.reversed}
+        self._outer = np.array([name in backwards for name in self.joints], np.int64)
+        self.length = self._length()
+        """What torques are divided by to compare them with forces [m]."""
+        self._balance = self._new_balance(system)
+        self.unbalanced = 0.0
+        """Of the last block of samples: the largest share of what acts on a body that no joint forces balance."""
+
+    @property
+    def groups(self) -> tuple[Group, Group]:
+        """Groups of a record: `forces` [N] and `torques` [N m] of a on b, world axes, at the outer body's frame."""
+        return (
+            Group("forces", self._columns("force"), ("N",) * (3 * len(self.joints))),
+            Group("torques", self._columns("torque"), ("N m",) * (3 * len(self.joints))),
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of both arrays, one after the other."""
+        return self._columns("force") + self._columns("torque")
+
+    def of(
+        self, t: Array, q: Array, v: Array, qdd: Array, row_forces: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Forces and torques of a block of samples, as rows of `groups`.
+
+        `qdd` are accelerations of the system's rates; `row_forces` [N or N m] has a column for each of `rows`.
+        What springs, dampers, drives, friction, limits and rotors transmit along a joint is part of the result.
+        """
+        count = len(t)
+        given = np.zeros((count, len(self._rows))) if row_forces is None else row_forces
+        if given.shape != (count, len(self._rows)):
+            raise ValueError(
+                f"row_forces must be {count} samples of {len(self._rows)} rows, not {given.shape}"
+            )
+        forces, torques = np.empty((count, 3 * len(self.joints))), np.empty((count, 3 * len(self.joints)))
+        unbalanced = np.zeros(count)
+        t, q, v, qdd, given = (np.ascontiguousarray(array, float) for array in (t, q, v, qdd, given))
+        observe_wrenches(
+            self._source, self._tables, self._constraints, self._balance, self.length, self._lawful, self._outer,
+            t, q, v, qdd, given, self._rows, forces, torques, unbalanced,
+        )  # fmt: skip
+        self.unbalanced = float(unbalanced.max(initial=0.0))
+        return forces, torques
+
+    @cached_property
+    def indeterminate(self) -> tuple[str, ...]:
+        """Joints whose reactions do not follow from the motion: of these the smallest are given."""
+        found = {column.rpartition(".")[0].rpartition(".")[0] for column in self.indeterminate_columns}
+        return tuple(name for name in self.joints if name in found)
+
+    @cached_property
+    def indeterminate_columns(self) -> tuple[str, ...]:
+        """The same by components: of a planar linkage of hinges, those out of its plane."""
+        rows = self._constraints.rows
+        couplings = bool(((rows["role"] == HOLD) & (rows["kind"] == COORDINATE)).any())
+        if not self._cuts and not couplings:  # equations of a tree are independent
+            return ()
+        assert self._floating.rows is not None
+        reduced = self._compiled.rows
+        if self._attachment is not None and self._tree_q is not None and self._floating.rows.switchable:
+            reduced = replace(configured(reduced, self._attachment), q0=self._tree_q)
+        judge = Reactions(self._compiled, reduced, attachment=self._attachment)
+        return judge._vague(generic_poses(reduced))
+
+    # --- setting up ---
+
+    def _columns(self, quantity: str) -> tuple[str, ...]:
+        return tuple(f"{joint}.{quantity}.{axis}" for joint in self.joints for axis in "xyz")
+
+    def _given(self, names: Sequence[str]) -> Any:
+        """For every name its row among the floating bodies, -1 for equations, which are solved for."""
+        assert self._floating.rows is not None
+        index = {name: i for i, name in enumerate(self._floating.rows.names)}
+        roles = self._constraints.rows["role"]
+        return np.array([-1 if roles[index[name]] == HOLD else index[name] for name in names], np.int64)
+
+    def _length(self) -> float:
+        tables, pairs = self._floating.tables, self._constraints.pairs[: len(self.joints)]
+        offsets = [
+            pair[f"X_{side.upper()}"][9:] - tables.dofs["com"][pair[side]]
+            for pair in pairs
+            for side in "ab"
+            if pair[side] != 0
+        ]
+        length = float(np.sqrt(np.mean(np.sum(np.square(offsets), axis=1)))) if offsets else 0.0
+        return length if length > 0.0 else 1.0
+
+    def _new_balance(self, system: System) -> Balance:
+        floating, tables, constraints = self._floating, self._tables, self._constraints
+        bodies = len(floating.bodies)
+        number_of = {0: -1}  # of the dofs that bodies ride on
+        links = [int(link) for link in tables.bodies["link"]]
+        rows = [int(row) for row in np.flatnonzero(constraints.rows["role"] == HOLD)]
+        index = {link: body for body, link in enumerate(links)}
+        touching: list[set[int]] = [set() for _ in range(bodies)]
+        for e, row in enumerate(rows):
+            for link in self._ends(row):
+                if link > 0:
+                    touching[index[link]].add(e)
+        order = elimination_order(touching, both_ends=True)
+        number_of.update((links[body], number) for number, body in enumerate(order))
+
+        riders = np.zeros(bodies, RIDER)
+        for rider, body in zip(riders, order, strict=True):
+            inner, outer = self._source.bodies[body], tables.bodies[body]
+            R = inner["X_R"].reshape(3, 3) @ outer["X_R"].reshape(3, 3).T
+            rider["source"], rider["link"] = inner["link"], outer["link"]
+            rider["X_R"], rider["X_p"] = R.ravel(), inner["X_p"] - R @ outer["X_p"]
+        islands = tables.dofs["island"][riders["link"]]
+        leaders = np.array([np.argmax(islands == k) for k in range(len(tables.islands) - 1)], np.int64)
+
+        equations = np.zeros(len(rows), EQUATION)
+        equations["row"], equations["ends"] = rows, -1
+        first = np.arange(bodies)
+        for equation, row in zip(equations, rows, strict=True):
+            ends = [number_of[link] for link in self._ends(row)]
+            equation["ends"][: len(ends)] = ends
+            touched = [end for end in ends if end >= 0]
+            first[touched] = np.minimum(first[touched], min(touched, default=0))
+        widths = np.arange(bodies) - first + 1
+        start = np.concatenate([[0], np.cumsum(widths)[:-1]])
+        return Balance(
+            _records(riders),
+            leaders,
+            _records(equations),
+            self._along(system),
+            first,
+            start,
+            np.zeros(36 * int(widths.sum())),
+            np.zeros(6 * bodies),
+            np.zeros(6 * bodies),
+            np.zeros(6 * bodies),
+            np.zeros(6 * bodies),
+            np.zeros(bodies),
+            np.zeros((len(constraints.pairs), 12)),
+        )
+
+    def _ends(self, row: int) -> list[int]:
+        """The dofs of a and b of an equation; of a coupling, of both its joints."""
+        record, constraints = self._constraints.rows[row], self._constraints
+        pairs = [record["pair"]]
+        if record["kind"] == COORDINATE:
+            pairs = [constraints.coords["pair"][record[side]] for side in ("first", "second")]
+        return [int(constraints.pairs[side][pair]) for pair in pairs for side in "ab"]
+
+    def _along(self, system: System) -> Any:
+        """For every dof of the system the coordinate that reads it off the joint frames, or -1."""
+        assert self._floating.rows is not None
+        along = np.full(len(self._source.dofs), -1, np.int64)
+        dof_of = {int(v): d for d, v in enumerate(self._source.dofs["v"]) if d > 0}
+        coord = 0
+        for joint in self._floating.rows.joints:
+            placed = system.joints.get(joint.name)
+            for k in range(len(joint.rates)):
+                if placed is not None and placed.in_tree:
+                    along[dof_of[placed.v.start + k]] = coord
+                coord += 1
+        return along
+
+    # --- what is determinate ---
+
+    def _vague(self, poses: Sequence[Array]) -> tuple[str, ...]:
+        """Columns that the bodies do not determine at the poses where they determine most."""
+        judged = [self._judge(q) for q in poses]
+        free = min(judged, key=lambda pair: pair[0])[1]
+        both = np.concatenate([free[:, :3].ravel(), free[:, 3:].ravel()])
+        return tuple(name for name, vague in zip(self.columns, both, strict=True) if vague)
+
+    def _judge(self, q: Array) -> tuple[float, Any]:
+        """At a pose: how many forces are undetermined, and which components (joints × force and torque).
+
+        A unit force of one equation less what wrenches on bodies can ask for leaves what nothing tells.
+        """
+        tables, constraints, balance = self._tables, self._constraints, self._balance
+        still = np.zeros(len(self._source.dofs) - 1)
+        carry(self._source, tables, balance, 0.0, q, still, still)
+        measure(tables, constraints, q)
+        state_equations(tables, constraints, balance, self.length)
+        factor_envelope(balance)
+        balance.load[:] = 0.0
+        balance.scale[:] = 1.0
+        equations = balance.equations
+        group_of: dict[int, list[int]] = defaultdict(list)
+        for e, group in enumerate(constraints.rows["group"][equations["row"]]):
+            group_of[int(group)].append(e)
+        undetermined = 0.0
+        vague = np.zeros((len(self.joints), 6), bool)
+        for members in group_of.values():
+            hidden = np.zeros((len(members), len(members)))
+            for k, e in enumerate(members):
+                equations["force"] = 0.0
+                equations["force"][e] = 1.0
+                correct(balance)
+                hidden[:, k] = equations["force"][members]
+            undetermined += float(np.trace(hidden))
+            for joint, wrenches in self._unit_wrenches(members):
+                spread = np.einsum("ki,kl,li->i", wrenches, hidden, wrenches)
+                vague[joint] |= spread > _DETERMINATE
+        return round(undetermined, 3), vague
+
+    def _unit_wrenches(self, members: list[int]) -> list[tuple[int, Array]]:
+        """By joint: unit wrenches of equations of one group at b's frame, force first, in units of force."""
+        constraints = self._constraints
+        found: dict[int, Array] = defaultdict(lambda: np.zeros((len(members), 6)))
+        for k, e in enumerate(members):
+            equation = self._balance.equations[e]
+            row = constraints.rows[equation["row"]]
+            parts = [(int(row["pair"]), row["J_B"])]
+            if row["kind"] == COORDINATE:
+                sides = ((row["first"], row["sign"]), (row["second"], -row["ratio"]))
+                parts = [
+                    (int(constraints.coords["pair"][c]), s * constraints.coords["J_B"][c]) for c, s in sides
+                ]
+            for joint, J in parts:
+                n, f = J[:3] - np.cross(constraints.pairs["r_B"][joint], J[3:]), J[3:]
+                found[joint][k] += np.r_[f, n / self.length] / equation["size"]
+        return list(found.items())
+
+
+def indeterminate(model: Model) -> list[str]:
+    """Joints whose reactions do not follow from the motion; only their smallest values are known."""
+    compiled = Compiled(model)
+    return list(Reactions(compiled, compiled.rows).indeterminate)
+
+
+def generic_poses(system: System) -> list[Array]:
+    """The start with its loops closed, and poses that a random motion leads to from there.
+
+    A mechanism may be drawn in a special pose: stretched out, folded, symmetric. Anywhere else tells what holds in
+    general.
+    """
+    kinematics = Kinematics(system)
+    hold: Any = kinematics.hold
+    random = np.random.default_rng(0)
+    poses = [_closed(kinematics, system.q0, system.q0)]
+    while len(poses) < _POSES:
+        q = poses[-1]
+        kinematics.place(q)
+        J = kinematics.jacobian(hold)
+        move = random.normal(size=system.nv)
+        move -= np.linalg.lstsq(J, J @ move, rcond=_SINGULAR)[0]
+        move *= _AWAY / max(float(np.abs(move).max(initial=0.0)), 1.0)
+        poses.append(_closed(kinematics, kinematics.moved(q, move), q))
+    return poses
+
+
+def _closed(kinematics: Kinematics, q: Array, instead: Array) -> Array:
+    """The pose nearby at which all loops are closed, or `instead` if none is found."""
+    hold: Any = kinematics.hold
+    for _ in range(_NEWTON):
+        kinematics.place(q)
+        gaps = kinematics.gaps[hold]
+        if np.abs(gaps).max(initial=0.0) < _CLOSED:
+            return q
+        J = kinematics.jacobian(hold)
+        step: Array = np.linalg.lstsq(J, gaps, rcond=_SINGULAR)[0]
+        q = kinematics.moved(q, -step)
+    return instead
+
+
+def _records(table: np.ndarray) -> np.ndarray:
+    """As kernels need it: with fields as attributes also where nothing is compiled."""
+    return table if COMPILED else table.view(np.recarray)

@@ -1,0 +1,419 @@
+"""Everything that is measured of a motion, declared once: the signals of records, simulations, plots, the live page.
+
+A quantity is an entry of `STORED` or `DERIVED`: its group in a record, the names and units of its columns, and how it
+is measured. All else follows from the entry: `record[...]`, `sim[...]`, HDF5 files, tables, plots, the live page, the
+command line, the table in docs/results.md.
+
+`STORED` quantities are measured while a simulation runs and kept. `DERIVED` ones follow from them and are computed when
+somebody asks, from a simulation, a record in memory or a file; they take no room.
+
+(Signals over time that *drive* a model, such as `Sine`, are in `signals.py`.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..model.rotation import Array
+from .frames import Frames, MovingFrames
+from .schema import Group
+
+Columns = Sequence[tuple[str, str]]
+"""Names and units."""
+
+ENERGIES = ("kinetic", "gravity", "strain", "supplied", "dissipated", "balance")
+REACTIONS = ("forces", "torques")
+"""Groups that may be left out of a record, for the time they take: what joints transmit."""
+
+
+class Observed(Protocol):
+    """What a declaration may ask of a simulation: names (and units) of what it has; empty where it has none."""
+
+    frames: Frames
+    bodies: Sequence[str]
+    coordinates: Columns
+    """Of joints."""
+    rates: Columns
+    accelerating: Columns
+    """Rates whose accelerations are known."""
+    transmitting: Sequence[str]
+    """Joints whose reactions are known."""
+    elements: Columns
+    """Forces of drives, springs, bushings ..."""
+    states: Columns
+    """Of elements."""
+    touching: Sequence[str]
+    """Bodies and scenery that may touch."""
+    report: Columns
+    """Of the solver."""
+
+
+class BodyMotion(NamedTuple):
+    """Of all bodies, samples × components; world axes, accelerations and velocities of their origins."""
+
+    positions: Array
+    rotations: Array
+    velocities: Array
+    angular_velocities: Array
+    accelerations: Array
+    angular_accelerations: Array
+
+
+class Sampled(Protocol):
+    """What a declaration may ask of a block of samples; each is computed when first asked for."""
+
+    t: Array
+    q: Array
+    """Coordinates of the method."""
+    v: Array
+    work: Array
+
+    @property
+    def a(self) -> Array:
+        """Accelerations: derivatives of v."""
+
+    @property
+    def bodies(self) -> BodyMotion: ...
+
+    @property
+    def frames(self) -> MovingFrames:
+        """Markers, points and centres of mass."""
+
+    @property
+    def coordinates(self) -> Array:
+        """Of joints."""
+
+    @property
+    def rates(self) -> Array: ...
+
+    @property
+    def energy(self) -> Array: ...
+
+    @property
+    def transmitted(self) -> tuple[Array, Array]:
+        """Forces and torques in joints."""
+
+    @property
+    def element_forces(self) -> Array: ...
+
+    @property
+    def states(self) -> Array:
+        """Of elements."""
+
+    @property
+    def contact_forces(self) -> Array: ...
+
+    @property
+    def report(self) -> Array: ...
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A quantity that is measured of samples and recorded."""
+
+    group: str
+    """Of a record; the name of a dataset in a file."""
+    pattern: str
+    """Names of its signals, for readers."""
+    unit: str
+    """Units, for readers."""
+    about: str
+    """What it is."""
+    columns: Callable[[Observed], Columns]
+    """Names and units for a simulation; none if it does not have the quantity."""
+    measure: Callable[[Sampled], Array]
+    """Samples × columns."""
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A quantity that follows from the recorded motion of bodies."""
+
+    group: str
+    pattern: str
+    unit: str
+    about: str
+    needs: tuple[str, ...]
+    """Groups that it follows from."""
+    columns: Callable[[Frames], Columns]
+    measure: Callable[[MovingFrames], Sequence[Array]]
+    """Blocks of columns, side by side."""
+
+
+def group_of(quantity: Stored | Derived, whose: Any) -> Group | None:
+    """The group of a record that holds a quantity of an observer or of frames; None if there is none."""
+    columns = quantity.columns(whose)
+    if not columns:
+        return None
+    return Group(quantity.group, tuple(name for name, _ in columns), tuple(unit for _, unit in columns))
+
+
+def vectors(owners: Sequence[str], quantity: str, unit: str, axes: str = "xyz") -> Columns:
+    """Columns `<owner>.<quantity>.<axis>`."""
+    return [(f"{owner}.{quantity}.{axis}", unit) for owner in owners for axis in axes]
+
+
+def derive(quantity: Derived, motion: MovingFrames, rows: int) -> Array:
+    """Samples × columns of a derived quantity."""
+    return np.hstack([np.empty((rows, 0)), *quantity.measure(motion)])
+
+
+def measurable(observed: Observed) -> dict[str, tuple[Stored, Group]]:
+    """Quantities that a simulation has and records, with their groups."""
+    found = {}
+    for quantity in STORED:
+        group = group_of(quantity, observed)
+        if group is not None:
+            found[quantity.group] = (quantity, group)
+    return found
+
+
+def derivable(frames: Frames, have: Sequence[str]) -> dict[str, tuple[Derived, Group]]:
+    """Derived quantities that follow from the groups at hand and are not among them, with their groups."""
+    found = {}
+    for quantity in DERIVED:
+        group = group_of(quantity, frames)
+        if group is not None and quantity.group not in have and set(quantity.needs) <= set(have):
+            found[quantity.group] = (quantity, group)
+    return found
+
+
+def _acceleration(rate: str) -> str:
+    """`pivot.angle_rate` => `pivot.angle_acceleration`, `ball.wx` => `ball.wx_acceleration`."""
+    return f"{rate.removesuffix('_rate')}_acceleration"
+
+
+_MEAN = "of methods with impulses, the mean over the last step, not a number before the first"
+_MOVES = ("positions", "rotations", "body_velocities", "body_angular_velocities")
+_SPEEDS_UP = (*_MOVES, "body_accelerations", "body_angular_accelerations")
+
+STORED: list[Stored] = [
+    Stored(
+        "coordinates",
+        "`<joint>.angle`, `<joint>.x` ...; of a ball `<joint>.qw`, `.qx`, `.qy`, `.qz`",
+        "rad, m, 1",
+        "coordinates of joints",
+        lambda observer: observer.coordinates,
+        lambda sampled: sampled.coordinates,
+    ),
+    Stored(
+        "rates",
+        "`<joint>.angle_rate`, `<joint>.x_rate` ...; of a ball `<joint>.wx`, `.wy`, `.wz`",
+        "rad/s, m/s",
+        "their rates",
+        lambda observer: observer.rates,
+        lambda sampled: sampled.rates,
+    ),
+    Stored(
+        "accelerations",
+        "`<joint>.angle_acceleration`, `<joint>.x_acceleration`, `<joint>.wx_acceleration` ...",
+        "rad/s², m/s²",
+        "their accelerations, where the method's own rates are those of joints: not `simmc`, `global`, `components`, "
+        "nor with impulses",
+        lambda observer: [(_acceleration(name), f"{unit}²") for name, unit in observer.accelerating],
+        lambda sampled: sampled.a,
+    ),
+    Stored(
+        "positions",
+        "`<body>.position.x`, `.y`, `.z`",
+        "m",
+        "origin of the body's frame in the world",
+        lambda observer: vectors(observer.bodies, "position", "m"),
+        lambda sampled: sampled.bodies.positions,
+    ),
+    Stored(
+        "rotations",
+        "`<body>.rotation.w`, `.x`, `.y`, `.z`",
+        "1",
+        "a unit quaternion, from the body's axes to the world's",
+        lambda observer: vectors(observer.bodies, "rotation", "1", "wxyz"),
+        lambda sampled: sampled.bodies.rotations,
+    ),
+    Stored(
+        "body_velocities",
+        "`<body>.velocity.x`, `.y`, `.z`",
+        "m/s",
+        "of the origin, world axes",
+        lambda observer: vectors(observer.bodies, "velocity", "m/s"),
+        lambda sampled: sampled.bodies.velocities,
+    ),
+    Stored(
+        "body_angular_velocities",
+        "`<body>.angular_velocity.x`, `.y`, `.z`",
+        "rad/s",
+        "world axes",
+        lambda observer: vectors(observer.bodies, "angular_velocity", "rad/s"),
+        lambda sampled: sampled.bodies.angular_velocities,
+    ),
+    Stored(
+        "body_accelerations",
+        "`<body>.acceleration.x`, `.y`, `.z`",
+        "m/s²",
+        f"of the origin, world axes; {_MEAN}",
+        lambda observer: vectors(observer.bodies, "acceleration", "m/s²"),
+        lambda sampled: sampled.bodies.accelerations,
+    ),
+    Stored(
+        "body_angular_accelerations",
+        "`<body>.angular_acceleration.x`, `.y`, `.z`",
+        "rad/s²",
+        "world axes; likewise",
+        lambda observer: vectors(observer.bodies, "angular_acceleration", "rad/s²"),
+        lambda sampled: sampled.bodies.angular_accelerations,
+    ),
+    Stored(
+        "markers",
+        "`<marker>.position.x`, `.y`, `.z`",
+        "m",
+        "in the world",
+        lambda observer: vectors(list(observer.frames.markers), "position", "m"),
+        lambda sampled: np.hstack(
+            [sampled.frames.position(frame) for frame in sampled.frames.frames.markers.values()]
+        ),
+    ),
+    Stored(
+        "element_forces",
+        "`<drive>.force`; `<spring>.force`, `<line function>.force`; `<bushing>.force.x`, `.y`, `.z`; "
+        "`<joint>.angle_spring_force`, `.angle_friction_force`, `.angle_limit_force` ...",
+        "N, N m",
+        f"what elements exert, see below; {_MEAN}",
+        lambda observer: observer.elements,
+        lambda sampled: sampled.element_forces,
+    ),
+    Stored(
+        "element_states",
+        "`<actuator>.built_up`, `<cylinder>.pressure`, `<controller>.output` ...",
+        "N, N m, Pa ...",
+        "states that elements own, continuous and sampled",
+        lambda observer: observer.states,
+        lambda sampled: sampled.states,
+    ),
+    Stored(
+        "contact_forces",
+        "`<body>.contact_force.x`, `.y`, `.z`, also of scenery",
+        "N",
+        "sum of all contacts on it, world axes; mean over the last step",
+        lambda observer: vectors(observer.touching, "contact_force", "N"),
+        lambda sampled: sampled.contact_forces,
+    ),
+    Stored(
+        "forces",
+        "`<joint>.force.x`, `.y`, `.z`",
+        "N",
+        "what a transmits to b through the joint, world axes; not with impulses nor `global`",
+        lambda observer: vectors(observer.transmitting, "force", "N"),
+        lambda sampled: sampled.transmitted[0],
+    ),
+    Stored(
+        "torques",
+        "`<joint>.torque.x`, `.y`, `.z`",
+        "N m",
+        "likewise, at the joint's frame on the outer body",
+        lambda observer: vectors(observer.transmitting, "torque", "N m"),
+        lambda sampled: sampled.transmitted[1],
+    ),
+    Stored(
+        "energy",
+        "`energy.kinetic`, `.gravity`, `.strain`, `.supplied`, `.dissipated`, `.balance`",
+        "J",
+        "stored; since the start; gained from nowhere",
+        lambda observer: [(f"energy.{name}", "J") for name in ENERGIES],
+        lambda sampled: sampled.energy,
+    ),
+    Stored(
+        "solver",
+        "`solver.iterations`, `solver.gap`; with contact `contact.patches`, `contact.depth`",
+        "1, m",
+        "how the last step went: evaluations or iterations, largest gap of a joint, patches that touch, how deep",
+        lambda observer: observer.report,
+        lambda sampled: sampled.report,
+    ),
+]
+
+DERIVED: list[Derived] = [
+    Derived(
+        "point_positions",
+        "`<point>.position.x`, `.y`, `.z`",
+        "m",
+        "points that the user chose",
+        _MOVES[:2],
+        lambda frames: vectors(list(frames.points), "position", "m"),
+        lambda motion: [motion.position(frame) for frame in motion.frames.points.values()],
+    ),
+    Derived(
+        "frame_rotations",
+        "`<marker>.rotation.w`, `.x`, `.y`, `.z`, also of points",
+        "1",
+        "unit quaternions; of a point, that of its body",
+        _MOVES[:2],
+        lambda frames: vectors(list(frames.fixed), "rotation", "1", "wxyz"),
+        lambda motion: [motion.rotation(frame) for frame in motion.frames.fixed.values()],
+    ),
+    Derived(
+        "frame_velocities",
+        "`<marker>.velocity.x`, `.y`, `.z`, also of points",
+        "m/s",
+        "world axes",
+        _MOVES,
+        lambda frames: vectors(list(frames.fixed), "velocity", "m/s"),
+        lambda motion: [motion.velocity(frame) for frame in motion.frames.fixed.values()],
+    ),
+    Derived(
+        "frame_angular_velocities",
+        "`<marker>.angular_velocity.x`, `.y`, `.z`, also of points",
+        "rad/s",
+        "world axes",
+        _MOVES,
+        lambda frames: vectors(list(frames.fixed), "angular_velocity", "rad/s"),
+        lambda motion: [motion.angular_velocity(frame) for frame in motion.frames.fixed.values()],
+    ),
+    Derived(
+        "frame_accelerations",
+        "`<marker>.acceleration.x`, `.y`, `.z`, also of points",
+        "m/s²",
+        "world axes, as of bodies",
+        _SPEEDS_UP,
+        lambda frames: vectors(list(frames.fixed), "acceleration", "m/s²"),
+        lambda motion: [motion.acceleration(frame) for frame in motion.frames.fixed.values()],
+    ),
+    Derived(
+        "frame_angular_accelerations",
+        "`<marker>.angular_acceleration.x`, `.y`, `.z`, also of points",
+        "rad/s²",
+        "world axes, as of bodies",
+        _SPEEDS_UP,
+        lambda frames: vectors(list(frames.fixed), "angular_acceleration", "rad/s²"),
+        lambda motion: [motion.angular_acceleration(frame) for frame in motion.frames.fixed.values()],
+    ),
+    Derived(
+        "com_positions",
+        "`com.position.x`, `.y`, `.z`; `<component>.com.position.x` ...",
+        "m",
+        "centre of mass of the model and of each component",
+        _MOVES[:2],
+        lambda frames: vectors(list(frames.centres), "position", "m"),
+        lambda motion: [motion.mean(parts, motion.position) for parts in motion.frames.centres.values()],
+    ),
+    Derived(
+        "com_velocities",
+        "`com.velocity.x`, `.y`, `.z`; `<component>.com.velocity.x` ...",
+        "m/s",
+        "world axes",
+        _MOVES,
+        lambda frames: vectors(list(frames.centres), "velocity", "m/s"),
+        lambda motion: [motion.mean(parts, motion.velocity) for parts in motion.frames.centres.values()],
+    ),
+    Derived(
+        "com_accelerations",
+        "`com.acceleration.x`, `.y`, `.z`; `<component>.com.acceleration.x` ...",
+        "m/s²",
+        "world axes, as of bodies",
+        _SPEEDS_UP,
+        lambda frames: vectors(list(frames.centres), "acceleration", "m/s²"),
+        lambda motion: [motion.mean(parts, motion.acceleration) for parts in motion.frames.centres.values()],
+    ),
+]

@@ -1,0 +1,1 @@
+"""Running a model: steps, samples, callbacks, stop conditions, state on disk."""

@@ -1,0 +1,106 @@
+"""Why a run stopped, in words a user can act on."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ..compile.system import System
+from ..engine.coordinates.tree import inertia_shares
+from ..engine.loads import KIND_CODES, Spring
+from ..engine.steppers.implicit import NO_CONVERGENCE
+from ..engine.steppers.integrate import NOT_FINITE, TOO_SMALL, State
+from ..engine.steppers.topological import SINGULAR
+from ..methods.base import Method
+from ..methods.capabilities import ADAPTIVE, STIFF_SPRINGS
+from ..methods.implicit import HALVINGS
+
+# Beyond these products of step and frequency (or decay) explicit methods are unstable (RK4: 2.8).
+_STABLE = 2.0
+
+
+class Stopped(Protocol):
+    """A simulation that cannot go on, as far as the reason may lie in it."""
+
+    dt: float
+    tolerance: float
+    integrator: str
+
+    @property
+    def system(self) -> System: ...
+
+    @property
+    def method(self) -> Method: ...
+
+    @property
+    def time(self) -> float: ...
+
+    @property
+    def _state(self) -> State: ...
+
+
+def likely_reason(simulation: Stopped, status: int) -> str:
+    """One sentence: what happened, when, on which body, and what to do."""
+    system, time = simulation.system, simulation.time
+    rate = system.rates[int(simulation._state.counts[3])].name
+    joint = system.joints[rate.rsplit(".", 1)[0]]
+    body = joint.joint.a if joint.reversed else joint.joint.b
+    if status == TOO_SMALL:
+        return (
+            f"t = {time:.6g} s: the adaptive integrator can find no step small enough for tolerance "
+            f"{simulation.tolerance:g}; look for a jump in a load or an infinite stiffness, or loosen it"
+        )
+    if status == NO_CONVERGENCE:
+        return (
+            f"t = {time:.6g} s: Newton's method does not converge, not even for a step of "
+            f"{simulation.dt / 2**HALVINGS:.2g} s; look for a jump in a load or a singular position, or shorten dt"
+        )
+    if status == SINGULAR and (loose := simulation.method.loose_joints()):
+        joints = " and ".join(f"'{name}'" for name in loose)
+        return (
+            f"t = {time:.6g} s: a singular position lies ahead, where the equations of {joints} no longer say how "
+            f"the mechanism moves and no choice of independent coordinates works; use method 'hybrid' or 'simgc'"
+        )
+    if elsewhere := simulation.method.blame():
+        return f"t = {time:.6g} s: {elsewhere}; the step dt = {simulation.dt:g} s is probably too long: shorten it"
+    what = "is not a number" if status == NOT_FINITE else "is running away"
+    head = f"t = {time:.6g} s: the rate '{rate}' of body '{body}' {what}"
+    cause = _stiffest(simulation)
+    if cause:
+        return f"{head}; {cause}"
+    if simulation.integrator == "adaptive":
+        return f"{head}; look for a load that grows with the motion (negative damping, a user function)"
+    other = ", or use 'adaptive'" if simulation.method.has(ADAPTIVE) else ""
+    return f"{head}; the step dt = {simulation.dt:g} s is probably too long: shorten it{other}"
+
+
+def _stiffest(simulation: Stopped) -> str:
+    """The spring or damper that is too stiff for the step, judged by the inertia at the start."""
+    if simulation.integrator == "adaptive" or simulation.method.has(STIFF_SPRINGS):
+        return ""  # adaptive steps follow it; in the others springs and dampers are implicit
+    system, h = simulation.system, simulation.dt
+    tables = system.fresh_tables()
+    dofs, loads = tables.dofs, tables.loads
+    share, whole = np.zeros(system.nv), np.zeros(system.nv)
+    inertia_shares(dofs, tables.islands, system.q0, np.zeros(system.nv), share, whole)
+    found = []
+    for d in range(1, len(dofs)):
+        inverse = 1.0 / share[dofs["v"][d]]
+        name = system.dof_name(d).rsplit(".", 1)[0]
+        frequency = np.sqrt(dofs["stiffness"][d] * inverse)
+        found.append((h * frequency, f"the spring in joint '{name}'"))
+        found.append((h * dofs["damping"][d] * inverse, f"the damping in joint '{name}'"))
+    names = list(system.loads)
+    for i in np.flatnonzero(loads["kind"] == KIND_CODES[Spring]):
+        masses = [
+            dofs["mass"][link] for link in (loads["a"][i], loads["b"][i]) if link and dofs["mass"][link] > 0
+        ]
+        if masses:
+            stiffness, damping = loads["value"][i, :2]
+            found.append((h * np.sqrt(stiffness / min(masses)), f"load '{names[i]}'"))
+            found.append((h * damping / min(masses), f"load '{names[i]}'"))
+    number, what = max(found, default=(0.0, ""))
+    if number <= _STABLE:
+        return ""
+    return f"{what} is too stiff for dt = {h:g} s: take dt below {h * _STABLE / number:.2g} s, or 'adaptive'"

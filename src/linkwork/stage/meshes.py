@@ -1,0 +1,158 @@
+"""The few surfaces that pictures are made of, by name."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.errors import LinkworkError, MissingExtraError
+from ..model.rotation import Array
+from ..model.shapes import HeightField, Mesh
+
+_ROUND = 32  # corners of circles
+_MESH, _HEIGHTS = "mesh:", "heights:"
+
+
+class Triangles(NamedTuple):
+    """A surface."""
+
+    vertices: Array
+    """n × 3"""
+    faces: npt.NDArray[np.int32]
+    """m × 3, counter-clockwise from outside"""
+
+
+@lru_cache(maxsize=256)
+def mesh(name: str) -> Triangles:
+    """A unit box, sphere (radius 1), cylinder (radius 1, height 1 about z), cone (the same, tip at the top), plane (a
+    unit square that faces z), or what `mesh_name` names."""
+    if name.startswith(_HEIGHTS):
+        return _field(name)
+    if name.startswith(_MESH):
+        return _from_file(name.removeprefix(_MESH))
+    makers = {"box": _box, "sphere": _sphere, "cylinder": _cylinder, "cone": _cone, "plane": _plane}
+    return makers[name]()
+
+
+def mesh_name(shape: Mesh | HeightField) -> str:
+    """The name of the mesh of a shape, unscaled. It tells all: meshes are known by their names alone."""
+    if isinstance(shape, Mesh):
+        return f"{_MESH}{shape.file}"
+    grid = shape.grid()
+    numbers = base64.b64encode(np.ascontiguousarray(grid, "<f8").tobytes()).decode()
+    x, y = shape.size
+    return f"{_HEIGHTS}{x!r}:{y!r}:{grid.shape[1]}:{numbers}"
+
+
+def is_open(name: str) -> bool:
+    """Whether a mesh is to be drawn from both sides: terrain, and files, of which nobody knows."""
+    return name.startswith((_MESH, _HEIGHTS))
+
+
+def support(name: str, d: Array) -> Array:
+    """The largest dot product of a point of a mesh with each of some vectors (… × 3)."""
+    round_, level = np.hypot(d[..., 0], d[..., 1]), np.abs(d[..., 2]) / 2
+    if name == "sphere":
+        return np.hypot(round_, d[..., 2])
+    if name == "cylinder":
+        return round_ + level
+    if name == "cone":
+        return np.maximum(round_ - d[..., 2] / 2, d[..., 2] / 2)
+    v = mesh(name).vertices
+    if name == "box" or not len(v):
+        far: Array = np.abs(d).sum(axis=-1) / 2
+        return far
+    # The box around a mesh of a file, which may have any number of corners.
+    low, high = v.min(axis=0), v.max(axis=0)
+    boxed: Array = d @ ((low + high) / 2) + np.abs(d) @ ((high - low) / 2)
+    return boxed
+
+
+def _faces(rows: Iterable[tuple[int, int, int]]) -> npt.NDArray[np.int32]:
+    return np.array(list(rows), np.int32)
+
+
+def _box() -> Triangles:
+    corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    quads = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+    faces = [face for a, b, c, d in quads for face in ((a, b, c), (a, c, d))]
+    return Triangles(corners, _faces(faces))
+
+
+def _sphere() -> Triangles:
+    rings = _ROUND // 2
+    rows = [(0.0, 0.0, -1.0)]
+    for i in range(1, rings):
+        polar = np.pi * i / rings
+        rows += [
+            (np.sin(polar) * np.cos(a), np.sin(polar) * np.sin(a), -np.cos(polar))
+            for a in 2 * np.pi * np.arange(_ROUND) / _ROUND
+        ]
+    rows.append((0.0, 0.0, 1.0))
+    top = len(rows) - 1
+    faces = []
+    for k in range(_ROUND):
+        n = (k + 1) % _ROUND
+        faces.append((0, 1 + n, 1 + k))
+        faces.append((top, top - _ROUND + k, top - _ROUND + n))
+        for i in range(rings - 2):
+            a, b = 1 + i * _ROUND + k, 1 + i * _ROUND + n
+            faces += [(a, b, b + _ROUND), (a, b + _ROUND, a + _ROUND)]
+    return Triangles(np.array(rows), _faces(faces))
+
+
+def _round(top: float) -> Triangles:
+    """A cylinder (top 1) or cone (top 0), the rims doubled so that edges are sharp."""
+    a = 2 * np.pi * np.arange(_ROUND) / _ROUND
+    c, s, n = np.cos(a), np.sin(a), _ROUND
+    side = [np.column_stack([k * c, k * s, np.full(n, z)]) for k, z in ((1.0, -0.5), (top, 0.5))]
+    vertices = np.vstack([*side, *side, [[0, 0, -0.5], [0, 0, 0.5]]])
+    faces = []
+    for k in range(n):
+        m = (k + 1) % n
+        faces += [(k, m, n + m), (k, n + m, n + k)]
+        faces += [(4 * n, 2 * n + m, 2 * n + k), (4 * n + 1, 3 * n + k, 3 * n + m)]
+    return Triangles(vertices, _faces(faces))
+
+
+def _cylinder() -> Triangles:
+    return _round(1.0)
+
+
+def _cone() -> Triangles:
+    return _round(0.0)
+
+
+def _plane() -> Triangles:
+    corners = np.array([(-0.5, -0.5, 0.0), (0.5, -0.5, 0.0), (0.5, 0.5, 0.0), (-0.5, 0.5, 0.0)])
+    return Triangles(corners, _faces([(0, 1, 2), (0, 2, 3)]))
+
+
+def _field(name: str) -> Triangles:
+    """The surface of a height field, two triangles a cell."""
+    width, depth, columns, numbers = name.removeprefix(_HEIGHTS).split(":")
+    z = np.frombuffer(base64.b64decode(numbers), "<f8").reshape(-1, int(columns))
+    rows, half = len(z), np.array([float(width), float(depth)]) / 2
+    x, y = np.meshgrid(np.linspace(-half[0], half[0], z.shape[1]), np.linspace(-half[1], half[1], rows))
+    node = np.arange(z.size, dtype=np.int32).reshape(z.shape)
+    a, b = node[:-1, :-1].ravel(), node[:-1, 1:].ravel()
+    c, d = node[1:, 1:].ravel(), node[1:, :-1].ravel()
+    faces = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    return Triangles(np.column_stack([x.ravel(), y.ravel(), z.ravel()]), faces)
+
+
+def _from_file(file: str) -> Triangles:
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingExtraError("trimesh", "mesh", f"drawing the mesh '{file}'") from None
+    try:
+        loaded = trimesh.load_mesh(file)
+        return Triangles(np.asarray(loaded.vertices, float), np.asarray(loaded.faces, np.int32))
+    except Exception as error:  # trimesh raises whatever the format's reader raises
+        raise LinkworkError(f"mesh '{file}' cannot be drawn: {error}") from None

@@ -1,0 +1,184 @@
+"""All methods of a model side by side."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from linkwork import Body, Hinge, Model, Slider, scene
+from linkwork.analysis import compare as study
+from linkwork.analysis.compare import AGREES, APART, FAILED, UNSEEN, compare
+from linkwork.analysis.compare_plot import plot_comparison
+from linkwork.cli import app
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["compare", *words])
+
+
+def linear(rate=1.0):
+    """A body that slides without forces, and turns: every method is exact."""
+    model = Model("linear", gravity=(0.0, 0.0, 0.0))
+    model.add(Body("cart", mass=1.0, inertia=(0.1, 0.1, 0.1)))
+    model.add(Body("wheel", mass=2.0, inertia=(0.25, 0.25, 0.25), at=(0.0, 1.0, 0.0)))
+    model.add(Slider("rail", "ground", "cart", axis=(1.0, 0.0, 0.0), velocity=rate))
+    model.add(Hinge("axle", "ground", "wheel", at=(0.0, 1.0, 0.0), velocity=rate))
+    return model
+
+
+def test_every_method_is_listed_and_agrees():
+    found = compare(scene("peaucellier"), duration=0.5)
+    assert [entry.name for entry in found.entries] == [
+        "components", "global", "hybrid", "simgc, direct", "simgc, impulses", "simmc, direct", "simmc, impulses",
+        "topological",
+    ]  # fmt: skip
+    assert list(found.refused) == ["tree"]
+    assert "closes a loop" in found.refused["tree"]
+    assert found.agree
+    assert "adaptive" in found.reference
+    for entry in found.entries:
+        assert entry.verdict == AGREES
+        assert entry.steps == 500
+        assert entry.us_per_step > 0.0
+        assert len(entry.distances) == len(found.times)
+        assert entry.distance == entry.distances.max()
+        assert entry.distances[np.argmin(np.abs(found.times - entry.time))] == entry.distance
+    by_name = {entry.name: entry for entry in found.entries}
+    assert by_name["simgc, impulses"].order == pytest.approx(1.0, abs=0.1)
+    for name in ("global", "hybrid", "topological"):
+        assert by_name[name].order == pytest.approx(2.0, abs=0.1)
+    assert by_name["simgc, direct"].distance < 1e-9
+    assert found.uncertainty < 1e-11
+
+
+def test_open_mechanisms_have_the_tree_too():
+    found = compare(scene("chain5"), duration=0.3, dt=2e-3)
+    names = [entry.name for entry in found.entries]
+    assert "tree" in names
+    assert not found.refused
+    assert found.agree
+    tree = found.entries[names.index("tree")]
+    assert tree.order == pytest.approx(4.0, abs=0.4)
+    assert tree.worst_gap is None
+
+
+def test_distances_are_those_of_points_and_tell_of_turning():
+    """Two motions of known difference: a slide of 1 m/s and a turn of 1 rad/s against none."""
+    points = study._Points(linear())
+    moving, still = (study._Runs(linear(rate), 0.5, 0.1, points).run(1e-3)[1] for rate in (1.0, 0.0))
+    apart = np.linalg.norm(moving - still, axis=-1).max(axis=-1)
+    t = 0.1 * np.arange(6)
+    np.testing.assert_allclose(apart[:, 0], t, atol=1e-9)
+    radius = np.sqrt(0.5 * 0.75 / 2.0)  # of gyration: half the trace of the inertia over the mass
+    np.testing.assert_allclose(apart[:, 1], 2.0 * radius * np.sin(t / 2.0), atol=1e-9)
+
+
+def test_contact_is_compared_with_the_finest_run():
+    found = compare(scene("slope"), duration=0.4)
+    assert "finest" in found.reference
+    assert found.agree
+    assert {entry.integrator for entry in found.entries} == {"euler"}
+
+
+def test_a_method_that_tells_another_motion_is_named(monkeypatch):
+    """One of the methods is given another gravity."""
+    real = study.Simulation
+
+    def wrong(model, **options):
+        if options.get("method") == "simmc":
+            model = scene("peaucellier")
+            model.gravity = (0.0, -9.8, 0.0)
+        return real(model, **options)
+
+    monkeypatch.setattr(study, "Simulation", wrong)
+    found = compare(scene("peaucellier"), duration=0.3)
+    assert {entry.name: entry.verdict for entry in found.entries} == {
+        "components": AGREES, "global": AGREES, "hybrid": AGREES, "simgc, direct": AGREES, "simgc, impulses": AGREES,
+        "simmc, direct": APART, "simmc, impulses": APART, "topological": AGREES,
+    }  # fmt: skip
+    assert not found.agree
+    assert "'simmc, direct', 'simmc, impulses': stays apart" in found.verdict()
+
+
+def test_a_reference_that_stands_alone_is_not_believed(monkeypatch):
+    real = study.Simulation
+
+    def wrong(model, **options):
+        if "tolerance" in options:
+            model = scene("peaucellier")
+            model.gravity = (0.0, -9.8, 0.0)
+        return real(model, **options)
+
+    monkeypatch.setattr(study, "Simulation", wrong)
+    found = compare(scene("peaucellier"), duration=0.3)
+    assert "stands alone" in found.reference
+    assert found.agree
+
+
+def test_methods_that_are_added_appear_by_themselves(monkeypatch):
+    other = dataclasses.replace(study.WAYS[0], method="spectral")
+    monkeypatch.setattr(study, "WAYS", (*study.WAYS, other))
+    found = compare(linear(), duration=0.1)
+    assert list(found.refused) == ["spectral"]
+    assert "there is no method 'spectral'" in found.refused["spectral"]
+    assert len(found.entries) == 9
+    assert all(entry.verdict in (AGREES, UNSEEN) for entry in found.entries)
+
+
+def test_a_method_that_fails_is_told(monkeypatch):
+    from linkwork import SimulationError
+
+    real = study.Simulation.run
+
+    def fail(self, *args, **options):
+        if self.method.name == "simmc":
+            raise SimulationError("it flew apart", 0.1)
+        return real(self, *args, **options)
+
+    monkeypatch.setattr(study.Simulation, "run", fail)
+    found = compare(scene("peaucellier"), duration=0.1)
+    failed = [entry for entry in found.entries if entry.verdict == FAILED]
+    assert [entry.name for entry in failed] == ["simmc, direct", "simmc, impulses"]
+    assert "flew apart" in failed[0].why
+    assert not found.agree
+    assert "failed" in found.verdict()
+
+
+# --- the command ---
+
+
+def test_the_command_prints_and_draws(tmp_path):
+    picture = tmp_path / "apart.png"
+    result = run("peaucellier", "--duration", "0.2", "--plot", str(picture))
+    assert result.exit_code == 0, result.output
+    for text in (
+        "simgc, direct",
+        "simmc, impulses",
+        "adaptive",
+        "tree cannot run it",
+        "all 8 methods tell one motion",
+    ):
+        assert text in result.output
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_command_for_programs():
+    result = run("a01_pendulum", "--duration", "0.2", "--dt", "0.002", "--json")
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.output)
+    assert data["agree"] is True
+    assert data["dt_s"] == 0.002
+    assert {method["name"] for method in data["methods"]} == {
+        "global", "hybrid", "simgc, direct", "simgc, impulses", "topological", "tree",
+    }  # fmt: skip
+    assert set(data["refused"]) == {"simmc", "components"}  # they need bodies with inertia of their own
+    assert len(data["times_s"]) == len(data["methods"][0]["distances_m"])
+
+
+def test_a_plot_without_anything_to_show(tmp_path):
+    model = linear()
+    found = compare(model, duration=0.05)
+    plot_comparison(found, tmp_path / "exact.svg")
+    assert (tmp_path / "exact.svg").stat().st_size > 1000

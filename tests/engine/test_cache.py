@@ -1,0 +1,139 @@
+"""The cache of compiled kernels: never stale, never in the way."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import linkwork
+from linkwork.engine.kernels.jit import COMPILED_PARTS, PACKAGE
+
+SCRIPT = """
+from linkwork.engine.kernels.spatial import cross_motion
+print(cross_motion((1.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0, 0.0, 0.0))[2])
+print(sum(cross_motion.stats.cache_hits.values()))
+"""
+
+
+def run(folder, script=SCRIPT, **environment):
+    result = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+    )
+    return result.stdout.split()
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the package that a test may edit."""
+    shutil.copytree(PACKAGE, tmp_path / "linkwork", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def test_an_edited_callee_in_another_file_is_noticed(copy, tmp_path):
+    cache = {"LINKWORK_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(copy, **cache) == ["1.0", "0"]
+    assert run(copy, **cache) == ["1.0", "1"]
+    callee = copy / "linkwork" / "engine" / "kernels" / "math3.py"
+    text = callee.read_text()
+    edited = text.replace("a[0] * b[1] - a[1] * b[0]\n", "30.0 + a[0] * b[1] - a[1] * b[0]\n")
+    assert edited != text
+    callee.write_text(edited)
+    assert run(copy, **cache) == ["31.0", "0"]
+
+
+def test_an_edit_leaves_kernels_alone_that_do_not_depend_on_it(copy, tmp_path):
+    cache = {"LINKWORK_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(copy, **cache) == ["1.0", "0"]
+    other = copy / "linkwork" / "engine" / "kernels" / "signal.py"
+    other.write_text(other.read_text() + "\n# a comment\n")
+    assert run(copy, **cache) == ["1.0", "1"]
+
+
+def test_the_stamp_of_a_source_covers_what_it_imports_at_run_time():
+    """Against the modules that Python itself has loaded after an import of one source."""
+    script = """
+import importlib, sys
+from pathlib import Path
+from linkwork.engine.kernels import jit
+from linkwork.engine.kernels.jit import PACKAGE, _imports, _sources
+source = PACKAGE / sys.argv[1]
+known, waiting = set(), {source}
+while waiting:
+    known |= waiting
+    waiting = {other for path in waiting for other in _imports(path)} - known
+before = set(sys.modules)
+importlib.import_module("linkwork." + ".".join(Path(sys.argv[1]).with_suffix("").parts))
+loaded = {Path(sys.modules[name].__file__) for name in set(sys.modules) - before if name.startswith("linkwork.")}
+print(sorted(str(path) for path in (loaded & _sources().keys()) - known))
+"""
+    for source in (
+        "engine/steppers/contact.py",
+        "engine/steppers/stepping.py",
+        "engine/steppers/topological.py",
+    ):
+        result = subprocess.run(
+            [sys.executable, "-c", script, source], capture_output=True, text=True, check=True
+        )
+        assert result.stdout.strip() == "[]"
+
+
+def test_every_file_with_kernels_is_watched():
+    watched = {path for part in COMPILED_PARTS for path in PACKAGE.glob(part)}
+    with_kernels = {
+        path
+        for path in PACKAGE.rglob("*.py")
+        if "@kernel" in path.read_text() or "@exact_kernel" in path.read_text()
+    }
+    assert with_kernels <= watched
+
+
+def test_a_users_kernel_is_compiled_anew_when_its_file_changes(tmp_path):
+    cache = {"LINKWORK_CACHE_DIR": str(tmp_path / "cache")}
+    mine = tmp_path / "mine.py"
+    source = "from linkwork.engine.kernels.jit import kernel\n\n@kernel\ndef f(x):\n    return {} * x\n"
+    script = "from mine import f; print(f(1.0), sum(f.stats.cache_hits.values()))"
+    mine.write_text(source.format(2.0))
+    assert run(tmp_path, script, **cache) == ["2.0", "0"]
+    assert run(tmp_path, script, **cache) == ["2.0", "1"]
+    mine.write_text(source.format(3.0))
+    assert run(tmp_path, script, **cache) == ["3.0", "0"]
+
+
+def test_without_a_writable_folder_kernels_still_work(tmp_path):
+    blocker = tmp_path / "file"
+    blocker.write_text("in the way")
+    assert run(tmp_path, LINKWORK_CACHE_DIR=str(blocker / "cache")) == ["1.0", "0"]
+    assert run(tmp_path, LINKWORK_CACHE="0", LINKWORK_CACHE_DIR=str(tmp_path / "unused")) == ["1.0", "0"]
+    assert not (tmp_path / "unused").exists()
+
+
+def test_caches_of_old_sources_are_removed(tmp_path):
+    kernels = tmp_path / "cache" / "kernels"
+    for k in range(20):
+        (kernels / f"engine.kernels.spatial-{k:016d}").mkdir(parents=True)
+    (kernels / "engine.kernels.spatial-other-0000000000000000").mkdir()
+    run(tmp_path, LINKWORK_CACHE_DIR=str(tmp_path / "cache"))
+    left = [path for path in kernels.iterdir() if path.name.rpartition("-")[0] == "engine.kernels.spatial"]
+    assert len(left) == 8
+    assert (kernels / "engine.kernels.spatial-other-0000000000000000").exists()
+
+
+def test_importing_the_package_or_asking_for_help_loads_no_numba():
+    script = (
+        "import sys, linkwork, linkwork.cli; dir(linkwork); linkwork.Model, linkwork.Hinge, linkwork.Record;"
+        "print([m for m in ('numba', 'matplotlib', 'xarray', 'pandas', 'scipy') if m in sys.modules])"
+    )
+    assert run(Path.cwd(), script) == ["[]"]
+
+
+def test_every_public_name_exists():
+    for name in linkwork.__all__:
+        assert getattr(linkwork, name) is not None

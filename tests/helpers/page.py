@@ -1,0 +1,181 @@
+"""The live page as a visitor in a real browser has it."""
+
+import io
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SCREENSHOTS = Path(__file__).parents[2] / "out" / "screenshots"
+WINDOW = {"width": 900, "height": 560}
+"""Small, since every pixel is computed in software; wide enough for the panel beside the picture."""
+PATIENCE = 60.0
+"""For what takes moments unless the machine is very busy [s]."""
+_SHARPNESS = 0.5  # pixels of the picture per pixel of the screen
+# A warning of viser's that lies on the picture wherever there is no graphics card.
+_UNCOVERED = "#webgl-software-rendering { display: none !important; }"
+
+
+def wait_until(condition, what, patience=PATIENCE):
+    """Wait until a condition is true; returns what it returned."""
+    end = time.monotonic() + patience
+    while not (value := condition()):
+        if time.monotonic() > end:
+            pytest.fail(f"{what}: not within {patience:g} s")
+        time.sleep(0.05)
+    return value
+
+
+class Visitor:
+    """One visitor: `live` is the page of the server, `browser` where it is looked at."""
+
+    def __init__(self, live, browser, path="", window=WINDOW):
+        self.live = live
+        before = set(live.server.viser.get_clients())
+        self.browser = browser.new_page(viewport=window)
+        self.browser.set_default_timeout(1e3 * PATIENCE)
+        self.complaints = []
+        self.browser.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.browser.goto(f"{live.server.url}{path}?fixedDpr={_SHARPNESS}")
+        self.client = wait_until(lambda: self._new(before), "the browser connects")
+        wait_until(
+            lambda: self.client.camera.image_width < 0.8 * window["width"], "the panel takes its place"
+        )
+        wait_until(self.sees_all, "the camera sees the whole model")
+        self.browser.add_style_tag(content=_UNCOVERED)
+
+    def _new(self, before):
+        clients = self.live.server.viser.get_clients()
+        return next((client for key, client in clients.items() if key not in before), None)
+
+    def sees_all(self):
+        """Whether the camera stands where it sees the whole model."""
+        camera = self.client.camera
+        wanted = self.live._camera("best", camera.aspect)
+        return np.allclose(camera.position, wanted.position, rtol=1e-3, atol=1e-3)
+
+    @property
+    def session(self):
+        return self.live.session
+
+    # What a visitor does
+
+    def tab(self, name):
+        self.browser.get_by_role("tab", name=name, exact=True).click()
+
+    def press(self, label):
+        self.browser.get_by_role("button", name=label, exact=True).click()
+
+    def control(self, label):
+        """The element that a label of the panel names."""
+        name = self.browser.locator(f'label:text-is("{label}")').first
+        return self.browser.locator(f'[id="{name.get_attribute("for")}"]')
+
+    def choose(self, label, option):
+        """Take an option of a dropdown."""
+        self.control(label).click()
+        self.browser.get_by_role("option", name=option, exact=True).click()
+
+    def tick(self, label):
+        """Press a checkbox."""
+        self.control(label).click()
+
+    def slide(self, label, *keys):
+        """Move a slider by keys."""
+        thumb = self.control(label).get_by_role("slider")
+        thumb.focus()
+        for key in keys:
+            thumb.press(key)
+
+    def write(self, label, text):
+        """Write into a field of text, whose label does not name it in the way of others."""
+        name = self.browser.locator(f'label:text-is("{label}")')
+        field = name.locator("xpath=ancestor::div[contains(@class, 'Flex-root')][1]").get_by_role("textbox")
+        field.fill(text)
+
+    def drag(self, body, *moves):
+        """Take hold of a body at its centre of mass and move the mouse by steps [px], without letting go."""
+        x, y = self.place_of(body)
+        mouse = self.browser.mouse
+        mouse.move(x, y)
+        mouse.down()
+        for dx, dy in moves:
+            x, y = x + dx, y + dy
+            mouse.move(x, y, steps=4)
+
+    # What a visitor sees
+
+    def canvas(self):
+        """Where the picture is on the screen [px]."""
+        return self.browser.locator("canvas[data-engine]").bounding_box()
+
+    def place_of(self, body):
+        """Where the centre of mass of a body is on the screen [px]."""
+        stage, poses, camera = self.session.stage, self.session.view.poses, self.client.camera
+        i = stage.index(body)
+        point = poses.place(i, stage.bodies[i].com)
+        ahead = camera.look_at - camera.position
+        ahead = ahead / np.linalg.norm(ahead)
+        right = np.cross(ahead, camera.up_direction)
+        right = right / np.linalg.norm(right)
+        way, box = point - camera.position, self.canvas()
+        scale = box["height"] / 2 / np.tan(camera.fov / 2) / (way @ ahead)
+        up = np.cross(right, ahead)
+        return (
+            box["x"] + box["width"] / 2 + scale * (way @ right),
+            box["y"] + box["height"] / 2 - scale * (way @ up),
+        )
+
+    def picture(self):
+        """The 3-D picture, rows × columns × 3."""
+        return pixels(self.browser.screenshot(clip=self.canvas()))
+
+    def still_picture(self):
+        """The 3-D picture once it has come to rest."""
+        seen = [self.picture()]
+
+        def rests():
+            seen.append(self.picture())
+            return difference(*seen[-2:]) == 0.0
+
+        wait_until(rests, "the picture comes to rest")
+        return seen[-1]
+
+    def keep(self, name):
+        """Keep a screenshot to be looked at."""
+        self.browser.wait_for_timeout(400)  # until notifications have slid in
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.browser.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+    def reading(self, name, column=1):
+        """A number of a table of the panel, as text."""
+        row = self.browser.locator(f'tr:has(td:text-is("{name}"))')
+        return row.locator("td").nth(column).inner_text()
+
+    def number(self, name, column=1):
+        return float(self.reading(name, column))
+
+    def told(self):
+        """Texts of the notifications on the screen."""
+        return " ".join(self.browser.get_by_role("alert").all_inner_texts())
+
+
+def difference(a, b):
+    """Share of the pixels that differ visibly between two pictures."""
+    if a.shape != b.shape:
+        return 1.0
+    return float(np.mean(np.abs(a - b).max(axis=2) > 12))
+
+
+def colors(picture):
+    """How many different colours there are, roughly."""
+    coarse = (picture // 16).reshape(-1, 3)
+    return len(np.unique(coarse, axis=0))
+
+
+def pixels(png):
+    """Of a picture: rows × columns × 3."""
+    from PIL import Image
+
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"), np.int16)

@@ -1,0 +1,214 @@
+"""Mass properties of shapes against triangle meshes, which another library integrates."""
+
+import numpy as np
+import pytest
+
+from linkwork import Body, Box, Capsule, Component, Cylinder, Mesh, Model, ModelError, Sphere, about
+from linkwork.model.rotation import Placement, matrix
+from linkwork.model.shapes import HeightField, Plane
+
+trimesh = pytest.importorskip("trimesh")
+
+
+def meshes():
+    """(shape, the same as a fine mesh, relative accuracy of that mesh)."""
+    creation = trimesh.creation
+    return {
+        "box": (Box((0.3, 0.5, 0.7)), creation.box(extents=(0.3, 0.5, 0.7)), 1e-12),
+        "sphere": (Sphere(0.4), creation.icosphere(subdivisions=6, radius=0.4), 1e-3),
+        "cylinder": (Cylinder(0.2, 0.9), creation.cylinder(radius=0.2, height=0.9, sections=2048), 1e-5),
+        "capsule": (Capsule(0.2, 0.6), creation.capsule(radius=0.2, height=0.6, count=[512, 512]), 1e-3),
+    }
+
+
+@pytest.mark.parametrize("name", ["box", "sphere", "cylinder", "capsule"])
+def test_a_shape_weighs_what_its_mesh_weighs(name):
+    shape, mesh, accuracy = meshes()[name]
+    body = Body("part", density=1200.0, shapes=(shape,)).mass_properties
+    mesh.density = 1200.0
+    centre = mesh.center_mass  # some makers of meshes put them beside the origin
+    assert body.mass == pytest.approx(mesh.mass, rel=accuracy)
+    np.testing.assert_allclose(body.com, 0.0, atol=1e-15)
+    np.testing.assert_allclose(
+        body.inertia, mesh.moment_inertia, atol=2 * accuracy * np.trace(mesh.moment_inertia)
+    )
+    assert np.isfinite(centre).all()
+
+
+def test_a_shape_may_stand_anywhere_in_its_body():
+    turn = about((1, 2, 3), 0.8)
+    body = Body("part", density=700.0, shapes=(Box((0.3, 0.5, 0.7), at=(0.1, -0.2, 0.4), rotation=turn),))
+    mesh = trimesh.creation.box(extents=(0.3, 0.5, 0.7))
+    placed = np.eye(4)
+    placed[:3, :3], placed[:3, 3] = matrix(turn), (0.1, -0.2, 0.4)
+    mesh.apply_transform(placed)
+    mesh.density = 700.0
+    np.testing.assert_allclose(body.mass_properties.com, mesh.center_mass, atol=1e-12)
+    np.testing.assert_allclose(body.mass_properties.inertia, mesh.moment_inertia, atol=1e-12)
+
+
+def test_several_shapes_add_up_and_a_given_mass_is_spread_over_them():
+    shapes = (Box((1, 0.1, 0.1), at=(0.5, 0, 0)), Box((0.1, 1, 0.1), at=(1.0, 0.5, 0)))
+    by_density = Body("part", density=1000.0, shapes=shapes).mass_properties
+    by_mass = Body("part", mass=by_density.mass, shapes=shapes).mass_properties
+    np.testing.assert_allclose(by_mass.com, by_density.com, atol=1e-14)
+    np.testing.assert_allclose(by_mass.inertia, by_density.inertia, atol=1e-12)
+    np.testing.assert_allclose(by_density.com, (0.75, 0.25, 0), atol=1e-12)
+
+
+@pytest.fixture
+def wedge(tmp_path):
+    """A mesh file in millimetres whose hull is no symmetric body."""
+    points = np.array([(0, 0, 0), (300, 0, 0), (0, 200, 0), (0, 0, 100), (300, 50, 80)], float)
+    mesh = trimesh.convex.convex_hull(points)
+    mesh.export(tmp_path / "wedge.stl")
+    return tmp_path / "wedge.stl", mesh
+
+
+def test_a_mesh_file_gives_the_mass_of_its_hull(wedge):
+    path, mesh = wedge
+    body = Body("wedge", density=2000.0, shapes=(Mesh(str(path), scale=1e-3),)).mass_properties
+    mesh.apply_scale(1e-3)
+    mesh.density = 2000.0
+    # STL files hold single precision.
+    assert body.mass == pytest.approx(mesh.mass, rel=1e-6)
+    np.testing.assert_allclose(body.com, mesh.center_mass, rtol=1e-6)
+    np.testing.assert_allclose(body.inertia, mesh.moment_inertia, rtol=1e-5, atol=1e-9)
+
+
+def test_a_mirrored_mesh_is_the_mirror_image(wedge):
+    path, _ = wedge
+    part = Component("part")
+    part.add(Body("wedge", density=2000.0, shapes=(Mesh(str(path), scale=1e-3, at=(0.1, 0, 0)),)))
+    model = Model("both")
+    model.add(part.instance("left"))
+    model.add(part.instance("right", mirror=(0, 1, 0)))
+    flat = model.flatten()
+    seen = []
+    for side in ("left", "right"):
+        body = flat.bodies[f"{side}.wedge"]
+        R = matrix(body.rotation)
+        properties = body.mass_properties
+        seen.append((np.array(body.at) + R @ properties.com, R @ properties.inertia @ R.T))
+    M = np.diag([1.0, -1.0, 1.0])
+    np.testing.assert_allclose(seen[1][0], M @ seen[0][0], atol=1e-12)
+    np.testing.assert_allclose(seen[1][1], M @ seen[0][1] @ M, atol=1e-12)
+
+
+def test_a_mesh_that_cannot_be_used_is_named(tmp_path):
+    bad = tmp_path / "bad.stl"
+    bad.write_bytes(b"no mesh at all")
+    flat = tmp_path / "flat.obj"
+    flat.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    for path in (bad, flat):
+        with pytest.raises(ModelError, match=f"mesh '.*{path.name}'"):
+            _ = Body("part", density=1.0, shapes=(Mesh(str(path)),)).mass_properties
+
+
+@pytest.mark.parametrize("shape", [Plane(), HeightField((1.0, 2.0), heights=[[0, 0], [0, 0]])])
+def test_ground_has_no_mass(shape):
+    with pytest.raises(ModelError, match="has no mass; put it on scenery"):
+        shape.mass_properties(1000.0)
+
+
+def test_heights_are_given_or_read_from_a_file(tmp_path):
+    grid = np.array([[0.0, 0.1, 0.3], [0.2, -0.1, 1e-3]])
+    np.save(tmp_path / "a.npy", grid)
+    (tmp_path / "b.csv").write_text("# metres\n0, 0.1; 0.3\n\n0.2 -0.1 1e-3\n")
+    given = HeightField((2.0, 1.0), heights=grid)
+    for field in (
+        given,
+        *(HeightField((2.0, 1.0), file=str(tmp_path / name)) for name in ("a.npy", "b.csv")),
+    ):
+        np.testing.assert_array_equal(field.grid(), grid)
+    np.save(tmp_path / "a.npy", grid[:, :2])
+    assert HeightField((2.0, 1.0), file=str(tmp_path / "a.npy")).grid().shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("heights", "what"),
+    [
+        ([[0, 1]], "at least 2 rows of 2 numbers, not 1 of 2"),
+        ([], "at least 2 rows"),
+        ([[0], [1]], "at least 2 rows of 2 numbers, not 2 of 1"),
+        ([[0, 1], [0]], "row 1 has 1 numbers, row 0 has 2"),
+        ([[0, 1], [0, "high"]], "must be a number"),
+        ([[0, 1], [0, float("nan")]], "must be a finite number"),
+        (3.0, "must be a list"),
+        (None, "needs either heights or a file"),
+    ],
+)
+def test_heights_that_make_no_grid_are_refused(heights, what):
+    with pytest.raises(ModelError, match=what):
+        HeightField((1.0, 1.0), heights=heights)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        ("none.npy", None, "No such file"),
+        ("empty.csv", b"", "empty"),
+        ("word.csv", b"1 2\n3 high\n", "line 2: 'high' is not a number"),
+        ("ragged.csv", b"1 2\n3\n", "row 1 has 1 numbers"),
+        ("single.csv", b"1 2 3\n", "at least 2 rows"),
+        ("nan.csv", b"1 2\n3 nan\n", "row 1, column 1 is nan"),
+        ("binary.csv", b"\xff\xfe\x00", "cannot be used"),
+        ("broken.npy", b"no array at all", "cannot be used"),
+        ("flat.npy", np.zeros(4), "no rows of numbers"),
+        ("text.npy", np.array([["a", "b"], ["c", "d"]]), "no rows of numbers"),
+        ("inf.npy", np.array([[0.0, np.inf], [0.0, 0.0]]), "row 0, column 1 is inf"),
+        ("row.npy", np.zeros((1, 5)), "at least 2 rows"),
+        ("objects.npy", np.array([[{}, 1], [2, 3]], object), "cannot be used"),
+    ],
+)
+def test_a_broken_file_of_heights_is_named(tmp_path, name, content, what):
+    path = tmp_path / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content is not None:
+        np.save(path, content)
+    with pytest.raises(ModelError, match=what) as caught:
+        HeightField((1.0, 1.0), file=str(path)).grid()
+    assert name in str(caught.value)
+
+
+def test_heights_come_from_one_place():
+    with pytest.raises(ModelError, match="either heights or a file"):
+        HeightField((1.0, 1.0), heights=[[0, 0], [0, 0]], file="a.npy")
+    with pytest.raises(ModelError, match=r"a\.png' must be a \.npy or a \.csv file"):
+        HeightField((1.0, 1.0), file="a.png")
+
+
+def test_mirrored_ground_is_the_mirror_image():
+    grid = np.random.default_rng(0).normal(size=(3, 4))
+    turn = about((1, 2, 3), 0.7)
+    field = HeightField((3.0, 2.0), heights=grid, at=(0.1, 0.2, 0.3), rotation=turn)
+    moved = field.moved(Placement(mirror=(0.0, 1.0, 0.0)))
+    # Frames of a mirrored component are turned by -M, points in them change sign.
+    assert {tuple(x) for x in _nodes(moved).round(12) + 0.0} == {
+        tuple(x) for x in (-_nodes(field)).round(12) + 0.0
+    }
+    plane = Plane(rotation=turn)
+    up = matrix(plane.moved(Placement(mirror=(0.0, 1.0, 0.0))).rotation)[:, 2]
+    np.testing.assert_allclose(up, -matrix(turn)[:, 2], atol=1e-12)
+
+
+def _nodes(field):
+    grid = field.grid()
+    x = np.linspace(-field.size[0] / 2, field.size[0] / 2, grid.shape[1])
+    y = np.linspace(-field.size[1] / 2, field.size[1] / 2, grid.shape[0])
+    nodes = np.stack([*np.meshgrid(x, y), grid], axis=-1).reshape(-1, 3)
+    return np.array(field.at) + nodes @ matrix(field.rotation).T
+
+
+def test_terrain_is_drawn_as_its_surface():
+    from linkwork.stage.geometry import shape_pieces
+    from linkwork.stage.meshes import mesh
+
+    field = HeightField((3.0, 2.0), heights=np.random.default_rng(0).normal(size=(3, 4)), at=(0.1, 0.2, 0.3))
+    (piece,) = shape_pieces(field, -1, (0, 0, 0))
+    seen = mesh(piece.mesh)
+    np.testing.assert_allclose(seen.vertices * piece.scale + piece.at, _nodes(field), atol=1e-12)
+    a, b, c = (seen.vertices[seen.faces[:, k]] for k in range(3))
+    assert (np.cross(b - a, c - a)[:, 2] > 0).all()
+    assert len(seen.faces) == 2 * 2 * 3
