@@ -113,8 +113,12 @@ class DirectMethod(ExplicitMethod):
     def _fill(self) -> None:
         super()._fill()
         self._work.row[layout.SCALE] = self._scale
+        self._keep(self._first_choice())
+
+    def _first_choice(self) -> Any:
+        """Joint equations and couplings that are solved for when a run begins."""
         others = set(self._start.dependence.others)
-        self._keep(np.array([i for i in self._held() if self._rows.names[i] not in others], np.int64))
+        return np.array([i for i in self._held() if self._rows.names[i] not in others], np.int64)
 
     def _held(self) -> Any:
         """Joint equations and couplings, kept or not."""
@@ -151,15 +155,13 @@ class DirectMethod(ExplicitMethod):
         return np.flatnonzero((rows["role"] == HOLD) & (rows["mode"] == HELD))
 
     def _carry(self, old: list[tuple[RowTable, Constraints]]) -> None:
-        chosen = self._kept()
         super()._carry(old)
-        self._keep(chosen)
+        self._keep(self._first_choice())
 
     def take_over(self, other: Method) -> None:
-        chosen = self._kept()
         super().take_over(other)
-        theirs = self._kept()
-        self._keep(theirs if len(theirs) == len(chosen) else chosen)
+        theirs, first = self._kept(), self._first_choice()
+        self._keep(theirs if len(theirs) == len(first) else first)
 
     def _bring(self, values: Mapping[str, float]) -> None:
         super()._bring(values)
