@@ -152,7 +152,7 @@ class Part:
         work.flag[layout.ON] = self.constraints.rows["role"] == HOLD
         work.row[[layout.WANT, layout.SOFT]] = 0.0
         inverse = work.D[: 6 * n].reshape(-1, 6, 6)
-        ends = row_ends(self.system, self.rows)
+        ends = np.array(row_ends(self.system, self.rows))
         for k in range(0, len(rows), 3):  # a pass has three columns
             push = np.zeros((3, n))
             for column, row in enumerate(rows[k : k + 3]):
@@ -164,12 +164,11 @@ class Part:
             work.tau[:] = 0.0
             go_up(work, 3, 0)
             go_down(work, 3)
-            for i, row in enumerate(rows):
-                for end, body in enumerate(ends[row]):
-                    if body >= 0:
-                        found[i, k : k + 3] += (work.x[:, 6 * body : 6 * body + 6] @ work.J[row, end])[
-                            : len(rows) - k
-                        ]
+            moved = work.x[:, :n].reshape(3, -1, 6)
+            for end in range(ends.shape[1]):
+                body = ends[rows, end]
+                along = np.einsum("crj,rj->rc", moved[:, body], work.J[rows, end])
+                found[:, k : k + 3] += np.where(body[:, None] >= 0, along, 0.0)[:, : len(rows) - k]
         work.row[layout.USUAL], work.node[:] = kept
         return 0.5 * (found + found.T)
 
