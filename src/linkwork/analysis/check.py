@@ -19,7 +19,7 @@ from ..model.errors import LinkworkError, ModelError
 from ..model.item import GROUND
 from ..run.simulate import Simulation
 from .redundancy import Diagnosis, Loop, Redundant, diagnose
-from .stiffness import stiff_parts
+from .stiffness import lost_vibrations
 from .trial import Trial, try_out
 
 # Bodies further apart in mass than this are usually a slip of units; explicit steps also suffer.
@@ -160,9 +160,9 @@ def _look_at_mechanism(checkup: Checkup, compiled: Compiled, test_run: bool) -> 
     except LinkworkError as error:
         checkup._fail(error, "start")
         return
-    explicit = not simulation.method.has(STIFF_SPRINGS)
-    for level, where, what in stiff_parts(system, assembly.q, explicit, DEFAULT_DT):
-        checkup.add(level, where, what)
+    if simulation.method.has(STIFF_SPRINGS):  # else no step is too long for them: explicit steps were chosen
+        for where, what in lost_vibrations(system, assembly.q, DEFAULT_DT):
+            checkup.add("note", where, what)
     if test_run and diagnosis is not None:
         trial, complaints = try_out(simulation, system, assembly.q, diagnosis.mobility.rank)
         told = {*checkup.start, *(finding.what for finding in checkup.findings), LOCKED}

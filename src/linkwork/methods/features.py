@@ -55,7 +55,7 @@ class _Look:
         return [
             f"drive '{drive.name}' {what}"
             for drive in self.flat.drives.values()
-            if drive.kind == kind and (not limited or math.isfinite(drive.numbers()[0]))
+            if drive.kind == kind and (not limited or math.isfinite(drive.bound))
         ]
 
     def servos_of_balls(self) -> list[str]:
