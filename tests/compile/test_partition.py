@@ -65,7 +65,7 @@ def test_components_stay_inside_each_other(drawn):
 def test_every_run_divides_alike():
     """Sets of strings are ordered anew in every process."""
     code = (
-        "from graphs import grid, four_bars; from linkwork.compile.partition import refine\n"
+        "from helpers.graphs import grid, four_bars; from linkwork.compile.partition import refine\n"
         "print([(p.name, p.bodies) for g in (grid(7), four_bars(9)) for p in refine(*g).walk()])"
     )
     told = []

@@ -175,7 +175,7 @@ def test_unlimited_servos_work_in_components() -> None:
     part.add(VelocityServo("spin", "pin"))
     model = Model("two")
     model.add(part.instance("left"))
-    assert model.flatten().drives["left.spin"].numbers() == (math.inf,)
+    assert model.flatten().drives["left.spin"].bound == math.inf
 
 
 def test_a_loop_that_cannot_be_closed_is_refused() -> None:

@@ -220,7 +220,7 @@ def test_strength_bounds_what_has_been_built_up(how):
 def test_statics_takes_states_as_settled():
     spring = Spring("buffer", "ground", "body", at_a=(-1, 0, 0), at_b=(0, 0, 0), stiffness=200.0)
     result = equilibrium(cart(Actuator("arm", "rail", time_constant=0.1, command=3.0), spring))
-    assert result.position["rail.travel"] == pytest.approx(3.0 / 200.0, rel=1e-9)
+    assert result.values["rail.travel"] == pytest.approx(3.0 / 200.0, rel=1e-9)
 
 
 # --- samples ---
@@ -275,7 +275,9 @@ def test_the_integral_does_not_wind_up():
 
 
 def test_statics_refuses_a_sampled_controller_by_name():
-    with pytest.raises(UnsupportedError, match=r"know no past.*but drive 'law' acts on a joint.*torque source"):
+    with pytest.raises(
+        UnsupportedError, match=r"know no past.*but drive 'law' acts on a joint.*torque source"
+    ):
         equilibrium(cart(PID("law", "rail", command=0.1, **GAINS)))
 
 

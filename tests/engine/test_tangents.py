@@ -172,6 +172,7 @@ def pushed(seed, natural, loops=2):
         "line", "ground", "body2", stiffening, at_a=near("body1"), at_b=far, parameters=(0.4, 9.0, 0.6)
     )
     model.add(line)
+    model.add(dataclasses.replace(line, name="along", axis=triple(unit(rng))))
     per_axis = {"stiffness": (20.0, 5.0, 9.0), "damping": (0.5, 1.0, 2.0), "rest": (0.2, -0.1, 0.3)}
     turned = {"rotation": about((1.0, 2.0, -1.0), 1.0), "at_a": near("body1"), "at_b": far}
     model.add(Bushing("bushing", "body1", "body3", **turned, **per_axis))

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from linkwork import PID, Actuator, HydraulicCylinder
 from linkwork.engine.elements import (
     COUPLINGS,
     DRIVES,
@@ -209,10 +210,20 @@ def drives(draw: st.DrawFn, name: str, known: list[str], unlimited: st.SearchStr
     if kind == "dc_motor":
         sheet = {"stall_torque": draw(POSITIVE), "idle_speed": draw(POSITIVE), "gear": draw(NOT_ZERO)}
         return DCMotor(name, joint, time_constant=draw(NON_NEGATIVE), **sheet, **common)
+    if kind == "hydraulic_cylinder":
+        sheet = {field: draw(POSITIVE) for field in ("area", "supply", "flow", "volume", "bulk_modulus")}
+        own = {"leakage": draw(NON_NEGATIVE), "pressure": draw(NUMBERS)}
+        return HydraulicCylinder(name, joint, **sheet, **own, **common)
     if not draw(unlimited):
         common["strength"] = draw(NON_NEGATIVE)
     if kind == "velocity_servo":
         return VelocityServo(name, joint, **common)
+    if kind == "actuator":
+        own = {"time_constant": draw(POSITIVE), "damping": draw(NON_NEGATIVE), "built_up": draw(NUMBERS)}
+        return Actuator(name, joint, **own, **common)
+    if kind == "pid":
+        gains = {gain: draw(NON_NEGATIVE) for gain in ("proportional", "integral", "derivative")}
+        return PID(name, joint, sample_time=draw(POSITIVE), **gains, **common)
     assert kind == "position_servo", "a new drive needs its line here"
     return PositionServo(name, joint, stiffness=draw(POSITIVE), damping=draw(NON_NEGATIVE), **common)
 

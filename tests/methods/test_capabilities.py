@@ -9,6 +9,8 @@ import pytest
 
 import linkwork
 from linkwork import (
+    PID,
+    Actuator,
     Body,
     BodyFunction,
     Box,
@@ -154,6 +156,10 @@ MODELS = {
     "position servos": lambda: arm(PositionServo("servo", "elbow", stiffness=50.0, damping=1.0)),
     "position servos of limited strength": lambda: arm(
         PositionServo("servo", "elbow", command=0.5, stiffness=50.0, damping=1.0, strength=2.0)
+    ),
+    "actuators and cylinders": lambda: arm(Actuator("muscle", "elbow", command=1.0, time_constant=0.05)),
+    "sampled controllers": lambda: arm(
+        PID("law", "elbow", command=0.5, sample_time=0.004, proportional=20.0, derivative=1.0)
     ),
     "DC motors": lambda: arm(
         DCMotor("motor", "elbow", command=0.5, stall_torque=1.0, idle_speed=10.0, time_constant=0.1)

@@ -99,11 +99,12 @@ def speed(sim, name):
 
 def states(sim):
     """Pose (position, rotation) and twist (angular, linear) of each body, in the world."""
-    place(sim.tables.dofs, sim.tables.islands, sim.q, sim.v)
+    tables = sim.system.fresh_tables()
+    place(tables.dofs, tables.islands, sim.q, sim.v)
     made = []
     for k in range(len(sim.system.bodies)):
-        p, R = body_pose(sim.tables, k)
-        w, v = body_twist(sim.tables, k)
+        p, R = body_pose(tables, k)
+        w, v = body_twist(tables, k)
         made.append((np.array(p), np.array(R).reshape(3, 3), np.array(w), np.array(v)))
     return made
 

@@ -39,7 +39,7 @@ def test_a_coordinate_that_the_user_writes_is_honoured_and_loops_close():
     model = scene("double_four_bar", rate=0.0)
     model.gravity = (0.0, 0.0, 0.0)
     simulation = direct(model, "simgc")
-    simulation["A0.angle"] = 0.01
+    simulation.q[simulation.system.coordinate("A0.angle")] = 0.01
     record = simulation.run(0.1)
     assert record.info["worst_gap_m"] <= CLOSED
     assert 0.001 < record["A0.angle"][0] < 0.01

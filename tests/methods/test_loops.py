@@ -83,7 +83,7 @@ def opened(method, angle, **options):
     model = scene("double_four_bar", rate=0.0)
     model.gravity = (0.0, 0.0, 0.0)
     tree = Simulation(model, method="simgc")
-    tree["A0.angle"] = angle
+    tree.q[tree.system.coordinate("A0.angle")] = angle
     simulation = impulses(model, method, **options)
     q = tree.q if method == "simgc" else floating(model, simulation.system, tree.system, tree.q, tree.v)[0]
     simulation.q[:] = q

@@ -136,9 +136,9 @@ def test_a_diverging_run_stops_with_time_body_and_reason_and_keeps_its_record(tm
     model.add(Slider("rail", "ground", "cart", axis=(1, 0, 0), spring=1e8, position=0.1))
     path = tmp_path / "run.h5"
     with pytest.raises(
-        SimulationError, match=r"'rail\.travel_rate' of body 'cart'.*spring in joint 'rail'"
+        SimulationError, match=r"'rail\.travel_rate' of body 'cart'.*the spring of 'rail.travel' is too stiff"
     ) as caught:
-        Simulation(model, dt=1e-3).run(1.0, every=1e-3, save=path)
+        Simulation(model, method="tree", dt=1e-3).run(1.0, every=1e-3, save=path)
     assert 0 < caught.value.time < 1.0
     assert len(caught.value.record) >= 1
     kept = Record.load(path)
@@ -151,8 +151,8 @@ def test_a_stiff_spring_between_points_is_named():
     model.add(Body("cart", mass=1.0, inertia=(1, 1, 1)))
     model.add(Slider("rail", "ground", "cart", axis=(1, 0, 0), position=0.1))
     model.add(Spring("cable", "ground", "cart", at_a=(-1, 0, 0), at_b=(0, 0, 0), stiffness=1e8, length=1.0))
-    with pytest.raises(SimulationError, match=r"load 'cable' is too stiff for dt = 0\.001 s"):
-        Simulation(model).run(1.0)
+    with pytest.raises(SimulationError, match=r"the spring of 'cable' is too stiff for dt = 0\.001 s"):
+        Simulation(model, method="tree").run(1.0)
 
 
 def above_a_floor(model):

@@ -204,7 +204,7 @@ def test_a_picture_is_the_same_to_the_last_bit():
 def test_plain_python_draws_the_same(tmp_path):
     script = """if True:
         import sys, numpy as np
-        sys.path.insert(0, "tests")
+        sys.path[:0] = ["tests", "tests/view"]
         from test_pictures import ROD, at
         from linkwork.view.camera import close_camera
         from linkwork.view.picture import draw

@@ -222,6 +222,10 @@ class Constrainer:
         for k, (rate, coord) in enumerate(self.coord_of[joint.name].items()):
             low, high = joint.bounds()[k]
             bounce = (joint.restitution, _BOUNCE)
+            if (low is not None or high is not None) and not cut:
+                span = self.compiler.spans[joint.name][1]
+                own = (self.compiler.dofs["v"][1:] >= span.start) & (self.compiler.dofs["v"][1:] < span.stop)
+                self.compiler.dofs["limited"][1:][own] = 1
             label = f"{joint.name}.{rate.removesuffix('_rate')}"
             if low is not None:
                 row = _row(COORDINATE, LIMIT, group, first=coord, offset=low, value=bounce)

@@ -25,6 +25,7 @@ DOF = np.dtype(
         ("column", "i8"),  # which axis of the frame a ball column turns about: 0, 1, 2
         ("solid", "i8"),  # 1 if a body with inertia rides on this dof, else 0
         ("aligned", "i8"),  # 1 if X_R is exactly the identity, so that nothing needs to be turned, else 0
+        ("limited", "i8"),  # 1 if it has limits, else 0
         ("rot", "f8"),  # rotation per unit of q: 1, -1 or 0 [rad/rad]
         ("trans", "f8"),  # translation per unit of q: 1, -1, 0 [m/m] or a screw's pitch [m/rad]
         ("shift", "f8"),  # the part of `trans` that moves r; 0 where it moves the island's origin

@@ -84,6 +84,8 @@ class ElementForces:
                 continue
             unit = units[int(row["first"])] if row["first"] >= 0 else "N"
             if row["kind"] in (DISTANCE, DOT):  # of a load: positive pulls together
+                if label in table.drives:  # a drive has the same name
+                    continue
                 axis = name.rpartition("bushing ")[2] if ": bushing " in name else ""
                 self._rows[name] = self._column(f"{label}.force{axis and '.'}{axis}", unit), -1.0
             elif not own:

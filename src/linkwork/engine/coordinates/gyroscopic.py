@@ -4,13 +4,15 @@ Semi-implicit Euler takes velocity products at the start of a step. The gyroscop
 then gains energy: nutation at the rate ν grows as exp(½ h ν² t). Here the torque τ of all other forces acts first, and
 the body then turns freely, by the implicit midpoint rule in its own axes, L being its angular momentum:
 
-    L₁ = L + h τ,   L⁺ = L₁ - h m × ½(L₁ + L⁺),   m = ½ J⁻¹(L₁ + L⁺),   R⁺ = R cay(h m)
+    L₁ = L + h τ,   L⁺ = L₁ - 2 a × ½(L₁ + L⁺),   m = ½ J⁻¹(L₁ + L⁺),   a = tan(½ h |m|) m/|m|,
+    R⁺ = R exp(h m)
 
-The rule conserves |L| and ½ω·L at any step, for both are quadratic; L⁺ = cay(h m)ᵀ L₁, so that R L stands in the world,
-cay being the rotation by 2 atan(½ h |m|) about m. J and L are about the centre of mass where the
-joint lets it go, about the centre of the ball elsewhere: exact for free bodies and for tops whose tip stands. Where a
-ball rides on bodies that give way or carries others, what couples them is still taken at the start of the step.
-Everything is written as a change of the bias force, and of the rates with which positions move.
+The rule conserves |L| and ½ω·L at any step, for both are quadratic and L turns about m: L⁺ = exp(h m)ᵀ L₁, so that R
+L stands in the world. With a = ½ h m it would be the midpoint rule itself, which turns a body that spins steadily
+too little. J and L are about the centre of mass where the joint lets it go, about the centre of the ball elsewhere:
+exact for free bodies and for tops whose tip stands. Where a ball rides on bodies that give way or carries others,
+what couples them is still taken at the start of the step. Balls with limits are left alone, which must meet these at
+the end of a step. Everything is written as a change of the bias force, and of the rates with which positions move.
 """
 
 import math
@@ -25,10 +27,7 @@ _SLOW = (
 )
 _FAR = 1.0  # a body that turns by more in a step takes several smaller ones, for which Newton's method converges [rad]
 _MOST = 64  # of them: beyond, only |L| is conserved
-_ROUNDS, _CLOSE = (
-    8,
-    1e-8,
-)  # of Newton's method, which squares the error: after a correction this small none is left
+_ROUNDS, _CLOSE = 20, 1e-12  # of Newton's method; a correction that is rounding
 _FLAT = 1e-12  # inertias whose determinant is this share of the cube of their trace are left alone
 
 
@@ -44,7 +43,7 @@ def turn_freely(dofs, h, turn):
         if dofs[d].motion == BALL:
             body, i = dofs[d + 2], dofs[d].v  # the last column carries the body
             w = (body.V[0], body.V[1], body.V[2])
-            if body.solid != 0 and h * h * dot3(w, w) > _SLOW * _SLOW:
+            if body.solid != 0 and dofs[d].limited == 0 and h * h * dot3(w, w) > _SLOW * _SLOW:
                 rate = _turn_body(dofs, d, body, w, h)
                 if dofs[d].rot > 0.0:  # else the rates are in the inner axes, which do not turn with the body
                     turn[i], turn[i + 1], turn[i + 2] = rate[0], rate[1], rate[2]
@@ -123,10 +122,10 @@ def _turn_body(dofs, d, body, w, h):
     mean, share = (0.0, 0.0, 0.0), 1.0 / count
     for _ in range(count):
         m = _middle(J, after, w, h * share)
-        a = scale3(0.5 * h * share, m)
+        a = scale3(_half_turn(m, h * share), m)
         after, before = _turned(a, after), u
         u = _turned(a, u)
-        mean = add3(mean, scale3(share, sub3(scale3(_angle(a), m), scale3(0.5, add3(before, u)))))
+        mean = add3(mean, scale3(share, sub3(m, scale3(0.5, add3(before, u)))))
         w = sub3(scale3(2.0, m), w)
     change = rotate(R, sub3(steady, scale3(1.0 / h, sub3(after, L))))
     for k in range(3):
@@ -135,10 +134,10 @@ def _turn_body(dofs, d, body, w, h):
 
 
 @inlined
-def _angle(a):
-    """atan |a| / |a|."""
-    size = math.sqrt(dot3(a, a))
-    return math.atan(size) / size if size > 0.0 else 1.0
+def _half_turn(m, h):
+    """tan(½ h |m|)/|m|."""
+    size = math.sqrt(dot3(m, m))
+    return math.tan(0.5 * h * size) / size if h * size > 1e-8 else 0.5 * h
 
 
 @inlined
@@ -150,10 +149,11 @@ def _turned(a, x):
 
 @inlined
 def _middle(J, L, w, h):
-    """Angular velocity m in the middle of a step: J m + ½ h m × J m = L, by Newton's method."""
-    m, k = w, 0.5 * h
+    """Angular velocity m in the middle of a step: J m + a × J m = L, by Newton's method, but for how a grows."""
+    m = w
     close = _CLOSE * _CLOSE * dot3(w, w)
     for _ in range(_ROUNDS):
+        k = _half_turn(m, h)
         x = symmetric_times(J, m)
         g = sub3(add3(x, scale3(k, cross3(m, x))), L)
         A, B, C = (J[0], J[1], J[2]), (J[1], J[3], J[4]), (J[2], J[4], J[5])
