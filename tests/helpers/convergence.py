@@ -14,10 +14,9 @@ BOUNDED = {"friction", "limits", "strength"}
 """What makes events, at which motion is not smooth."""
 ROUGH = {
     "iltis": "forces of its tyres have kinks",
-    "bennett": "which of its equations follow from the others differs on and off the constraints",
 }
 """Scenes without events whose accelerations are not smooth to the solver."""
-STIFF = {"car": 4e-3, "crank_rocker": 1e-3}
+STIFF = {"car": 2e-3, "crank_rocker": 1e-3, "iltis_quarter": 4e-3}
 """Steps from which on a part is taken implicitly, at first order [s]."""
 
 
