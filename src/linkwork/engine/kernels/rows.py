@@ -415,7 +415,7 @@ def _survey_equation(pair, row):
         beta1, beta2 = _vector_motion(pair, row.beta, beta)
         n_A, n_B = n, scale3(-1.0, n)
         f = (0.0, 0.0, 0.0)
-    row.phi = dot3(alpha, beta)
+    row.phi = dot3(alpha, beta) - row.offset
     row.bias = dot3(alpha2, beta) + 2.0 * dot3(alpha1, beta1) + dot3(alpha, beta2)
     J_A, J_B = row.J_A, row.J_B
     J_A[0], J_A[1], J_A[2] = n_A[0], n_A[1], n_A[2]
