@@ -75,6 +75,13 @@ def test_implicit_steps_come_to_it_at_second_order(method):
     np.testing.assert_allclose(orders(errors), 2.0, atol=0.1)
 
 
+@pytest.mark.parametrize("method", ["simgc", "simmc"])
+def test_impulses_come_to_it_at_first_order(method):
+    truth = end("tree", tolerance=1e-11)
+    errors = [np.abs(end(method, solver="impulses", dt=dt) - truth).max() for dt in (2e-4, 1e-4)]
+    np.testing.assert_allclose(orders(errors), 1.0, atol=0.1)
+
+
 def test_it_gives_and_takes_no_momentum_or_energy():
     undamped = dataclasses.replace(BUSHING, damping=(0.0, 0.0, 0.0))
     drift = []

@@ -95,7 +95,7 @@ def in_world_axes(system: System) -> System:
     assert system.rows is not None
     whole = system.rows.whole or system.rows
     rows = whole.constraints.rows.copy()
-    points = (rows["kind"] == DOT) & (rows["beta"] == D) & (rows["first"] < 0)
+    points = (rows["role"] == HOLD) & (rows["kind"] == DOT) & (rows["beta"] == D) & (rows["first"] < 0)
     names = list(whole.names)
     for group in np.unique(rows["group"][points]):
         members = np.flatnonzero(points & (rows["group"] == group))

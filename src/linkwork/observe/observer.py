@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from ..engine.coordinates.observe import (
     observe_accelerations,
     observe_bodies,
     observe_energies,
+    observe_idle,
     observe_reactions,
 )
+from ..engine.tables import LAW, Constraints
 from ..mechanism.switching import Attachment
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array
@@ -350,6 +352,7 @@ class RowObserver(Observer):
         self.rates = [column for joint in self._rows.joints for column in rate_columns(joint)]
         self.states = (self._rows.whole or self._rows).recorded
         self._stretches: list[_Configuration] = []
+        self._idle_rows: dict[int, tuple[tuple[str, ...], Constraints, Any]] = {}
         self._declare()
 
     def configure(self, system: System, rows: Sequence[str], attachment: Attachment, tree_q: Array) -> int:
@@ -365,8 +368,28 @@ class RowObserver(Observer):
         return sampled.block[7]
 
     def forces_of_elements(self, sampled: BlockSamples) -> Array:
-        named = [(self._stretches[k].rows, forces) for k, _, forces in self._by_stretch(sampled.block[8])]
-        return self._elements.measure(self._tables, sampled.t, sampled.q, sampled.v, named)
+        t, q, v = sampled.t, sampled.q, sampled.v
+        named = []
+        for number, here, solved in self._by_stretch(sampled.block[8]):
+            idle, constraints, which = self._idle(number)
+            forces = np.empty((len(solved), len(which)))
+            if len(which):
+                observe_idle(self._tables, constraints, which, t[here], q[here], v[here], forces)
+            named.append(((*self._stretches[number].rows, *idle), np.hstack([solved, forces])))
+        return self._elements.measure(self._tables, t, q, v, named)
+
+    def _idle(self, number: int) -> tuple[tuple[str, ...], Constraints, Any]:
+        """Elements that methods leave out in a stretch, since no motion changes what they measure; they push all the
+        same."""
+        if number not in self._idle_rows:
+            table, solved = self._stretches[number].system.rows, self._stretches[number].rows
+            assert table is not None
+            rows = table.constraints.rows
+            lawful = np.flatnonzero((rows["role"] == LAW) & (rows["input"] < 0))
+            which = np.array([i for i in lawful if table.names[i] not in solved], np.int64)
+            names = tuple(table.names[i] for i in which)
+            self._idle_rows[number] = names, table.fresh(), which
+        return self._idle_rows[number]
 
     def _by_stretch(self, given: Array) -> list[tuple[int, slice, Array]]:
         """Sampled forces of rows by stretches of the same joints attached: its number, which samples, forces."""

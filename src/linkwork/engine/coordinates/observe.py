@@ -1,6 +1,6 @@
 """What a record keeps of a motion, computed for a block of samples at once."""
 
-from ..elements.respond import stored_energy
+from ..elements.respond import respond, stored_energy
 from ..kernels.jit import kernel
 from ..kernels.math3 import cross3, dot3, get3, sub3
 from ..kernels.quaternion import matrix_quaternion
@@ -118,3 +118,13 @@ def read_joints(tables, constraints, q, v, t, values, rates):
         else:
             rates[c] = dot6(get6(coord.J_A), V_A) + dot6(get6(coord.J_B), V_B)
     return stored_energy(tables, constraints, t)
+
+
+@kernel
+def observe_idle(tables, constraints, which, t, q, v, forces):
+    """Forces of elements whose measure never changes, by their laws, of every sample [N or N m]."""
+    for i in range(t.shape[0]):
+        place(tables.dofs, tables.islands, q[i], v[i])
+        measure(tables, constraints, q[i])
+        for k in range(which.shape[0]):
+            forces[i, k] = respond(tables, constraints.rows[which[k]], 0.0, t[i], False).force
