@@ -351,9 +351,14 @@ def test_a_stiff_servo_of_some_strength_may_chatter_and_says_so():
 
 
 def test_an_unstable_step_is_told_with_the_body():
-    """Springs are taken implicitly, but loads that only a function knows are not."""
+    """Springs and bushings are taken implicitly, but what only a function of a body knows is not."""
+
+    def stiff(t, x, v, parameters, out):
+        for k in range(3):
+            out[3 + k] = -1e9 * (x[k] - parameters[k])
+
     model = two_rods()
-    model.add(Bushing("stiff", GROUND, "b", at_a=(1.5, 0.0, 0.1), at_b=(1.5, 0.0, 0.1), stiffness=(1e9,) * 3))
+    model.add(BodyFunction("stiff", "b", stiff, parameters=(1.5, 0.0, 0.1)))
     with pytest.raises(
         SimulationError, match=r"of body '[ab]' .*dt = 0.001 s is probably too long"
     ) as caught:

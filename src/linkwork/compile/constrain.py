@@ -222,10 +222,8 @@ class Constrainer:
         for k, (rate, coord) in enumerate(self.coord_of[joint.name].items()):
             low, high = joint.bounds()[k]
             bounce = (joint.restitution, _BOUNCE)
-            if (low is not None or high is not None) and not cut:
-                span = self.compiler.spans[joint.name][1]
-                own = (self.compiler.dofs["v"][1:] >= span.start) & (self.compiler.dofs["v"][1:] < span.stop)
-                self.compiler.dofs["limited"][1:][own] = 1
+            if (low is not None or high is not None) and self.coords[coord]["how"] == BALL_AXIS:
+                self._limit_balls(joint, cut)
             label = f"{joint.name}.{rate.removesuffix('_rate')}"
             if low is not None:
                 row = _row(COORDINATE, LIMIT, group, first=coord, offset=low, value=bounce)
@@ -249,6 +247,12 @@ class Constrainer:
             if cut and joint.per_rate("armature")[k] > 0.0:  # a drive that does nothing but turn along
                 rotor = {"inertia": joint.per_rate("armature")[k], "source": 1, "law": _number(TORQUE)}
                 self._name(self._moving(coord, LAW, group, **rotor), f"{label}: armature")
+
+    def _limit_balls(self, joint: Joint, cut: bool) -> None:
+        """Mark the dofs of a ball with limits; of one that closes a loop, all, for any of them may carry it."""
+        rates = self.compiler.dofs["v"][1:]
+        span = slice(0, len(rates)) if cut else self.compiler.spans[joint.name][1]
+        self.compiler.dofs["limited"][1:][(rates >= span.start) & (rates < span.stop)] = 1
 
     def _moving(self, coord: int, role: int, group: int, **fields: Any) -> Any:
         """A row along a rate: of a ball its angular velocity, not the rate of its rotation vector."""
