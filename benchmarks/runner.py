@@ -15,13 +15,14 @@ class Runner:
     """Steps a system in one compiled call, and starts again from the same state."""
 
     def __init__(self, system: System, integrator: str, dt: float):
-        from linkwork.engine.steppers.integrate import dormand_prince, euler, new_state, rk4
+        from linkwork.engine.steppers.integrate import dormand_prince, euler, new_run, rk4
+        from linkwork.engine.steppers.state import new_state
 
         self.dt = dt
         self._system = system
         self._tables = system.fresh_tables()
         self._tableau = {"euler": euler, "rk4": rk4, "adaptive": dormand_prince}[integrator]()
-        self._state = new_state(system.q0, system.v0)
+        self._state = new_run(new_state(system.q0, system.v0, dt))
         self._out = np.empty(1), np.empty((1, system.nq)), np.empty((1, system.nv)), np.empty((1, 2))
         self.reset()
 
@@ -30,21 +31,30 @@ class Runner:
         self._state.q[:] = self._system.q0
         self._state.v[:] = self._system.v0
         self._state.work[:] = 0.0
-        self._state.counts[:] = 0
-        self._state.clock[:] = 0.0, self.dt, 0.0
+        clock = self._state.clock
+        clock.origin, clock.now, clock.proposed, clock.steps, clock.taken, clock.refused = (
+            0.0,
+            0.0,
+            self.dt,
+            0,
+            0,
+            0,
+        )
 
     def run(self, steps: int) -> None:
         """Take fixed steps of dt."""
-        from linkwork.engine.steppers.integrate import OK, run_fixed
+        from linkwork.engine.steppers.integrate import run_fixed
+        from linkwork.engine.steppers.state import OK
 
-        goal = np.array([self._state.counts[0] + steps])
+        goal = np.array([self._state.clock.steps + steps])
         _, status = run_fixed(self._tables, self._tableau, self._state, self.dt, goal, *self._out)
         if status != OK:
             raise ArithmeticError("a benchmark run went astray")
 
     def run_until(self, time: float, tolerance: float) -> None:
         """Take steps of any size, as few as keep the local error at `tolerance`."""
-        from linkwork.engine.steppers.integrate import OK, run_adaptive
+        from linkwork.engine.steppers.integrate import run_adaptive
+        from linkwork.engine.steppers.state import OK
 
         goal = np.array([time])
         _, status = run_adaptive(self._tables, self._tableau, self._state, tolerance, goal, *self._out)
@@ -59,7 +69,7 @@ class Runner:
     @property
     def steps(self) -> int:
         """Steps taken since the start."""
-        return int(self._state.counts[1])
+        return int(self._state.clock.taken)
 
 
 class Forward:

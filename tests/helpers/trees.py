@@ -27,15 +27,8 @@ from linkwork.engine.coordinates.dynamics import (
 from linkwork.engine.coordinates.tree import mass_matrix, place, point_jacobian, retract
 from linkwork.engine.kernels.math3 import quat_mul
 from linkwork.engine.loads import Force, Spring, Torque
-from linkwork.engine.steppers.integrate import (
-    OK,
-    dormand_prince,
-    euler,
-    new_state,
-    rk4,
-    run_adaptive,
-    run_fixed,
-)
+from linkwork.engine.steppers.integrate import dormand_prince, euler, new_run, rk4, run_adaptive, run_fixed
+from linkwork.engine.steppers.state import OK, new_state
 from linkwork.model import Body, Component, Flat, Model
 from linkwork.model.item import GROUND
 from linkwork.model.joints import JOINTS, Joint
@@ -361,15 +354,14 @@ class Probe:
         """Samples every `stride` of `steps` equal steps, the start not among them."""
         targets = np.arange(stride, steps + 1, stride)
         out = _outputs(len(targets), self.system)
-        status = run_fixed(self.tables, tableau, new_state(q, v), h, targets, *out)
+        status = run_fixed(self.tables, tableau, new_run(new_state(q, v, h)), h, targets, *out)
         assert status == (len(targets), OK)
         return Trajectory(*out)
 
     def run_adaptive(self, q, v, times, tolerance, first_step=1e-3) -> Trajectory:
         """Samples at `times`, with the local error kept at `tolerance`."""
         out = _outputs(len(times), self.system)
-        state = new_state(q, v)
-        state.clock[1] = first_step
+        state = new_run(new_state(q, v, first_step))
         status = run_adaptive(self.tables, DOPRI, state, tolerance, np.asarray(times, float), *out)
         assert status == (len(times), OK)
         return Trajectory(*out)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..compile.elimination import Placement
 from ..compile.subsystems import Subsystem
-from ..engine.steppers.integrate import OK
+from ..engine.steppers.state import OK
 from ..methods.base import Method
 from ..methods.capabilities import CHANGES
 from ..methods.components import ComponentMethod
@@ -33,7 +33,7 @@ _OFTEN = 0.2  # but not more often than this [s].
 COMPILING = 600.0
 """How long another process may keep silent until it has taken its first steps: it may have to compile [s]."""
 
-_OWN = ("q", "v", "work", "clock", "counts")  # of the state
+_OWN = ("q", "v", "work", "clock")  # of the state
 
 
 class JoinedMethod(ComponentMethod):
@@ -73,7 +73,7 @@ class JoinedMethod(ComponentMethod):
 
     def _mine(self) -> dict[str, Array]:
         """All that changes in this process, as it stands."""
-        return {**{name: getattr(self.state, name) for name in _OWN}, **super().memory()}
+        return {**self.state.arrays(), **super().memory()}
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         parts: list[Block] = []
@@ -116,7 +116,7 @@ class JoinedMethod(ComponentMethod):
     def _pieces(self, targets: Sequence[float]) -> Iterator[tuple[list[float], int]]:
         """Targets in pieces after which parts may say where they are, and how many of each piece are asked for."""
         piece: list[float] = []
-        start = float(self.state.counts[0])
+        start = float(self.state.clock.steps)
         most = np.inf if self.adaptive else _STEPS_AT_ONCE
         for target in targets:
             if piece and (len(piece) == _SAMPLES_AT_ONCE or target - start > most):
@@ -134,12 +134,12 @@ class JoinedMethod(ComponentMethod):
         self._gone = True
         line = next((line for line in self._lines if line.link.peer == lost.peer), None)
         where = str(line) if line is not None else lost.peer
-        time = float(self.state.clock[2])
+        time = float(self.state.clock.now)
         self.close()
         self._go_back()
         raise PartLostError(
             f"t = {time:.6g} s: component {where} is lost: {lost}; the state at t = "
-            f"{self.state.clock[2]:.6g} s is kept",
+            f"{self.state.clock.now:.6g} s is kept",
             time,
         ) from lost
 

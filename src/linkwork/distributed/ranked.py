@@ -19,6 +19,7 @@ from ..compile.subsystems import Subsystem, borders, hierarchy, ties
 from ..engine.coordinates.observe import read_joints
 from ..engine.solvers import layout
 from ..engine.steppers.components import BAD
+from ..engine.steppers.samples import Samples
 from ..methods.capabilities import IN_RANKS, MOVED_FORCES, require
 from ..methods.components import ComponentMethod
 from ..methods.part import Crossing, Part, Steps
@@ -107,7 +108,7 @@ class Window:
         """Take up commands of the whole."""
         self.share.part.constraints.inputs[:] = inputs[self.inputs]
 
-    def scatter(self, out: layout.Samples, into: layout.Samples) -> None:
+    def scatter(self, out: Samples, into: Samples) -> None:
         """Samples of this share into those of the whole; energies are added."""
         q, v = 7 * self.own, 6 * self.own
         into.q[:, self.q[:q]], into.v[:, self.v[:v]] = out.q[:, :q], out.v[:, :v]
@@ -151,7 +152,7 @@ class RankAttendant(Attendant):
         rate, speed = fastest(self.share.part)
         return {"rate": rate, "speed": speed}
 
-    def _samples(self, out: layout.Samples) -> dict[str, Array]:
+    def _samples(self, out: Samples) -> dict[str, Array]:
         return out._asdict()
 
     def _save(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
@@ -168,7 +169,7 @@ class RankAttendant(Attendant):
 
 def fastest(part: Part) -> tuple[int, float]:
     """The rate that a part blames for a step that failed, and how large it was."""
-    rate = int(part.state.counts[3])
+    rate = int(part.state.clock.fastest)
     speed = abs(float(part.motion.y[layout.TRIAL, part.system.nv + rate]))
     speed = max(speed, abs(float(part.motion.a[rate])) * part.dt)  # it may be its acceleration that failed
     return rate, speed if np.isfinite(speed) else 1e300
@@ -242,7 +243,7 @@ class RankedMethod(JoinedMethod):
         disturbed = self._part.disturbed
         told: dict[str, Any] = {"do": "advance", "dt": self._dt, "disturbed": disturbed}
         numbers = {
-            "targets": np.array(targets, float), "clock": state.clock, "counts": state.counts.astype(float),
+            "targets": np.array(targets, float), "clock": state.times(),
             "inputs": self._constraints.inputs,
         }  # fmt: skip
         if disturbed:
@@ -255,7 +256,7 @@ class RankedMethod(JoinedMethod):
             line.link.tell(told, numbers)
         part = share.part
         part.dt = self._dt
-        part.state.clock[:], part.state.counts[:] = state.clock, state.counts
+        part.state.set_times(state.times())
         self._window.set_inputs(self._constraints.inputs)
         if disturbed:
             self._window.set_state(state.q, state.v)
@@ -275,20 +276,20 @@ class RankedMethod(JoinedMethod):
             guilty.append((-speed, self._window.v[rate]))
         for line, other in zip(self._lines, self._others, strict=True):
             answer, arrays = line.link.hear()
-            other.scatter(layout.Samples(**arrays), out)
+            other.scatter(Samples(**arrays), out)
             if answer["bad"]:
                 guilty.append((-answer["speed"], other.v[answer["rate"]]))
         if guilty:
-            state.counts[3] = min(guilty)[1]
+            state.clock.fastest = min(guilty)[1]
         self._take(out, done)
         return done, status, self._block(out)
 
-    def _take(self, out: layout.Samples, done: int) -> None:
+    def _take(self, out: Samples, done: int) -> None:
         """The last sample is the state of the whole."""
         state, part, motion = self.state, self._share.part, self._part.motion
-        guilty = int(state.counts[3])
-        state.clock[:], state.counts[:] = part.state.clock, part.state.counts
-        state.counts[3] = guilty
+        guilty = int(state.clock.fastest)
+        state.set_times(part.state.times())
+        state.clock.fastest = guilty
         self._stats[layout.EVALUATIONS] = part.stats[layout.EVALUATIONS]
         self._stats[layout.LAST_EVALUATIONS] = part.stats[layout.LAST_EVALUATIONS]
         for i in range(done):

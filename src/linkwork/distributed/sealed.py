@@ -119,8 +119,7 @@ class SealedMethod(JoinedMethod):
         told = {"do": "advance", "dt": self._dt, "disturbed": self._part.disturbed}
         numbers = {
             "targets": np.array(targets, float),
-            "clock": state.clock,
-            "counts": state.counts.astype(float),
+            "clock": state.times(),
         }
         for line in self._lines:
             line.link.tell(told, numbers)

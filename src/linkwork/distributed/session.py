@@ -20,8 +20,8 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.partition import refine
 from ..compile.subsystems import hierarchy, ties
-from ..engine.solvers import layout
 from ..engine.steppers.components import BAD
+from ..engine.steppers.samples import Samples
 from ..methods.capabilities import WITH_SEALED_PARTS, require
 from ..methods.part import Crossing, Steps
 from ..methods.rows import Start
@@ -82,8 +82,7 @@ class Attendant(ABC):
         """What the others were told while nobody stepped: time, step size, that something has changed."""
         part = self.share.part
         part.dt = float(message["dt"])
-        part.state.clock[:] = arrays["clock"]
-        part.state.counts[:] = arrays["counts"]
+        part.state.set_times(arrays["clock"])
         if message.get("disturbed"):
             part.disturb()
 
@@ -91,7 +90,7 @@ class Attendant(ABC):
         """What may be told of a step that failed."""
         return {}
 
-    def _samples(self, out: layout.Samples) -> dict[str, Array]:
+    def _samples(self, out: Samples) -> dict[str, Array]:
         """What may be shown of the samples."""
         return {}
 

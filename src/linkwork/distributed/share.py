@@ -16,8 +16,8 @@ from ..compile.compiler import Compiled, compile_apart
 from ..compile.elimination import Placement
 from ..compile.scratch import Scratch, settable_forces
 from ..compile.subsystems import Border, Subsystem, Tie, borders
-from ..engine.solvers import layout
 from ..engine.solvers.hierarchy import FOREIGN, REMOTE
+from ..engine.steppers.samples import Samples, new_samples
 from ..methods.capabilities import DISTANT_REPEATERS, IN_RANKS, refuse
 from ..methods.part import Part, Steps
 from ..methods.rows import settle
@@ -102,17 +102,15 @@ class Share:
         settle(tables, every_row, q)
         self.part.begin(tables, constraints, every_row, q, v)
 
-    def room(self, count: int) -> layout.Samples:
+    def room(self, count: int) -> Samples:
         """Room for samples."""
         coords, rows = len(self.part.constraints.coords), len(self.part.constraints.rows)
-        return layout.new_samples(
-            count, self.system.nq, self.system.nv, coords, rows, len(self.part.rows.recorded)
-        )
+        return new_samples(count, self.system.nq, self.system.nv, coords, rows, len(self.part.rows.recorded))
 
     def pack(self) -> bytes:
         """Its state as bytes, always as many."""
         state, buffer = self.part.state, io.BytesIO()
-        np.savez(buffer, allow_pickle=False, clock=state.clock, counts=state.counts, **self.part.memory())
+        np.savez(buffer, allow_pickle=False, clock=np.asarray(state.clock), **self.part.memory())
         return buffer.getvalue()
 
     def unpack(self, packed: bytes) -> None:
@@ -121,8 +119,7 @@ class Share:
         try:
             with np.load(io.BytesIO(packed), allow_pickle=False) as stored:
                 for name, array in {
-                    "clock": state.clock,
-                    "counts": state.counts,
+                    "clock": np.asarray(state.clock),
                     **self.part.memory(),
                 }.items():
                     array[...] = stored[name]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..compile.scratch import Scratch
 from ..compile.system import System, rate_columns
-from ..engine.steppers.integrate import State
+from ..engine.steppers.state import State
 from ..engine.tables import Tables
 from ..mechanism.switching import JointChange
 from ..model.errors import LinkworkError
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .touching import TouchArrays
 
 NO_BUDGET = 1e18  # clock ticks
-_CARRIED = 5  # coordinates, rates, work, clock and counts of a State; the rest is scratch
 
 
 class Method(ABC):
@@ -95,7 +94,12 @@ class Method(ABC):
     def now(self) -> Block:
         """A sample of the present state."""
         state = self.state
-        return state.clock[2:].copy(), state.q[None].copy(), state.v[None].copy(), state.work[None].copy()
+        return (
+            np.array([state.clock.now]),
+            state.q[None].copy(),
+            state.v[None].copy(),
+            state.work[None].copy(),
+        )
 
     def set(self, values: Mapping[str, float]) -> None:
         """Set coordinates and rates of joints, all at once; see `Simulation.set`."""
@@ -117,9 +121,9 @@ class Method(ABC):
     def change_step(self, dt: float) -> None:
         """Go on with another step size [s]; time is counted in steps from here."""
         self._dt = dt
-        self.state.clock[0] = self.state.clock[2]
-        self.state.clock[1] = dt
-        self.state.counts[0] = 0
+        self.state.clock.origin = self.state.clock.now
+        self.state.clock.proposed = dt
+        self.state.clock.steps = 0
 
     def disturb(self) -> None:  # noqa: B027
         """Forces have changed at once: the next step must not begin with what the last one ended with."""
@@ -130,8 +134,9 @@ class Method(ABC):
         if mine != theirs:
             which = ", ".join(sorted(set(mine) ^ set(theirs))) or "their order"
             raise LinkworkError(f"the changed model moves otherwise, it cannot go on from here: {which}")
-        for part, old in zip(self.state[:_CARRIED], other.state[:_CARRIED], strict=True):
-            part[...] = old
+        theirs_now = other.state.arrays()
+        for name, array in self.state.arrays().items():
+            array[...] = theirs_now[name]
 
     def close(self) -> None:  # noqa: B027
         """Let go of other processes, if there are any."""

@@ -16,7 +16,8 @@ from ..engine.solvers import layout
 from ..engine.solvers.subspace import make_subspace
 from ..engine.solvers.touch import CLUSTER, Reach
 from ..engine.steppers import contact
-from ..engine.steppers.integrate import new_state
+from ..engine.steppers.samples import Samples
+from ..engine.steppers.state import new_state
 from ..engine.tables import Constraints, Tables
 from ..model import Model
 from ..model.rotation import Array
@@ -136,7 +137,7 @@ class ContactMethod(RowMethod):
 
     def reset(self) -> None:
         self._rewind()
-        self.state = new_state(self._start.q, self._start.v)
+        self.state = new_state(self._start.q, self._start.v, self._dt)
         self._mean = np.full(self.system.nv, np.nan)
         self._stats = np.zeros(contact.STATS)
         self._stats[[contact.GAP_ROW, contact.LAST_ROW]] = -1.0
@@ -155,7 +156,7 @@ class ContactMethod(RowMethod):
             more, status = contact.run_contact(
                 self._tables, self._constraints, self.colliders.colliders, self._work, self._found, self._reach,
                 self._space, self.state, self._mean, self._stats, self._events, self._event_count,
-                self._dt, self._options, steps[done:], layout.Samples(*(part[done:] for part in out)),
+                self._dt, self._options, steps[done:], Samples(*(part[done:] for part in out)),
             )  # fmt: skip
             done += more
             self._drain()
@@ -258,7 +259,7 @@ class ContactMethod(RowMethod):
         }
 
     def outcome(self) -> dict[str, Any]:
-        s, steps = self._stats, max(int(self.state.counts[1]), 1)
+        s, steps = self._stats, max(int(self.state.clock.taken), 1)
         return {
             **super().outcome(),
             "iterations_mean": float(s[contact.SWEEPS]) / steps,

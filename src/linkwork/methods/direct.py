@@ -16,7 +16,9 @@ from ..compile.order import new_work
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.solvers import layout
 from ..engine.steppers import stepping
-from ..engine.steppers.integrate import dormand_prince, new_state, rk4
+from ..engine.steppers.integrate import dormand_prince, rk4
+from ..engine.steppers.samples import Samples
+from ..engine.steppers.state import new_state
 from ..engine.tables import FREE, HELD, HOLD, LIMIT, Constraints
 from ..mechanism.dependence import better_choice
 from ..mechanism.softness import softness
@@ -185,9 +187,8 @@ class DirectMethod(ExplicitMethod):
         now = motion.y[layout.NOW]
         now[nv : 2 * nv] = start.v
         self._motion = motion
-        state = new_state(start.q, start.v)
+        state = new_state(start.q, start.v, self._dt)
         self.state = state._replace(q=motion.q[layout.NOW], v=now[nv : 2 * nv], work=now[2 * nv : 2 * nv + 2])
-        self.state.clock[1] = self._dt
         self._choose()
 
     def _probed(self) -> Array:
@@ -197,14 +198,14 @@ class DirectMethod(ExplicitMethod):
         """
         random = np.random.default_rng(0)
         options = np.array([stepping.PROBE, 0.0, 0.0, 0.0])
-        nothing = layout.Samples(*samples(0, self.system), *(np.empty((0, 0)) for _ in range(6)))
+        nothing = Samples(*samples(0, self.system), *(np.empty((0, 0)) for _ in range(6)))
         constraints, stats = self._rows.fresh(), np.zeros(layout.STATS)
         motion = layout.new_motion(self.system.nq, self.system.nv, len(constraints.inputs), self._rows.states)
-        state = new_state(self._start.q, self._start.v)
+        state = new_state(self._start.q, self._start.v, self._dt)
         for _ in range(_PROBES):
             motion.q[layout.NOW] = self._start.q + random.normal(size=self.system.nq)
             stepping.run_direct(
-                self._tables, constraints, constraints, self._work, motion, state.clock, state.counts,
+                self._tables, constraints, constraints, self._work, motion, state.clock,
                 self._tableau, stats, self._dt, options, np.empty(0), nothing,
             )  # fmt: skip
         scale: Array = self._work.row[layout.SCALE].copy()
@@ -230,8 +231,8 @@ class DirectMethod(ExplicitMethod):
         while True:
             reached, status = stepping.run_direct(
                 self._tables, self._constraints, self._every_row, self._work, self._motion, self.state.clock,
-                self.state.counts, self._tableau, self._stats, self._dt, self._options, wanted[done:],
-                layout.Samples(*(part[done:] for part in out)),
+                self._tableau, self._stats, self._dt, self._options, wanted[done:],
+                Samples(*(part[done:] for part in out)),
             )  # fmt: skip
             done += reached
             if status != stepping.CHOOSE:

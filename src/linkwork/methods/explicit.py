@@ -47,7 +47,7 @@ class ExplicitMethod(SampledMethod):
 
     def outcome(self) -> dict[str, Any]:
         s = self._stats
-        steps = max(int(self.state.counts[1]), 1)
+        steps = max(int(self.state.clock.taken), 1)
         nearest_singular = None
         if s[layout.RATIO] < np.inf:
             nearest_singular = {
@@ -61,7 +61,7 @@ class ExplicitMethod(SampledMethod):
             "steps_redone": int(s[layout.REDONE]),
             "steps_unsettled": int(s[layout.UNSETTLED]),
             "steps_over_budget": int(s[layout.OVERRUNS]),
-            "rejected_steps": int(self.state.counts[2]),
+            "rejected_steps": int(self.state.clock.refused),
             "worst_gap_m": float(s[layout.GAP]),
             "worst_row": self._gap_row(),
             "nearest_singular": nearest_singular,

@@ -18,8 +18,8 @@ from ..engine.kernels.skyline import new_skyline
 from ..engine.solvers import multipliers as m
 from ..engine.solvers.partition import Partition, new_partition
 from ..engine.steppers import implicit, topological
-from ..engine.steppers.integrate import new_state
 from ..engine.steppers.onto import NOW
+from ..engine.steppers.state import new_state
 from ..engine.tables import COORDINATE, Constraints
 from ..model import Model
 from ..model.errors import UnsupportedError
@@ -173,9 +173,8 @@ class ImplicitMethod(SampledMethod):
         settle(self._tables, self._constraints, start.q)
         settle(self._tables, self._every_row, start.q)
         self._path = self._new_path(start.q, start.v)
-        path, state = self._path, new_state(start.q, start.v)
+        path, state = self._path, new_state(start.q, start.v, self._dt)
         self.state = state._replace(q=path.q[NOW], v=path.y[m.RATES], work=path.energy)
-        self.state.clock[1] = self._dt
 
     def _new_path(self, q: Array, v: Array) -> m.Path:
         """A path that begins at some unknowns and rates."""
@@ -188,7 +187,7 @@ class ImplicitMethod(SampledMethod):
         out = self._room(len(targets))
         what = (self._tables, self._constraints, self._every_row, self._work)
         how = (
-            self._path, self.state.clock, self.state.counts, self._stats, self._dt, self._options,
+            self._path, self.state.clock, self._stats, self._dt, self._options,
             np.array(targets, np.int64), out,
         )  # fmt: skip
         if self._part is None:
@@ -242,7 +241,7 @@ class ImplicitMethod(SampledMethod):
         return list(dict.fromkeys(self._rows.names[i].partition(":")[0] for i in rows))
 
     def outcome(self) -> dict[str, Any]:
-        s, steps = self._stats, max(int(self.state.counts[1]), 1)
+        s, steps = self._stats, max(int(self.state.clock.taken), 1)
         return {
             **super().outcome(),
             "iterations_mean": float(s[m.ITERATIONS]) / steps,

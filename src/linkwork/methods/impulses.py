@@ -13,7 +13,7 @@ from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.steppers.impulses import run_impulses, workspace
-from ..engine.steppers.integrate import new_state
+from ..engine.steppers.state import new_state
 from ..model import Model
 from ..model.rotation import Array
 from ..observe.observer import Block, RowObserver
@@ -96,7 +96,7 @@ class ImpulseMethod(RowMethod):
 
     def reset(self) -> None:
         self._rewind()
-        self.state = new_state(self._start.q, self._start.v)
+        self.state = new_state(self._start.q, self._start.v, self._dt)
         self._mean = np.full(self.system.nv, np.nan)
         self._stats = np.zeros(9)
         self._stats[[4, 8]] = -1.0  # no row has had a gap
@@ -152,7 +152,7 @@ class ImpulseMethod(RowMethod):
         }
 
     def outcome(self) -> dict[str, Any]:
-        steps = max(int(self.state.counts[1]), 1)
+        steps = max(int(self.state.clock.taken), 1)
         now = [name for name, flag in zip(self._rows.names, self._work.dropped, strict=True) if flag]
         return {
             **super().outcome(),

@@ -90,7 +90,7 @@ class GlobalMethod(ImplicitMethod):
             self._constraints,
             self.state.q,
             self.state.v,
-            float(self.state.clock[2]),
+            float(self.state.clock.now),
             values,
             rates,
         )

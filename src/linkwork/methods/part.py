@@ -21,7 +21,9 @@ from ..engine.solvers.hierarchy import ARRIVED, NODE_COLUMN, NODE_D, RANK, ROW_B
 from ..engine.solvers.passing import go_down
 from ..engine.steppers import components, stepping
 from ..engine.steppers.floating import look
-from ..engine.steppers.integrate import State, dormand_prince, new_state, rk4
+from ..engine.steppers.integrate import dormand_prince, rk4
+from ..engine.steppers.samples import Samples
+from ..engine.steppers.state import State, new_state
 from ..engine.tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
 from ..model.rotation import Array
 
@@ -98,11 +100,10 @@ class Part:
         self._control = np.zeros(components.CONTROL, np.int64)
         self._course = np.zeros(components.PLAN)
         self.vote = np.zeros(components.VOTES)
-        state = new_state(q, v)
+        state = new_state(q, v, self.dt)
         self.state: State = state._replace(
             q=motion.q[layout.NOW], v=now[nv : 2 * nv], work=now[2 * nv : 2 * nv + 2]
         )
-        self.state.clock[1] = self.dt
 
     def set_rows(self, constraints: Constraints, every_row: Constraints) -> None:
         """Go on with these rows."""
@@ -193,7 +194,7 @@ class Part:
         return not np.array_equal(motion.seen, now)
 
     def advance(
-        self, targets: Sequence[float], out: layout.Samples, relatives: Relatives | None = None
+        self, targets: Sequence[float], out: Samples, relatives: Relatives | None = None
     ) -> tuple[int, int]:
         """Go through the targets; returns how many were reached and the status."""
         control, wanted = self._control, np.array(targets, float)
@@ -203,7 +204,7 @@ class Part:
         while True:
             done, status = components.run_components(
                 self.tables, self.constraints, self.every_row, self.work, self.motion, self.state.clock,
-                self.state.counts, self._tableau, self.stats, self.dt, self._options, wanted, out,
+                self._tableau, self.stats, self.dt, self._options, wanted, out,
                 control, self._course, self.vote,
             )  # fmt: skip
             if not components.STATES <= status <= components.SAMPLE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..compile.constrain import RowTable
-from ..engine.solvers import layout
+from ..engine.steppers.samples import Samples
 from ..engine.tables import Constraints
 from ..model.rotation import Array
 from .base import Method
@@ -35,5 +35,5 @@ class SampledMethod(RowMethod):
         self.disturb()
 
     def accelerations(self) -> Array:
-        a: Array = layout.Samples(*self.now()).a[0]
+        a: Array = Samples(*self.now()).a[0]
         return a

@@ -20,8 +20,8 @@ from ..engine.coordinates.observe import read_joints
 from ..engine.coordinates.tree import place
 from ..engine.elements.respond import respond
 from ..engine.kernels.rows import measure
-from ..engine.solvers import layout
-from ..engine.steppers.integrate import OK
+from ..engine.steppers.samples import Samples, new_samples
+from ..engine.steppers.state import OK
 from ..engine.tables import COORDINATE, HOLD, LAW, Constraints
 from ..mechanism.setting import Loops, Motion, bring
 from ..mechanism.switching import (
@@ -131,7 +131,7 @@ class RowMethod(Method):
         for name in (*attach, *release):
             if name not in self.switchable:
                 raise LinkworkError(self._not_switchable(name))
-        self._change(attach, release, float(self.state.clock[2]))
+        self._change(attach, release, float(self.state.clock.now))
 
     def _change(self, attach: Collection[str], release: Collection[str], time: float) -> None:
         taking = [name for name in attach if name not in self.attached]
@@ -217,7 +217,7 @@ class RowMethod(Method):
         rows = self._constraints.rows
         mine = [i for i, needs in enumerate(self._rows.needs) if joint in needs and rows["role"][i] == LAW]
         return float(
-            sum(respond(self._tables, rows[i], 0.0, self.state.clock[2], False).stored for i in mine)
+            sum(respond(self._tables, rows[i], 0.0, self.state.clock.now, False).stored for i in mine)
         )
 
     # --- coordinates set by the user ---
@@ -251,7 +251,7 @@ class RowMethod(Method):
         """Set coordinates and rates of joints that loops, or the bodies' own coordinates, must follow."""
         start, state, constraints = self._start, self.state, self._constraints
         read, rates = np.empty(len(constraints.coords)), np.empty(len(constraints.coords))
-        read_joints(self._tables, constraints, state.q, state.v, float(state.clock[2]), read, rates)
+        read_joints(self._tables, constraints, state.q, state.v, float(state.clock.now), read, rates)
         motion = Motion(state.q.copy(), state.v.copy(), read)
         if start.maximal:
             motion = Motion(tree_coordinates(start.tree, read), tree_rates(start.tree, rates), read)
@@ -309,7 +309,7 @@ class RowMethod(Method):
         self._change(due.attach, due.release, self._plan[self._done[0] - 1].time)
 
     def _time_of(self, target: float) -> float:
-        return target if self.adaptive else float(self.state.clock[0] + target * self._dt)
+        return target if self.adaptive else float(self.state.clock.origin + target * self._dt)
 
     def _moment(self, due: Due) -> float:
         """Its time; of a change at the end of a step, a little earlier, so that a sample there shows what it left."""
@@ -317,7 +317,7 @@ class RowMethod(Method):
 
     def _go_to(self, due: Due) -> int:
         """To a change of the plan, and make it; within a step of fixed size, also the rest of that step."""
-        if due.time <= self.state.clock[2]:
+        if due.time <= self.state.clock.now:
             self._make(due)
             return OK
         if self.adaptive:
@@ -325,12 +325,12 @@ class RowMethod(Method):
             if status == OK:
                 self._make(due)
             return status
-        origin, dt, counts = float(self.state.clock[0]), self._dt, self.state.counts
+        origin, dt, clock = float(self.state.clock.origin), self._dt, self.state.clock
         exact = (due.time - origin) / dt
         count = round(exact)
         if abs(exact - count) > _ON_GRID:
             count = int(np.floor(exact))
-        status = self.advance([count])[1] if counts[0] < count else OK
+        status = self.advance([count])[1] if clock.steps < count else OK
         if status != OK or abs(exact - count) <= _ON_GRID:
             if status == OK:
                 self._make(due)
@@ -345,16 +345,16 @@ class RowMethod(Method):
         if status == OK:
             status = self._hop(end)
         self.change_step(dt)
-        self.state.clock[0], counts[0] = origin, count + 1
-        self.state.clock[2] = end if status == OK else self.state.clock[2]
+        self.state.clock.origin, clock.steps = origin, count + 1
+        self.state.clock.now = end if status == OK else self.state.clock.now
         return status
 
     def _hop(self, time: float) -> int:
         """One step that ends at a time."""
-        self.change_step(time - float(self.state.clock[2]))
+        self.change_step(time - float(self.state.clock.now))
         _, status, _ = self.advance([1])
         if status == OK:
-            self.state.clock[2] = time
+            self.state.clock.now = time
         return status
 
     # --- samples ---
@@ -362,14 +362,14 @@ class RowMethod(Method):
     _report = 3
     """Numbers of the solver in a sample."""
 
-    def _room(self, count: int) -> layout.Samples:
+    def _room(self, count: int) -> Samples:
         """Room for samples."""
         coords, rows = len(self._constraints.coords), len(self._constraints.rows)
-        return layout.new_samples(
+        return new_samples(
             count, self.system.nq, self.system.nv, coords, rows, len(self._rows.recorded), self._report
         )
 
-    def _block(self, out: layout.Samples) -> Block:
+    def _block(self, out: Samples) -> Block:
         """Samples for the observer, which must know whose forces these are where joints can be switched."""
         if not self.switchable:
             return tuple(out)
@@ -379,10 +379,10 @@ class RowMethod(Method):
         return tuple(out._replace(forces=np.hstack([tag, out.forces, rest])))
 
     def now(self) -> Block:
-        return self.advance([self.state.clock[2] if self.adaptive else self.state.counts[0]])[2]
+        return self.advance([self.state.clock.now if self.adaptive else self.state.clock.steps])[2]
 
     def strain(self) -> float:
-        return float(layout.Samples(*self.now()).solver[0, 0])
+        return float(Samples(*self.now()).solver[0, 0])
 
     def command(self, drive: str, value: float) -> None:
         give_command(self._rows, self._constraints, drive, value)

@@ -16,11 +16,12 @@ from ..engine.steppers.integrate import (
     Tableau,
     dormand_prince,
     euler,
-    new_state,
+    new_run,
     rk4,
     run_adaptive,
     run_fixed,
 )
+from ..engine.steppers.state import new_state
 from ..model import Model
 from ..model.rotation import Array
 from ..observe.observer import Block, TreeObserver
@@ -69,24 +70,24 @@ class TreeMethod(Method):
         self.reset()
 
     def reset(self) -> None:
-        self.state = new_state(self.system.q0, self.system.v0)
-        self.state.clock[1] = self._dt
+        self.state = new_state(self.system.q0, self.system.v0, self._dt)
+        self._run = new_run(self.state)
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         out = samples(len(targets), self.system)
         if self.adaptive:
             goals = np.array(targets, float)
-            done, status = run_adaptive(self._tables, self._tableau, self.state, self._tolerance, goals, *out)
+            done, status = run_adaptive(self._tables, self._tableau, self._run, self._tolerance, goals, *out)
         else:
             steps = np.array(targets, np.int64)
-            done, status = run_fixed(self._tables, self._tableau, self.state, self._dt, steps, *out)
+            done, status = run_fixed(self._tables, self._tableau, self._run, self._dt, steps, *out)
         return done, status, out
 
     def info(self) -> dict[str, Any]:
         return {"integrator": self._integrator, "tolerance": self._tolerance if self.adaptive else None}
 
     def outcome(self) -> dict[str, Any]:
-        return {"rejected_steps": int(self.state.counts[2])}
+        return {"rejected_steps": int(self.state.clock.refused)}
 
     def accelerations(self) -> Array:
         qdd = np.zeros(self.system.nv)
@@ -95,7 +96,7 @@ class TreeMethod(Method):
             fresh(self._tables),
             state.q,
             state.v,
-            float(state.clock[2]),
+            float(state.clock.now),
             qdd,
         )
         return qdd

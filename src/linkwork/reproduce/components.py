@@ -235,7 +235,7 @@ def interleaved(methods: Mapping[K, ComponentMethod], patience: float) -> dict[K
     best = dict.fromkeys(methods, np.inf)
     for _ in range(ROUNDS):
         for name, method in methods.items():
-            goal = int(method.state.counts[0]) + steps[name]
+            goal = int(method.state.clock.steps) + steps[name]
             began = time.perf_counter()
             method.advance([goal])
             best[name] = min(best[name], (time.perf_counter() - began) / steps[name])

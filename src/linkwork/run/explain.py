@@ -7,7 +7,7 @@ from typing import Protocol
 from ..compile.compiler import Compiled
 from ..compile.system import System
 from ..engine.steppers.implicit import NO_CONVERGENCE
-from ..engine.steppers.integrate import NOT_FINITE, TOO_SMALL, State
+from ..engine.steppers.state import NOT_FINITE, TOO_SMALL, State
 from ..engine.steppers.topological import SINGULAR
 from ..mechanism.softness import softness
 from ..methods.base import Method
@@ -42,7 +42,7 @@ class Stopped(Protocol):
 def likely_reason(simulation: Stopped, status: int) -> str:
     """One sentence: what happened, when, on which body, and what to do."""
     system, time = simulation.system, simulation.time
-    rate = system.rates[int(simulation._state.counts[3])].name
+    rate = system.rates[int(simulation._state.clock.fastest)].name
     joint = system.joints[rate.rsplit(".", 1)[0]]
     body = joint.joint.a if joint.reversed else joint.joint.b
     if status == TOO_SMALL:

@@ -16,7 +16,7 @@ from ..compile.compiler import Compiled
 from ..compile.system import System
 from ..engine.coordinates.dynamics import body_pose, body_twist, energies
 from ..engine.coordinates.tree import place
-from ..engine.steppers.integrate import OK, State
+from ..engine.steppers.state import OK, State
 from ..mechanism.switching import JointChange
 from ..methods.base import Method
 from ..methods.contact import Touch, TouchEvent
@@ -206,7 +206,7 @@ class Simulation:
     @property
     def time(self) -> float:
         """Simulated time [s]."""
-        return float(self._state.clock[2])
+        return float(self._state.clock.now)
 
     @property
     def q(self) -> Array:
@@ -226,7 +226,7 @@ class Simulation:
     @property
     def steps(self) -> int:
         """Steps taken since the start."""
-        return int(self._state.counts[1])
+        return int(self._state.clock.taken)
 
     def __getitem__(self, name: str) -> Any:
         """A signal now, by the names that records have: `sim["pivot.angle"]`, `sim["arm.velocity.x"]`.
@@ -403,7 +403,7 @@ class Simulation:
         """The target `count` steps of dt from now: a step count, or a time for the adaptive integrator."""
         if self.method.adaptive:
             return self.time + count * self.dt
-        return int(self._state.counts[0]) + count
+        return int(self._state.clock.steps) + count
 
     def _advance(self, targets: Sequence[float], into: tuple[RecordBuilder, int] | None) -> None:
         """Move on through `targets`; hand the first `samples` of them to the record."""
@@ -449,7 +449,7 @@ class Simulation:
     def _snapshot(self) -> dict[str, Any]:
         s = self._state
         return {
-            "q": s.q, "v": s.v, "work": s.work, "clock": s.clock, "counts": s.counts, **self.method.memory(),
+            **s.arrays(), **self.method.memory(),
             "forces": self.method.scratch.values,
             "model": np.array(snapshot.fingerprint(self.system)),
             "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),

@@ -88,31 +88,3 @@ def new_motion(nq: int, nv: int, inputs: int, states: int) -> Motion:
         np.zeros(4, np.int64),
         seen,
     )
-
-
-class Samples(NamedTuple):
-    """What a run leaves at each sample, in the order of `Block`."""
-
-    t: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    work: np.ndarray
-    values: np.ndarray
-    rates: np.ndarray
-    solver: np.ndarray
-    a: np.ndarray
-    forces: np.ndarray
-    states: np.ndarray
-    """Of elements, those that are recorded."""
-
-
-def new_samples(
-    count: int, nq: int, nv: int, coords: int, rows: int, states: int, report: int = 3
-) -> Samples:
-    """Room for samples of a motion with so many coordinates and rates, coordinates of joints, rows, states of elements
-    and numbers of the solver: energy in elements [J], iterations, largest gap, and what else it reports."""
-    return Samples(
-        np.empty(count), np.empty((count, nq)), np.empty((count, nv)), np.empty((count, 2)), np.empty((count, coords)),
-        np.empty((count, coords)), np.empty((count, report)), np.empty((count, nv)), np.empty((count, rows)),
-        np.empty((count, states)),
-    )  # fmt: skip

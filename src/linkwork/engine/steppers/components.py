@@ -45,7 +45,7 @@ from ..solvers.passing import go_down, outflow, receive
 from ..tables import SERVO_RATE
 from .direct import add_power
 from .floating import look
-from .integrate import OK, TOO_SMALL, finite
+from .state import OK, TOO_SMALL, finite
 from .stepping import (
     ADAMS,
     ADAPTIVE,
@@ -150,7 +150,7 @@ def _store(tables, constraints, h, motion, s):
 
 
 @kernel
-def _judge(h, motion, tableau, counts, control, plan, options, own, vote):
+def _judge(h, motion, tableau, clock, control, plan, options, own, vote):
     """What this part thinks of the end of a step; its `own` rates come first."""
     n, integrator, tolerance = motion.a.shape[0], int(options[0]), options[1]
     for i in range(VOTES):
@@ -169,9 +169,9 @@ def _judge(h, motion, tableau, counts, control, plan, options, own, vote):
     for i in range(h.node.shape[0]):
         if h.node[i, LIVE] != h.node[i, ARRIVED] or h.node[i, LIVE] != h.node[i, RANK]:
             vote[CHANGED] = 1.0
-    vote[BAD] = finite(motion.y[TRIAL, n : n + own], counts, plan[LENGTH])
+    vote[BAD] = finite(motion.y[TRIAL, n : n + own], clock, plan[LENGTH])
     if vote[BAD] == OK:
-        vote[BAD] = finite(motion.a[:own], counts, plan[LENGTH] * plan[LENGTH])
+        vote[BAD] = finite(motion.a[:own], clock, plan[LENGTH] * plan[LENGTH])
 
 
 @kernel
@@ -187,21 +187,23 @@ def _correct(tables, constraints, h, motion):
 
 
 @kernel
-def _begin_step(constraints, motion, clock, counts, control, plan, step, integrator, target):
+def _begin_step(constraints, motion, clock, control, plan, step, integrator, target):
     """What is next: 0 for a step, 1 if the target is reached, 2 if no step is small enough."""
     if integrator == ADAPTIVE:
-        t = clock[2]
-        control[LAST] = 1 if t + 1.01 * clock[1] >= target else 0  # as in DOPRI5: leave no sliver of a step
-        rest = target - t if control[LAST] != 0 else clock[1]
+        t = clock.now
+        control[LAST] = (
+            1 if t + 1.01 * clock.proposed >= target else 0
+        )  # as in DOPRI5: leave no sliver of a step
+        rest = target - t if control[LAST] != 0 else clock.proposed
         if rest <= 1e-14 * max(1.0, abs(t)):
             return 2 if rest > 0.0 else 1
         plan[LEFT] = rest
     elif plan[LEFT] == 0.0:
-        if counts[0] >= target:
+        if clock.steps >= target:
             return 1
         plan[LEFT] = step
-    plan[START_TIME] = clock[2]
-    plan[LENGTH] = up_to_sample(constraints, clock[2], plan[LEFT])
+    plan[START_TIME] = clock.now
+    plan[LENGTH] = up_to_sample(constraints, clock.now, plan[LEFT])
     control[STEP_STAGE], control[ROUND] = 1, 0
     whole = plan[LENGTH] == step
     control[SMOOTH] = 1 if integrator == ADAMS and motion.tally[KNOWN] >= 4 and whole else 0
@@ -209,23 +211,23 @@ def _begin_step(constraints, motion, clock, counts, control, plan, step, integra
 
 
 @kernel
-def _count(clock, counts, control, plan, step, integrator, target):
+def _count(clock, control, plan, step, integrator, target):
     """A step has been taken."""
     cut = plan[LENGTH] < (1.0 - 1e-12) * plan[LEFT]  # to sample an element
-    counts[1] += 1 if integrator == ADAPTIVE or not cut else 0
+    clock.taken += 1 if integrator == ADAPTIVE or not cut else 0
     if integrator == ADAPTIVE:
         last = control[LAST] != 0 and not cut
-        clock[2] = target if last else plan[START_TIME] + plan[LENGTH]
+        clock.now = target if last else plan[START_TIME] + plan[LENGTH]
         # A step cut short to meet a sample says little about the next one.
         grown = plan[LENGTH] * plan[FACTOR]
-        clock[1] = max(grown, clock[1]) if last or cut else grown
+        clock.proposed = max(grown, clock.proposed) if last or cut else grown
     elif cut:
         plan[LEFT] -= plan[LENGTH]
-        clock[2] += plan[LENGTH]
+        clock.now += plan[LENGTH]
     else:
         plan[LEFT] = 0.0
-        counts[0] += 1
-        clock[2] = clock[0] + counts[0] * step
+        clock.steps += 1
+        clock.now = clock.origin + clock.steps * step
 
 
 @woven
@@ -244,7 +246,7 @@ def _notice(h, control, plan, stats):
 
 @kernel
 def run_components(
-    tables, constraints, every_row, h, motion, clock, counts, tableau, stats, step, options, targets, out,
+    tables, constraints, every_row, h, motion, clock, tableau, stats, step, options, targets, out,
     control, plan, vote,
 ):  # fmt: skip
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
@@ -269,18 +271,18 @@ def run_components(
             target = targets[control[ROW]]
             plan[COUNTED] = stats[EVALUATIONS]
             control[BEGAN] = cycles() if budget > 0.0 else 0
-            control[SAMPLING] = 1 if sampling_due(constraints, clock[2]) else 0
+            control[SAMPLING] = 1 if sampling_due(constraints, clock.now) else 0
             if control[BEGIN] != 0 or control[SAMPLING] != 0:
                 control[BEGIN] = 1
                 for i in range(q.shape[1]):
                     q[TRIAL, i] = q[NOW, i]
                 for i in range(n, y.shape[1]):
                     y[TRIAL, i] = y[NOW, i]
-                plan[LENGTH], plan[EVALUATION_TIME] = step, clock[2]
+                plan[LENGTH], plan[EVALUATION_TIME] = step, clock.now
                 control[COLUMNS], control[ROUND] = 3, 0
                 phase = _PLACED
             else:
-                how = _begin_step(constraints, motion, clock, counts, control, plan, step, integrator, target)
+                how = _begin_step(constraints, motion, clock, control, plan, step, integrator, target)
                 if how == 2:
                     return control[ROW], TOO_SMALL
                 if how == 1:
@@ -348,7 +350,7 @@ def run_components(
                 control[STEP_STAGE] = s + 1
                 control[PHASE] = _PREPARE
                 continue
-            _judge(h, motion, tableau, counts, control, plan, options, own, vote)
+            _judge(h, motion, tableau, clock, control, plan, options, own, vote)
             phase = _JUDGED
             if related:
                 control[PHASE] = phase
@@ -366,8 +368,8 @@ def run_components(
                 error = vote[ERROR]
                 plan[FACTOR] = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2)) if error < np.inf else 0.1
                 if not error <= 1.0:
-                    counts[2] += 1
-                    clock[1] = plan[LENGTH] * plan[FACTOR]
+                    clock.refused += 1
+                    clock.proposed = plan[LENGTH] * plan[FACTOR]
                     continue
             _correct(tables, constraints, h, motion)
             # What is left of a rate makes a velocity larger by 1/sin near a singular position.
@@ -387,13 +389,13 @@ def run_components(
             take(motion)
             keep(constraints, h, motion, control[BEGIN] != 0 or vote[CHANGED] != 0.0)
             if control[BEGIN] == 0:
-                _count(clock, counts, control, plan, step, integrator, targets[control[ROW]])
+                _count(clock, control, plan, step, integrator, targets[control[ROW]])
             control[BEGIN] = 0
             _notice(h, control, plan, stats)
             if budget > 0.0 and cycles() - control[BEGAN] > budget:
                 stats[OVERRUNS] += 1
             continue
         if phase == _SAMPLED:
-            leave_sample(tables, constraints, every_row, motion, stats, clock[2], out, control[ROW])
+            leave_sample(tables, constraints, every_row, motion, stats, clock.now, out, control[ROW])
             control[ROW] += 1
             control[PHASE] = _NEXT

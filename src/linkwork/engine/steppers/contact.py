@@ -40,6 +40,7 @@ from ..solvers.layout import (
     LOADS_SUPPLIED,
     ON,
     RATE,
+    RESPONSE,
     RIGHT,
     SOFT,
     P,
@@ -70,8 +71,9 @@ from ..solvers.touch import (
 )
 from ..tables import COORDINATE, HOLD
 from .direct import couple, look
-from .integrate import OK, finite, sample
+from .integrate import sample
 from .means import begin_mean, end_mean, sample_means
+from .state import OK, finite
 
 NO_PAIRS, NO_POOL, FULL = 11, 12, 13
 """A step needs more room, for pairs of shapes or for what patches reach: enlarge, and come again; or the list of
@@ -725,39 +727,41 @@ def run_contact(
 
     `mean`: accelerations over the last step before a target.
     """
-    t0, clock, counts = state.clock[0], state.clock, state.counts
+    t0, clock = state.clock.origin, state.clock
     for row in range(targets.shape[0]):
-        while counts[0] < targets[row]:
-            t, left, span = t0 + counts[0] * h, h, 0.0
-            if counts[0] + 1 == targets[row]:
+        while clock.steps < targets[row]:
+            t, left, span = t0 + clock.steps * h, h, 0.0
+            if clock.steps + 1 == targets[row]:
                 begin_mean(mean, state.v)
             while left > 0.0:  # in one go, unless an element is sampled within the step
                 span = up_to_sample(constraints, t, left)
                 status = step(
                     tables, constraints, colliders, work, found, reach, space, state.q, state.v, state.work,
-                    state.y, t, span, options, stats,
+                    work.dof[RESPONSE], t, span, options, stats,
                 )  # fmt: skip
                 if status != OK:
                     return row, status
                 t, left = t + span, left - span
-            counts[0] += 1
-            counts[1] += 1
-            clock[2] = t0 + counts[0] * h
-            if counts[0] == targets[row]:
+            clock.steps += 1
+            clock.taken += 1
+            clock.now = t0 + clock.steps * h
+            if clock.steps == targets[row]:
                 end_mean(mean, state.v, h)
-            _note_events(found, events, event_count, stats, clock[2])
-            status = finite(state.v, counts, h)
+            _note_events(found, events, event_count, stats, clock.now)
+            status = finite(state.v, clock, h)
             if status != OK:
                 return row, status
             if 2 * event_count[0] > events.shape[0]:
                 return row, FULL
-        sample(state, out.t, out.q, out.v, out.work, row, clock[2])
-        strain = read_joints(tables, constraints, state.q, state.v, clock[2], out.values[row], out.rates[row])
-        sample_means(constraints, mean, counts[1], h, out, row)
+        sample(state, out.t, out.q, out.v, out.work, row, clock.now)
+        strain = read_joints(
+            tables, constraints, state.q, state.v, clock.now, out.values[row], out.rates[row]
+        )
+        sample_means(constraints, mean, clock.taken, h, out, row)
         solver = out.solver
         solver[row, 0], solver[row, 1], solver[row, 2] = strain, stats[LAST_SWEEPS], stats[LAST_GAP]
         solver[row, 3], solver[row, 4] = stats[CONTACTS], stats[LAST_DEPTH]
-        _sample_forces(found, colliders.mounts, counts[1], h, solver, row)
+        _sample_forces(found, colliders.mounts, clock.taken, h, solver, row)
     return targets.shape[0], OK
 
 

@@ -61,8 +61,8 @@ from ..solvers.multipliers import (
 )
 from ..tables import HOLD
 from .balance import account, begin_states, evaluate, is_natural, keep_states, move, settle_forces, stiffen
-from .integrate import OK, finite, untouched
 from .onto import ASIDE, NOW, TRIAL, along, begin, project_motion, shove
+from .state import OK, finite, untouched
 
 NO_CONVERGENCE = 4
 """How a stretch of steps ended: Newton's method found no end of a step however short."""
@@ -245,19 +245,19 @@ def begin_span(tables, constraints, work, path, t, h):
 
 
 @kernel
-def count_step(path, clock, counts, stats, h, iterations):
+def count_step(path, clock, stats, h, iterations):
     """A whole step has been taken: time, counts, and whether rates are sane."""
     stats[ITERATIONS] += iterations
     stats[MOST_ITERATIONS] = max(stats[MOST_ITERATIONS], iterations)
     stats[LAST_ITERATIONS] = iterations
-    counts[0] += 1
-    counts[1] += 1
-    clock[2] = clock[0] + counts[0] * h
-    return finite(path.y[RATES], counts, h)
+    clock.steps += 1
+    clock.taken += 1
+    clock.now = clock.origin + clock.steps * h
+    return finite(path.y[RATES], clock, h)
 
 
 @kernel
-def run_implicit(tables, constraints, every_row, work, path, clock, counts, stats, h, options, targets, out):
+def run_implicit(tables, constraints, every_row, work, path, clock, stats, h, options, targets, out):
     """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
 
     options: β, γ, αm, αf, tolerance of Newton's method, limits of its iterations and of halvings, budget of a step in
@@ -267,12 +267,12 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
     tolerance, limit, halvings, budget = options[4], int(options[5]), int(options[6]), options[7]
     refinements = int(options[9])
     if not untouched(path.seen, path.q[NOW], path.y[RATES], constraints.inputs, False):
-        begin(tables, constraints, work, path, clock[2], h)
+        begin(tables, constraints, work, path, clock.now, h)
         stats[CHANGED] += 1
     for row in range(targets.shape[0]):
-        while counts[0] < targets[row]:
+        while clock.steps < targets[row]:
             began = cycles() if budget > 0.0 else 0
-            t0, left = clock[0] + counts[0] * h, h
+            t0, left = clock.origin + clock.steps * h, h
             span = begin_span(tables, constraints, work, path, t0, left)
             parts, done, level, iterations = 1, 0, 0, 0
             while done < parts:
@@ -297,16 +297,16 @@ def run_implicit(tables, constraints, every_row, work, path, clock, counts, stat
                     work.row[STEEPEST, r] = 0.0  # a trial that goes astray may have seen anything
                 level += 1
                 if level > max(halvings, refinements) and not ended:
-                    clock[2] = t
+                    clock.now = t
                     return row, NO_CONVERGENCE
                 stats[HALVED] += 1
                 parts, done = 2 * parts, 2 * done
             if budget > 0.0 and cycles() - began > budget:
                 stats[OVERRUNS] += 1
-            status = count_step(path, clock, counts, stats, h, iterations)
+            status = count_step(path, clock, stats, h, iterations)
             if status != OK:
                 return row, status
-        sample(tables, constraints, every_row, work, path, stats, clock[2], out, row)
+        sample(tables, constraints, every_row, work, path, stats, clock.now, out, row)
     untouched(path.seen, path.q[NOW], path.y[RATES], constraints.inputs, True)
     return targets.shape[0], OK
 

@@ -36,8 +36,9 @@ from ..solvers.impulses import (
     warm,
 )
 from ..tables import FRICTION, HOLD
-from .integrate import OK, finite, sample
+from .integrate import sample
 from .means import begin_mean, end_mean, sample_means
+from .state import OK, finite
 
 # A row whose Jacobian in joint space is this small against that of twists moves nothing: it is degenerate.
 DEGENERATE = 1e-12
@@ -63,6 +64,7 @@ class Workspace(NamedTuple):
     block: np.ndarray
     ends: np.ndarray
     turn: np.ndarray
+    delta: np.ndarray
 
 
 def workspace(dofs: int, depth: int, rows: int) -> Workspace:
@@ -71,7 +73,7 @@ def workspace(dofs: int, depth: int, rows: int) -> Workspace:
         np.zeros((dofs, depth)), np.zeros(dofs), np.zeros(dofs), np.zeros((rows, dofs)), np.zeros((rows, rows)),
         np.zeros(rows, np.int64), np.zeros((rows, 2), np.int64), np.zeros((rows, 2), np.int64),
         np.zeros(rows), np.zeros(rows), np.zeros((rows, COLUMNS)), np.zeros(dofs), np.zeros(rows, np.int64),
-        np.zeros((rows, rows)), np.zeros((2, rows)), np.zeros(rows + 1, np.int64), np.zeros(dofs),
+        np.zeros((rows, rows)), np.zeros((2, rows)), np.zeros(rows + 1, np.int64), np.zeros(dofs), np.zeros(dofs),
     )  # fmt: skip
 
 
@@ -235,18 +237,18 @@ def run_impulses(tables, constraints, work, state, mean, stats, h, options, targ
     ticks, 1 for blocks. stats: sum and maximum of iterations, steps cut short, largest gap and its row; of the last
     step: iterations, cut short, gap and its row.
     """
-    t0, clock, counts = state.clock[0], state.clock, state.counts
+    t0, clock = state.clock.origin, state.clock
     limit, blocks = int(options[2]), options[4] != 0.0
     for row in range(targets.shape[0]):
-        while counts[0] < targets[row]:
-            t, left, span = t0 + counts[0] * h, h, 0.0
+        while clock.steps < targets[row]:
+            t, left, span = t0 + clock.steps * h, h, 0.0
             iterations, cut, gap, worst = 0, 0, 0.0, -1
-            if counts[0] + 1 == targets[row]:
+            if clock.steps + 1 == targets[row]:
                 begin_mean(mean, state.v)
             while left > 0.0:  # in one go, unless an element is sampled within the step
                 span = up_to_sample(constraints, t, left)
                 more, over, gap, worst = step(
-                    tables, constraints, work, state.q, state.v, state.work, state.y, t, span,
+                    tables, constraints, work, state.q, state.v, state.work, work.delta, t, span,
                     options[0], options[1], limit, int(options[3]), blocks,
                 )  # fmt: skip
                 iterations, cut = iterations + more, cut + over
@@ -257,16 +259,18 @@ def run_impulses(tables, constraints, work, state, mean, stats, h, options, targ
             if gap > stats[3]:
                 stats[3], stats[4] = gap, worst
             stats[5], stats[6], stats[7], stats[8] = iterations, cut, gap, worst
-            counts[0] += 1
-            counts[1] += 1
-            clock[2] = t0 + counts[0] * h
-            if counts[0] == targets[row]:
+            clock.steps += 1
+            clock.taken += 1
+            clock.now = t0 + clock.steps * h
+            if clock.steps == targets[row]:
                 end_mean(mean, state.v, h)
-            status = finite(state.v, counts, h)
+            status = finite(state.v, clock, h)
             if status != OK:
                 return row, status
-        sample(state, out.t, out.q, out.v, out.work, row, clock[2])
-        strain = read_joints(tables, constraints, state.q, state.v, clock[2], out.values[row], out.rates[row])
-        sample_means(constraints, mean, counts[1], h, out, row)
+        sample(state, out.t, out.q, out.v, out.work, row, clock.now)
+        strain = read_joints(
+            tables, constraints, state.q, state.v, clock.now, out.values[row], out.rates[row]
+        )
+        sample_means(constraints, mean, clock.taken, h, out, row)
         out.solver[row, 0], out.solver[row, 1], out.solver[row, 2] = strain, stats[5], stats[7]
     return targets.shape[0], OK

@@ -16,14 +16,7 @@ from ..coordinates.dynamics import derive, load
 from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import accelerate, local_rate, retract
 from ..kernels.jit import inlined, kernel
-
-SUPPLIED, DISSIPATED = 0, 1
-
-OK, NOT_FINITE, TOO_SMALL, RUNAWAY = 0, 1, 2, 3
-"""How a stretch of steps ended."""
-
-# A coordinate that moves further than this in one step [rad or m] is running away, not moving.
-_RUNAWAY = 1.0e4
+from .state import DISSIPATED, OK, SUPPLIED, TOO_SMALL, State, finite
 
 
 class Tableau(NamedTuple):
@@ -35,17 +28,13 @@ class Tableau(NamedTuple):
     e: np.ndarray
 
 
-class State(NamedTuple):
-    """Where the motion is, and the scratch of the integrators. Arrays are written in place."""
+class Run(NamedTuple):
+    """A state, and the scratch of the integrators."""
 
     q: np.ndarray
     v: np.ndarray
     work: np.ndarray
-    """Work supplied and dissipated so far [J]."""
-    clock: np.ndarray
-    """[time at the start of the run of equal steps, step size proposed next, time now] [s]"""
-    counts: np.ndarray
-    """[steps since clock[0], steps accepted, steps rejected, first bad rate]"""
+    clock: np.record
     y: np.ndarray
     y0: np.ndarray
     k: np.ndarray
@@ -55,13 +44,10 @@ class State(NamedTuple):
 STAGES = 7
 
 
-def new_state(q: np.ndarray, v: np.ndarray) -> State:
-    """A state at time zero with scratch for every method."""
-    n = 2 * len(v) + 2
-    return State(
-        q.copy(), v.copy(), np.zeros(2), np.zeros(3), np.zeros(4, np.int64),
-        np.zeros(n), np.zeros(n), np.zeros((STAGES, n)), q.copy(),
-    )  # fmt: skip
+def new_run(state: State) -> Run:
+    """Scratch for every method beside a state."""
+    n = 2 * len(state.v) + 2
+    return Run(*state, np.zeros(n), np.zeros(n), np.zeros((STAGES, n)), state.q.copy())
 
 
 def euler() -> Tableau:
@@ -89,39 +75,6 @@ def dormand_prince() -> Tableau:
     b = a[6].copy()
     lower = np.array([5179 / 57600, 0, 7571 / 16695, 393 / 640, -92097 / 339200, 187 / 2100, 1 / 40])
     return Tableau(a, b, np.array([0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1]), b - lower)
-
-
-@kernel
-def finite(v, counts, h):
-    """OK if the new rates are sane; else the reason, with the fastest (or first NaN) rate in counts[3]."""
-    fastest, guilty = 0.0, 0
-    for i in range(v.shape[0]):
-        if not abs(v[i]) <= fastest:
-            fastest, guilty = abs(v[i]), i
-            if not fastest < np.inf:
-                break
-    if fastest * h <= _RUNAWAY:
-        return OK
-    counts[3] = guilty
-    return RUNAWAY if fastest < np.inf else NOT_FINITE
-
-
-@kernel
-def untouched(seen, q, v, inputs, write):
-    """Whether coordinates, rates and commands are those that the last call left in `seen`; with `write`, leave them."""
-    same = True
-    for i in range(q.shape[0]):
-        same &= seen[i] == q[i]
-        seen[i] = q[i] if write else seen[i]
-    k = q.shape[0]
-    for i in range(v.shape[0]):
-        same &= seen[k + i] == v[i]
-        seen[k + i] = v[i] if write else seen[k + i]
-    k += v.shape[0]
-    for i in range(inputs.shape[0]):
-        same &= seen[k + i] == inputs[i]
-        seen[k + i] = inputs[i] if write else seen[k + i]
-    return same
 
 
 @inlined
@@ -199,22 +152,22 @@ def run_fixed(tables, tableau, state, h, targets, out_t, out_q, out_v, out_work)
 
     An empty tableau means semi-implicit Euler. Time is counted in steps, so that it does not drift.
     """
-    t0, clock, counts = state.clock[0], state.clock, state.counts
+    t0, clock = state.clock.origin, state.clock
     for row in range(targets.shape[0]):
-        while counts[0] < targets[row]:
-            t = t0 + counts[0] * h
+        while clock.steps < targets[row]:
+            t = t0 + clock.steps * h
             if tableau.b.shape[0] == 0:
                 _euler_step(tables, state.q, state.v, state.work, state.y, state.k[0], state.k[1], t, h)
             else:
                 _stages(tables, tableau, state, t, h)
                 _accept(tables, state)
-            counts[0] += 1
-            counts[1] += 1
-            clock[2] = t0 + counts[0] * h
-            status = finite(state.v, counts, h)
+            clock.steps += 1
+            clock.taken += 1
+            clock.now = t0 + clock.steps * h
+            status = finite(state.v, clock, h)
             if status != OK:
                 return row, status
-        sample(state, out_t, out_q, out_v, out_work, row, clock[2])
+        sample(state, out_t, out_q, out_v, out_work, row, clock.now)
     return targets.shape[0], OK
 
 
@@ -239,11 +192,11 @@ def run_adaptive(tables, tableau, state, tolerance, targets, out_t, out_q, out_v
 
     Standard controller (Hairer, Nørsett, Wanner I, II.4): h ← h min(5, max(0.2, 0.9 err^(-1/5))).
     """
-    t = state.clock[2]
+    t = state.clock.now
     for row in range(targets.shape[0]):
         end = targets[row]
         while t < end:
-            h = state.clock[1]
+            h = state.clock.proposed
             last = t + 1.01 * h >= end  # as in DOPRI5: leave no sliver of a step
             if last:
                 h = end - t
@@ -254,16 +207,16 @@ def run_adaptive(tables, tableau, state, tolerance, targets, out_t, out_q, out_v
             if error <= 1.0:
                 _accept(tables, state)
                 t = end if last else t + h
-                state.clock[2] = t
-                state.counts[1] += 1
+                state.clock.now = t
+                state.clock.taken += 1
                 factor = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2))
                 # A step cut short to meet a sample says little about the next one.
-                state.clock[1] = max(h * factor, state.clock[1]) if last else h * factor
-                status = finite(state.v, state.counts, h)
+                state.clock.proposed = max(h * factor, state.clock.proposed) if last else h * factor
+                status = finite(state.v, state.clock, h)
                 if status != OK:
                     return row, status
             else:
-                state.counts[2] += 1
-                state.clock[1] = h * (max(0.2, 0.9 * error**-0.2) if error < np.inf else 0.1)
+                state.clock.refused += 1
+                state.clock.proposed = h * (max(0.2, 0.9 * error**-0.2) if error < np.inf else 0.1)
         sample(state, out_t, out_q, out_v, out_work, row, t)
     return targets.shape[0], OK

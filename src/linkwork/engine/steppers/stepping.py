@@ -64,7 +64,7 @@ from ..solvers.layout import (
 from ..tables import BALL, GIVEN, HELD, HIGH, HOLD, LAW, LOW
 from .direct import arrive, gather, leap, scale_pivots, solve
 from .events import PEEK, first_event, measured, near_enough, remember
-from .integrate import OK, TOO_SMALL, finite, untouched
+from .state import OK, TOO_SMALL, finite, untouched
 
 EULER, RUNGE_KUTTA, ADAMS, ADAPTIVE, PROBE = range(5)
 """What a run does; PROBE only looks how large the diagonals of A are at a pose."""
@@ -440,9 +440,7 @@ def _used_up(report):
 
 
 @kernel
-def run_direct(
-    tables, constraints, every_row, work, motion, clock, counts, tableau, stats, h, options, targets, out
-):
+def run_direct(tables, constraints, every_row, work, motion, clock, tableau, stats, h, options, targets, out):
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
     every_row: the same constraints with all their rows, redundant ones too. options: integrator, 1 if there are
@@ -459,20 +457,22 @@ def run_direct(
     for sample in range(targets.shape[0]):
         while True:
             # What is next: t, how far, and how far stiff rows look ahead.
-            t, last = clock[2], False
+            t, last = clock.now, False
             if integrator == ADAPTIVE:
-                last = t + 1.01 * clock[1] >= targets[sample]  # as in DOPRI5: leave no sliver of a step
-                rest = targets[sample] - t if last else clock[1]
+                last = t + 1.01 * clock.proposed >= targets[sample]  # as in DOPRI5: leave no sliver of a step
+                rest = targets[sample] - t if last else clock.proposed
                 crowd = motion.tally[STUCK]
                 if rest <= 1e-14 * max(1.0, abs(t)) and not begin:
                     if rest > 0.0:
                         return sample, TOO_SMALL
                     break
                 rest = min(rest, _LEAP) if crowd >= _EVENTS else rest
-                ahead = rest if rest > 0.0 else clock[1]  # a sample of now: bounds need some time to act
+                ahead = (
+                    rest if rest > 0.0 else clock.proposed
+                )  # a sample of now: bounds need some time to act
             else:
                 if rest == 0.0:
-                    if counts[0] >= targets[sample] and not begin:
+                    if clock.steps >= targets[sample] and not begin:
                         break
                     rest, crowd = h, 0
                 t += h - rest
@@ -494,19 +494,20 @@ def run_direct(
                 begin, rest = False, 0.0
                 continue
             if integrator == ADAPTIVE:
-                counts[1 + refused] += 1
+                clock.taken += 1 - refused
+                clock.refused += refused
                 motion.tally[STUCK] = crowd + 1 if used < 1e-3 * rest and refused == 0 else 0
-                clock[2] = targets[sample] if last and used == whole else t + used
+                clock.now = targets[sample] if last and used == whole else t + used
                 # A step cut short to meet a sample says little about the next one.
                 short = (last or rest < whole) and refused == 0
-                clock[1] = max(rest * factor, clock[1]) if short else rest * factor
+                clock.proposed = max(rest * factor, clock.proposed) if short else rest * factor
             else:
                 rest = whole - used if whole - used > 1e-12 * h else 0.0
                 crowd += 1
                 if rest == 0.0:
-                    counts[0] += 1
-                    counts[1] += 1
-                    clock[2] = clock[0] + counts[0] * h
+                    clock.steps += 1
+                    clock.taken += 1
+                    clock.now = clock.origin + clock.steps * h
             if stats[RATIO_FIRST] == 0.0:
                 stats[RATIO_FIRST] = work.report[SMALLEST]
             if work.report[SMALLEST] < stats[RATIO]:
@@ -515,10 +516,10 @@ def run_direct(
             if budgeted and cycles() - began > budget:
                 stats[OVERRUNS] += 1
             stats[LAST_EVALUATIONS] = stats[EVALUATIONS] - evaluations
-            status = finite(motion.y[NOW, n : 2 * n], counts, h)
+            status = finite(motion.y[NOW, n : 2 * n], clock, h)
             if status != OK:
                 return sample, status
-        leave_sample(tables, constraints, every_row, motion, stats, clock[2], out, sample)
+        leave_sample(tables, constraints, every_row, motion, stats, clock.now, out, sample)
     remind(constraints, motion, True)
     return targets.shape[0], OK
 

@@ -50,8 +50,8 @@ from .implicit import (
     timed,
     try_end,
 )
-from .integrate import OK, untouched
 from .onto import ASIDE, NOW, TRIAL, begin
+from .state import OK, untouched
 
 SINGULAR = 5
 """How a stretch of steps ended: no choice of independent coordinates works any more."""
@@ -312,9 +312,7 @@ def _return_to(part):
 
 
 @kernel
-def run_topological(
-    tables, constraints, every_row, work, part, path, clock, counts, stats, h, options, targets, out
-):
+def run_topological(tables, constraints, every_row, work, part, path, clock, stats, h, options, targets, out):
     """Steps of size h with a sample at each step count in `targets`; returns (samples, status).
 
     options: as for `run_implicit`.
@@ -322,14 +320,14 @@ def run_topological(
     halvings, budget, bound = int(options[6]), options[7], part.rows.shape[0] > 0
     refinements = int(options[9])
     if not untouched(path.seen, path.q[NOW], path.y[RATES], constraints.inputs, False):
-        begin(tables, constraints, work, path, clock[2], h)
+        begin(tables, constraints, work, path, clock.now, h)
         part.size[CHANGES] = 0.0
-        _judge(tables, constraints, work, part, path, stats, clock[2], 0.0)
+        _judge(tables, constraints, work, part, path, stats, clock.now, 0.0)
         stats[CHANGED] += 1
     for row in range(targets.shape[0]):
-        while counts[0] < targets[row]:
+        while clock.steps < targets[row]:
             began = cycles() if budget > 0.0 else 0
-            t0, left = clock[0] + counts[0] * h, h
+            t0, left = clock.origin + clock.steps * h, h
             span = begin_span(tables, constraints, work, path, t0, left)
             parts, done, level, iterations = 1, 0, 0, 0
             while done < parts:
@@ -354,15 +352,15 @@ def run_topological(
                     continue
                 level += 1
                 if level > max(halvings, refinements) and not ended:
-                    clock[2] = t
+                    clock.now = t
                     return row, SINGULAR if singular else NO_CONVERGENCE
                 stats[HALVED] += 1
                 parts, done = 2 * parts, 2 * done
             if budget > 0.0 and cycles() - began > budget:
                 stats[OVERRUNS] += 1
-            status = count_step(path, clock, counts, stats, h, iterations)
+            status = count_step(path, clock, stats, h, iterations)
             if status != OK:
                 return row, status
-        sample(tables, constraints, every_row, work, path, stats, clock[2], out, row)
+        sample(tables, constraints, every_row, work, path, stats, clock.now, out, row)
     untouched(path.seen, path.q[NOW], path.y[RATES], constraints.inputs, True)
     return targets.shape[0], OK

@@ -1,0 +1,9 @@
+"""Named records that kernels write to: one structure of numbers instead of an array and a list of indices."""
+
+import numpy as np
+
+
+def new_record(layout: np.dtype) -> np.record:
+    """A record of zeros. Kernels take it by reference; `np.asarray` of it is a view that can be saved and written."""
+    record: np.record = np.zeros(1, layout).view(np.recarray)[0]
+    return record
