@@ -191,8 +191,3 @@ def _moving(system: System) -> list[str]:
     joints = () if system.rows is None else system.rows.joints
     columns = [*system.rates, *(column for joint in joints for column in rate_columns(joint))]
     return [column.name for column in columns]
-
-
-def samples(count: int, system: System) -> tuple[Array, Array, Array, Array]:
-    """Room for times, coordinates, rates and work."""
-    return np.empty(count), np.empty((count, system.nq)), np.empty((count, system.nv)), np.empty((count, 2))

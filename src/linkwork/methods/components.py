@@ -22,7 +22,7 @@ from ..model.rotation import Array
 from ..observe.observer import Block, DirectObserver
 from .explicit import ExplicitMethod
 from .options import DEFAULT_TOLERANCE, Options, option
-from .part import INTEGRATORS, Part, Relatives, Steps
+from .part import Part, Relatives, Steps
 from .rows import Start, settle
 
 
@@ -34,7 +34,7 @@ class Components(Options):
     (order 1).
     """
 
-    integrators: ClassVar = tuple(INTEGRATORS)
+    integrators: ClassVar = ("rk4", "adams", "adaptive", "euler")
     text: ClassVar = "smooth motions, subsystem by subsystem, in one process or many"
     way: ClassVar[str] = "components"
 

@@ -71,8 +71,7 @@ from ..solvers.touch import (
 )
 from ..tables import COORDINATE, HOLD
 from .direct import couple, look
-from .integrate import sample
-from .means import begin_mean, end_mean, sample_means
+from .means import begin_mean, end_mean, sample, sample_means
 from .state import OK, finite
 
 NO_PAIRS, NO_POOL, FULL = 11, 12, 13

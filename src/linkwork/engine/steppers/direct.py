@@ -6,8 +6,8 @@ follow from one sparse factorisation of A = Y D⁻¹ Yᵀ:
     A p = want - (J a + J' v)    a: accelerations without them
 
 The same factors take positions to zero gap (A s = -φ) and velocities to zero rate (A s = -φ'), each with the least
-change in the metric of inertia. Rows with bounds are kept, at a bound or free: their `mode`, which `arrive` decides
-and everything else takes as given. Relative and maximal coordinates differ in the tables only.
+change in the metric of inertia. Rows with bounds are kept, at a bound or free: their `mode`, which `correct_direct` and
+`evaluate_direct` decide and everything else takes as given. Relative and maximal coordinates differ in the tables only.
 """
 
 import numpy as np
@@ -16,7 +16,17 @@ from ..coordinates.factor import add_row, factor, solve_inward, solve_outward
 from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import place, retract
 from ..elements.impulse import end_row, set_targets
-from ..elements.respond import command_of, flow, note, power_of, respond, take_samples, with_state
+from ..elements.respond import (
+    command_of,
+    flow,
+    note,
+    power_of,
+    read_states,
+    respond,
+    take_samples,
+    with_state,
+    write_states,
+)
 from ..kernels.jit import inlined, kernel, woven
 from ..kernels.rows import survey
 from ..kernels.signal import signal_slope, signal_value
@@ -48,6 +58,8 @@ from ..solvers.layout import (
     RIGHT,
     SCALE,
     SIDE,
+    SMALLEST,
+    SMALLEST_ROW,
     SOFT,
     START,
     SUM,
@@ -55,18 +67,21 @@ from ..solvers.layout import (
     TURN,
     WANT,
     WEAKEST,
+    WORN,
     P,
 )
 from ..tables import FREE, FRICTION, GIVEN, HELD, HIGH, HOLD, LAW, LIMIT, LOW, SERVO_RATE
+from .events import STOPPED, remember
+from .integrators import copy_state
 
 NEAR, RESTING = 1e-7, 3e-5
 """At an event, limits this near and this slow are taken as closed, and their force says whether they open: else two
 limits of one joint would hit each other open for ever, in ever smaller bounces [rad or m, rad/s or m/s]."""
-STOPPED = 1e-9
-"""A joint with dry friction stands if it is slower than this [rad/s or m/s]."""
+USED_UP = 0.05
+"""Share of its usual pivot below which a joint equation is to be exchanged, if there are others."""
 # Corrections beyond these leave an error worth another round: gaps are of second order in the first [rad or m].
 _FINE_PLACE, _FINE_RATE = 1e-7, 1e-6
-_ROUNDS = 20
+_IMPACTS = 20  # one after the other at one moment
 # Stages of Runge-Kutta lie off the constraints by some h² of the motion: what they say of a row nearer to a singular
 # position than this share of its usual pivot, 1e-4 rad or so, is worth nothing.
 _SHAKY = 1e-8
@@ -161,6 +176,14 @@ def scale_pivots(tables, work):
     couple(tables, work)
     for r in range(work.row.shape[1]):
         work.row[SCALE, r] = max(work.row[SCALE, r], work.A[work.flag[START, r] + r])
+
+
+@woven
+def scale_pivots_at(tables, constraints, work, motion):
+    """row[SCALE] at least as large as the diagonals of A at the state."""
+    n = motion.a.shape[0]
+    gather(tables, constraints, work, motion.q, motion.y[n : 2 * n], 0.0)
+    scale_pivots(tables, work)
 
 
 @kernel
@@ -387,42 +410,107 @@ def add_power(constraints, work):
 
 
 @woven
-def arrive(tables, constraints, work, q, v, energy, t, h, a, fresh, begin, event, bounded):
-    """Bring a state onto the constraints, decide what bounded rows do, and evaluate it.
+def evaluate_direct(tables, constraints, work, motion, course, stats):
+    """(trial) => forces of rows, accelerations, power; with course.project also the corrections onto the constraints.
 
-    fresh: the state has been evaluated already. begin: no step led here, or row `event` (-1 for none) stops or is
-    hit: modes are found anew and impacts happen; if that row is kept, it is let go, and nothing else happens.
-    Returns (1 if a mode changed, evaluations, 1 if it did not settle).
+    course.anew: no smooth step led here, or row course.event (-1 for none) stops or is hit. Then modes are found anew
+    and impacts happen; if that row is kept, it is let go, and nothing else happens.
     """
-    changed, evaluations = 0, 0
-    for _ in range(_ROUNDS):
-        if not fresh:
-            gather(tables, constraints, work, q, v, t)
-            evaluations += 1
-            if begin:
-                changed = 1
-                if event >= 0 and constraints.rows[event].mode == HELD:
-                    _let_go(constraints.rows[event])
-                else:
-                    if _impact(tables, constraints, work, v, energy, t, event):
-                        continue
-                    take_samples(tables, constraints, t)
-                    _set_modes(tables, constraints, t, event)
-                begin = False
-            solve(tables, constraints, work, t, h, a, bounded, True)
-        fresh = False
-        if bounded:
-            changed |= _settle(tables, constraints, work, a)
-        changed |= _left_out(constraints, work)
-        if work.report[WEAKEST] < _SHAKY:
-            _solve_firmly(tables, constraints, work, a)
-            changed = 1
-        moved, turned, released = _correct(tables, constraints, work, q, v, energy, h)
-        if released:
-            changed = 1
-        elif moved <= _FINE_PLACE and turned <= _FINE_RATE:
-            return changed, evaluations, 0
-    return changed, evaluations, 1
+    n, q = motion.a.shape[0], motion.q_trial
+    v, energy = motion.y_trial[n : 2 * n], motion.y_trial[2 * n :]
+    if course.fresh and course.bounded:
+        _try_servos(constraints)
+    while True:
+        gather(tables, constraints, work, q, v, course.at)
+        stats.evaluations += 1
+        if course.anew:
+            course.changed = True
+            if course.event >= 0 and constraints.rows[course.event].mode == HELD:
+                _let_go(constraints.rows[course.event])
+            else:
+                if course.rounds < _IMPACTS and _impact(
+                    tables, constraints, work, v, energy, course.at, course.event
+                ):
+                    course.rounds += 1
+                    continue
+                take_samples(tables, constraints, course.at)
+                _set_modes(tables, constraints, course.at, course.event)
+            course.anew = False
+        solve(tables, constraints, work, course.at, course.ahead, motion.a, course.bounded, course.project)
+        # Of the end of a step `correct_direct` takes care.
+        if course.project or not course.bounded or not _overstrained(constraints, work):
+            break
+    course.supplied, course.dissipated = work.report[SUPPLIED], work.report[DISSIPATED]
+
+
+@woven
+def correct_direct(tables, constraints, work, motion, course):
+    """Decide what bounded rows do, and bring the trial onto the constraints; returns whether to do so again."""
+    n = motion.a.shape[0]
+    if course.bounded and _settle(tables, constraints, work, motion.a) != 0:
+        course.changed = True
+    if _left_out(constraints, work) != 0:
+        course.changed = True
+    if work.report[WEAKEST] < _SHAKY:
+        _solve_firmly(tables, constraints, work, motion.a)
+        course.changed = True
+    moved, turned, released = _correct(
+        tables,
+        constraints,
+        work,
+        motion.q_trial,
+        motion.y_trial[n : 2 * n],
+        motion.y_trial[2 * n :],
+        course.ahead,
+    )
+    if released:
+        course.changed = True
+    course.supplied, course.dissipated = work.report[SUPPLIED], work.report[DISSIPATED]
+    return released or not (moved <= _FINE_PLACE and turned <= _FINE_RATE)
+
+
+@woven
+def note_direct(constraints, work, course, stats):
+    """(end of a step) Where rows start the next one, and how near it is to a singular position."""
+    report = work.report
+    if course.bounded:
+        remember(constraints, work)
+    if report[WORN] > 0.0 and report[WEAKEST] > USED_UP:
+        report[WORN] = USED_UP
+    course.worn = report[WEAKEST] < report[WORN]
+    if not course.staying:
+        note_singular(report, course, stats)
+
+
+@kernel
+def note_singular(report, course, stats):
+    """Smallest pivot of the joint equations so far, where and when."""
+    if stats.ratio_first == 0.0:
+        stats.ratio_first = report[SMALLEST]
+    if report[SMALLEST] < stats.ratio:
+        stats.ratio, stats.ratio_row = report[SMALLEST], int(report[SMALLEST_ROW])
+        stats.ratio_time = course.at
+
+
+@kernel
+def _overstrained(constraints, work):
+    """Whether stiff servos would push with more than their strength; they are at it from now on."""
+    rows, found = constraints.rows, False
+    for i in range(rows.shape[0]):
+        within = work.row[LO, i] <= work.row[P, i] <= work.row[HI, i]
+        if rows[i].role == LAW and work.flag[ON, i] != 0 and not within:
+            rows[i].mode = LOW if work.row[P, i] < 0.0 else HIGH
+            found = True
+    return found
+
+
+@kernel
+def _try_servos(constraints):
+    """Stiff servos at their strength are tried again as kept."""
+    rows = constraints.rows
+    for i in range(rows.shape[0]):
+        if rows[i].role == LAW:
+            rows[i].mode = GIVEN
 
 
 @kernel
@@ -640,8 +728,23 @@ def _impact(tables, constraints, work, v, energy, t, event):
 
 
 @woven
-def leap(tables, constraints, work, q, v, energy, delta, t, h):
-    """Semi-implicit Euler with all rows as impulses within their bounds: first order, and no events needed."""
+def leap_direct(tables, constraints, work, motion, course, stats):
+    """To the end of the step by impulses: all rows within their bounds, at first order, and no events needed."""
+    n = motion.a.shape[0]
+    copy_state(motion)
+    write_states(constraints, motion.y, 2 * n + 2)
+    _leap(
+        tables, constraints, work, motion.q_trial, motion.y_trial[n : 2 * n], motion.y_trial[2 * n :],
+        motion.y_trial[:n], course.start, course.length,
+    )  # fmt: skip
+    read_states(constraints, motion.y_trial, 2 * n + 2)
+    stats.leaps += 1
+    course.fresh, course.anew, course.project, course.at = False, True, True, course.start + course.length
+
+
+@woven
+def _leap(tables, constraints, work, q, v, energy, delta, t, h):
+    """Semi-implicit Euler with all rows as impulses within their bounds."""
     rows, row, flag = constraints.rows, work.row, work.flag
     look(tables, constraints, work, q, v, t)
     turn_freely(tables.dofs, h, work.dof[AHEAD])
