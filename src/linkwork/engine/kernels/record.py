@@ -7,5 +7,5 @@ def new_record(layout: np.dtype) -> np.record:
     """A record of zeros. Kernels take it by reference; `np.asarray` of it is a view that can be saved and written."""
     taken = [name for name in layout.names or () if hasattr(np.void, name)]
     assert not taken, f"NumPy's records have methods of these names: {taken}"
-    record: np.record = np.zeros(1, layout).view(np.recarray)[0]
+    record: np.record = np.zeros(1, np.dtype(layout.descr, align=True)).view(np.recarray)[0]
     return record

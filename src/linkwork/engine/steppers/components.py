@@ -102,7 +102,7 @@ def judge_parts(h, motion, course, clock, vote):
     if not vote.error < np.inf:  # also NaN, which has no maximum
         vote.error = np.inf
     vote.changed = 1.0 if course.stiff else 0.0
-    vote.near = 1.0 / h.report[SMALLEST]
+    vote.near, vote.moved, vote.turned = 1.0 / h.report[SMALLEST], 0.0, 0.0
     for i in range(own):
         vote.moved = max(vote.moved, abs(h.x[MOVE, i]))
         vote.turned = max(vote.turned, abs(h.x[STOP, i]))

@@ -20,7 +20,7 @@ which need no times.
 from ..coordinates.tree import retract
 from ..elements.respond import read_states, sampling_due, up_to_sample, write_states
 from ..kernels.clock import cycles
-from ..kernels.jit import kernel, woven
+from ..kernels.jit import inlined, kernel, woven
 from .articulated import evaluate_tree
 from .components import SAMPLE as SAMPLE_CROSSES
 from .components import VOTE, correct_parts, evaluate_parts, judge_parts, note_parts
@@ -47,7 +47,7 @@ from .state import OK, TOO_SMALL, count_step, finite, untouched
 CHOOSE = 21
 """A stretch of steps ended because the joint equations in use come near to following from each other, while there are
 others that they could be exchanged for: choose anew, and come again."""
-PLAN, PREPARE, EVALUATE, JUDGE, DECIDE, CORRECT, SAMPLE, PROBE = range(8)
+PLAN, PREPARE, EVALUATE, DECIDE, CORRECT, SAMPLE, PROBE, END = range(8)
 """Where the loop is; a call begins with PLAN, or with PROBE, which only looks how large the diagonals of A are."""
 ROUNDS = 20
 """Corrections onto the constraints at the end of a step before it counts as unsettled."""
@@ -64,15 +64,16 @@ def _remind(constraints, motion, write):
 
 
 @kernel
-def _stay(constraints, motion, course, t):
+def _stay(motion, course, clock, t):
     """Evaluate the state as it is, at t: no step leads here."""
+    course.ahead = clock.proposed if course.integrator == ADAPTIVE else course.step
     copy_state(motion)
     course.staying, course.anew, course.changed, course.fresh = True, True, True, False
     course.project, course.rounds, course.event, course.at = True, 0, -1, t
     course.start, course.length, course.share = t, 0.0, 1.0
 
 
-@kernel
+@woven
 def _plan_step(constraints, course, clock, target):
     """Where the next step, or what is left of it, begins and how far it goes."""
     course.last = False
@@ -103,7 +104,7 @@ def _plan_step(constraints, course, clock, target):
     return _STEP
 
 
-@kernel
+@woven
 def _prepare(tables, motion, course, tableau):
     """The next trial of a step, and when it is."""
     h, s = course.share * course.length, course.stage
@@ -121,12 +122,10 @@ def _prepare(tables, motion, course, tableau):
     retract(tables.dofs, motion.q, motion.y_trial, motion.q_trial)
 
 
-@kernel
+@woven
 def _judge(motion, course, tableau, vote):
     """What is thought of the end of a step that was just evaluated."""
-    vote.apart, vote.error, vote.moved, vote.turned, vote.bad, vote.changed, vote.near = (
-        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
-    )  # fmt: skip
+    vote.apart, vote.error = 0.0, 0.0
     if course.fresh:
         h = course.share * course.length
         if course.smooth and not foretold(motion, course, h):
@@ -135,7 +134,7 @@ def _judge(motion, course, tableau, vote):
             vote.error = local_error(motion, course, tableau, h)
 
 
-@kernel
+@inlined
 def _count(course, clock, target):
     """A step, or a part of it, has been taken."""
     used = course.share * course.length
@@ -155,16 +154,76 @@ def _count(course, clock, target):
             count_step(clock, course.step)
 
 
-@kernel
-def _note_step(course, stats):
-    """How many evaluations a step took, and whether that took too long."""
-    stats.last_evaluations = stats.evaluations - course.counted
-    if course.budget > 0.0 and cycles() - course.began > course.budget:
-        stats.overruns += 1
+@woven
+def _plan(constraints, motion, course, clock, stats, targets):
+    """What is next: where the loop goes on, or END with a status."""
+    if course.sample == targets.shape[0]:
+        return END, OK
+    course.counted = stats.evaluations
+    course.began = cycles() if course.budget > 0.0 else 0
+    t = clock.now
+    if course.integrator != ADAPTIVE and course.left > 0.0:
+        t += course.step - course.left
+    course.sampling = sampling_due(constraints, t)
+    if course.staying or course.sampling:
+        _stay(motion, course, clock, t)
+        return EVALUATE, OK
+    what = _plan_step(constraints, course, clock, targets[course.sample])
+    if what == _TOO_SMALL:
+        return END, TOO_SMALL
+    if what == _CHOOSE:
+        return END, CHOOSE
+    return PREPARE if what == _STEP else SAMPLE, OK
 
 
 @woven
-def _keep(tables, constraints, motion, course, clock, target):
+def _decide(constraints, work, motion, course, clock, stats, vote):
+    """(judged end of a trial) Where the loop goes on: the same step by other means, its correction, or another one."""
+    if not course.fresh:
+        return CORRECT
+    if vote.apart != 0.0:
+        give_up_adams(course)
+        stats.redone += 1
+        course.stage = 1
+        return PREPARE
+    refused, again = False, False
+    if course.integrator == ADAPTIVE and course.event < 0:
+        course.factor = next_factor(vote.error)
+        refused = not vote.error <= 1.0
+    if work is not None and course.bounded:
+        again = locate(constraints, work, course, refused)
+    if refused:
+        clock.refused += 1
+        clock.proposed = course.length * course.factor
+        course.crowd = 0
+        return PLAN
+    if again:
+        course.stage, course.smooth = 1, False
+        return PREPARE
+    course.fresh = False
+    if course.event >= 0:
+        stats.events += 1
+        if course.share == 0.0:
+            copy_state(motion)
+        course.anew, course.at = True, course.start + course.share * course.length
+        return EVALUATE
+    return CORRECT
+
+
+@inlined
+def _go_again(course, stats):
+    """Whether corrections onto the constraints may go on; if not, the step ends off them."""
+    course.rounds += 1
+    if course.rounds < ROUNDS:
+        return True
+    if stats.unsettled == 0:
+        stats.unsettled_time = course.at
+    stats.unsettled += 1
+    return False
+
+
+@woven
+def _keep(constraints, motion, course, clock, stats, target):
     """The corrected trial becomes the state; returns why the run cannot go on, or OK."""
     n = motion.a.shape[0]
     take_trial(motion)
@@ -174,6 +233,9 @@ def _keep(tables, constraints, motion, course, clock, target):
         course.staying, course.sampling = False, False
         return OK
     _count(course, clock, target)
+    stats.last_evaluations = stats.evaluations - course.counted
+    if course.budget > 0.0 and cycles() - course.began > course.budget:
+        stats.overruns += 1
     return finite(motion.y[n : 2 * n], clock, course.length)
 
 
@@ -203,55 +265,41 @@ def run(
     subsystems; both are None for a tree. A status of `components.STATES` … means: exchange that with the other
     processes and call again.
     """
-    n = motion.a.shape[0]
-    related = course.above or course.below
-    if work is not None and course.phase == PROBE:
+    n, phase, related = motion.a.shape[0], course.phase, course.above or course.below
+    if work is not None and phase == PROBE:
         scale_pivots_at(tables, constraints, work, motion)
         return 0, OK
-    if course.phase == PLAN:
+    if phase == PLAN:
         course.sample, course.left = 0, 0.0
         course.staying = not _remind(constraints, motion, False)
         read_states(constraints, motion.y, 2 * n + 2)
     while True:
-        if course.phase == PLAN:
-            if course.sample == targets.shape[0]:
-                _remind(constraints, motion, True)
-                return course.sample, OK
-            course.counted = stats.evaluations
-            course.began = cycles() if course.budget > 0.0 else 0
-            t = clock.now
-            if course.integrator != ADAPTIVE and course.left > 0.0:
-                t += course.step - course.left
-            course.sampling = sampling_due(constraints, t)
-            if course.staying or course.sampling:
-                _stay(constraints, motion, course, t)
-                course.ahead = clock.proposed if course.integrator == ADAPTIVE else course.step
-                course.phase = EVALUATE
-            else:
-                what = _plan_step(constraints, course, clock, targets[course.sample])
-                if what == _TOO_SMALL:
-                    return course.sample, TOO_SMALL
-                if what == _CHOOSE:
+        if phase == PLAN:
+            phase, status = _plan(constraints, motion, course, clock, stats, targets)
+            if phase == END:
+                if status != TOO_SMALL:
                     _remind(constraints, motion, True)
-                    return course.sample, CHOOSE
-                course.phase = PREPARE if what == _STEP else SAMPLE
-                if what == _REACHED and related:
-                    return course.sample, SAMPLE_CROSSES
-        if course.phase == SAMPLE:
+                return course.sample, status
+            if phase == SAMPLE and related:
+                course.phase = phase
+                return course.sample, SAMPLE_CROSSES
+        if phase == SAMPLE:
             _sample(tables, constraints, every_row, motion, course, clock, stats, out)
-            course.phase = PLAN
+            phase = PLAN
             continue
-        if course.phase == PREPARE:
+        if phase == PREPARE:
             if work is not None and (course.leaping or course.integrator == EULER):
                 leap_direct(tables, constraints, work, motion, course, stats)
             else:
                 _prepare(tables, motion, course, tableau)
-            course.phase = EVALUATE
-        if course.phase == EVALUATE:
-            write_states(constraints, motion.y_trial, 2 * n + 2)
+            phase = EVALUATE
+        if phase == EVALUATE:
+            if motion.y.shape[0] > 2 * n + 2:
+                write_states(constraints, motion.y_trial, 2 * n + 2)
             if parts is not None:
                 waiting = evaluate_parts(tables, constraints, parts, motion, course, stats)
                 if waiting != 0:
+                    course.phase = phase
                     return course.sample, waiting
             elif work is not None:
                 evaluate_direct(tables, constraints, work, motion, course, stats)
@@ -261,71 +309,33 @@ def run(
                 store_stage(tables, constraints, motion, course)
             if not course.project:
                 course.stage += 1
-                course.phase = PREPARE
+                phase = PREPARE
                 continue
-            course.phase = JUDGE
-        if course.phase == JUDGE:
             _judge(motion, course, tableau, vote)
             if parts is not None:
                 judge_parts(parts, motion, course, clock, vote)
-            course.phase = DECIDE
+            phase = DECIDE
             if related:
+                course.phase = phase
                 return course.sample, VOTE
-        if course.phase == DECIDE:
-            if vote.bad != OK:
-                course.phase = PLAN
+        if phase == DECIDE:
+            if parts is not None and vote.bad != OK:
                 return course.sample, int(vote.bad)
-            if course.fresh:
-                if vote.apart != 0.0:
-                    give_up_adams(course)
-                    stats.redone += 1
-                    course.stage, course.phase = 1, PREPARE
-                    continue
-                refused, again = False, False
-                if course.integrator == ADAPTIVE and course.event < 0:
-                    course.factor = next_factor(vote.error)
-                    refused = not vote.error <= 1.0
-                if work is not None and course.bounded:
-                    again = locate(constraints, work, course, refused)
-                if refused:
-                    clock.refused += 1
-                    clock.proposed = course.length * course.factor
-                    course.crowd, course.phase = 0, PLAN
-                    continue
-                if again:
-                    course.stage, course.smooth, course.phase = 1, False, PREPARE
-                    continue
-                course.fresh = False
-                if course.event >= 0:
-                    stats.events += 1
-                    if course.share == 0.0:
-                        copy_state(motion)
-                    course.anew, course.at = True, course.start + course.share * course.length
-                    course.phase = EVALUATE
-                    continue
-            course.phase = CORRECT
-        if course.phase == CORRECT:
+            phase = _decide(constraints, work, motion, course, clock, stats, vote)
+        if phase == CORRECT:
             again = False
             if parts is not None:
                 again = correct_parts(tables, constraints, parts, motion, course, vote)
             elif work is not None:
                 again = correct_direct(tables, constraints, work, motion, course)
-            if again:
-                course.rounds += 1
-                if course.rounds < ROUNDS:
-                    course.phase = EVALUATE
-                    continue
-                if stats.unsettled == 0:
-                    stats.unsettled_time = course.at
-                stats.unsettled += 1
-            stepped = not course.staying
+            if again and _go_again(course, stats):
+                phase = EVALUATE
+                continue
             if parts is not None:
                 note_parts(parts, course, stats, vote)
             elif work is not None:
                 note_direct(constraints, work, course, stats)
-            status = _keep(tables, constraints, motion, course, clock, targets[course.sample])
-            if stepped:
-                _note_step(course, stats)
-            course.phase = PLAN
+            status = _keep(constraints, motion, course, clock, stats, targets[course.sample])
             if status != OK and not related:
                 return course.sample, status
+            phase = PLAN

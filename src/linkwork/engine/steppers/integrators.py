@@ -17,10 +17,10 @@ import numpy as np
 
 from ..coordinates.tree import local_rate
 from ..elements.respond import read_flows
-from ..kernels.jit import inlined, kernel
+from ..kernels.jit import inlined, kernel, woven
 from ..kernels.math3 import quat_log, quat_mul, rotation_vector_rate
 from ..tables import BALL
-from .motion import ADAPTIVE, EULER
+from .motion import ADAMS, ADAPTIVE, EULER
 
 # Fourth differences of accelerations against second ones from which Adams steps are no good: oscillations with
 # ω h > 0.72, while Adams is stable up to 0.9.
@@ -67,7 +67,7 @@ def tableau_of(integrator: int) -> Tableau:
     return dormand_prince() if integrator == ADAPTIVE else rk4()
 
 
-@kernel
+@inlined
 def evaluations(tableau, integrator, smooth):
     """Evaluations of a step; the last one is where it ends."""
     if smooth or integrator == EULER:
@@ -85,7 +85,7 @@ def past(course, j):
 # --- trials ---
 
 
-@kernel
+@woven
 def euler(motion, course, h):
     """v ← v + h a, displacement h (v + u) with the new v; u is what the newest derivative has for it.
 
@@ -99,7 +99,7 @@ def euler(motion, course, h):
         trial[i] = y[i] + h * f[i]
 
 
-@kernel
+@woven
 def adams(tables, motion, course, h):
     """v by Adams-Bashforth, displacement by Adams-Moulton with that v."""
     y, trial, n = motion.y, motion.y_trial, motion.a.shape[0]
@@ -151,19 +151,17 @@ def _seen_from(back, q, i, f, j):
     return rotation_vector_rate(phi, (f[j], f[j + 1], f[j + 2]))
 
 
-@kernel
+@woven
 def runge_kutta(motion, course, tableau, stage, last, h):
-    """The trial at a stage: (0, v, W, x) + h Σ weights derivatives at the stages before."""
+    """The trial at a stage: (0, v, W, x) + h Σ weights derivatives, of which the newest of the past is the first."""
     y, trial, stages, n = motion.y, motion.y_trial, motion.stages, motion.a.shape[0]
-    if stage == 1:
-        newest = motion.past[past(course, 0)]
-        for i in range(y.shape[0]):
-            stages[0, i] = newest[i]
+    newest = motion.past[course.head]
+    first = h * (tableau.b[0] if last else tableau.a[stage, 0])
     for i in range(n):
-        trial[i] = 0.0
+        trial[i] = first * newest[i]
     for i in range(n, y.shape[0]):
-        trial[i] = y[i]
-    for s in range(stage):
+        trial[i] = y[i] + first * newest[i]
+    for s in range(1, stage):
         weight = tableau.b[s] if last else tableau.a[stage, s]
         if weight != 0.0:
             w = h * weight
@@ -171,7 +169,7 @@ def runge_kutta(motion, course, tableau, stage, last, h):
                 trial[i] += w * stages[s, i]
 
 
-@kernel
+@woven
 def store_stage(tables, constraints, motion, course):
     """The derivative at a stage of Runge-Kutta, as it was just evaluated."""
     n, trial, stage = motion.a.shape[0], motion.y_trial, motion.stages[course.stage]
@@ -179,13 +177,14 @@ def store_stage(tables, constraints, motion, course):
     for i in range(n):
         stage[n + i] = motion.a[i]
     stage[2 * n], stage[2 * n + 1] = course.supplied, course.dissipated
-    read_flows(constraints, stage, 2 * n + 2)
+    if stage.shape[0] > 2 * n + 2:
+        read_flows(constraints, stage, 2 * n + 2)
 
 
 # --- how good a trial is ---
 
 
-@kernel
+@woven
 def foretold(motion, course, h):
     """Whether the past foretells the accelerations at the end of an Adams step; if it does, work is corrected.
 
@@ -232,11 +231,11 @@ def local_error(motion, course, tableau, h):
     """Largest local error of this process' displacements and velocities, and of the states of elements, against
     tolerance (1 + |y|)."""
     y, trial, stages, n, own = motion.y, motion.y_trial, motion.stages, motion.a.shape[0], course.own
-    worst = 0.0
+    worst, newest = 0.0, motion.past[course.head]
     for k in range(2 * own + y.shape[0] - 2 * n - 2):
         i = k if k < own else n + k - own if k < 2 * own else 2 * (n + 1 - own) + k
-        e = 0.0
-        for s in range(tableau.e.shape[0]):
+        e = tableau.e[0] * newest[i]
+        for s in range(1, tableau.e.shape[0]):
             e += tableau.e[s] * stages[s, i]
         begin = y[i] if i >= n else 0.0
         r = abs(h * e) / (course.tolerance * (1.0 + max(abs(trial[i]), abs(begin))))
@@ -264,7 +263,7 @@ def copy_state(motion):
         motion.y_trial[i] = motion.y[i]
 
 
-@kernel
+@woven
 def take_trial(motion):
     """The trial becomes the state."""
     n = motion.a.shape[0]
@@ -274,17 +273,19 @@ def take_trial(motion):
         motion.y[i] = motion.y_trial[i]
 
 
-@kernel
+@woven
 def keep_derivative(constraints, motion, course, anew):
     """The state's derivative becomes the newest of the past, or all of it."""
     n, y = motion.a.shape[0], motion.y
     course.head = (course.head - 1) & 3
     course.known = 1 if anew else course.known + 1
-    newest, q = motion.past[course.head], motion.q_past[course.head]
+    newest = motion.past[course.head]
     for i in range(n):
         newest[i] = y[n + i] if course.integrator != EULER else motion.stages[0, i]
         newest[n + i] = motion.a[i]
     newest[2 * n], newest[2 * n + 1] = course.supplied, course.dissipated
-    read_flows(constraints, newest, 2 * n + 2)
-    for i in range(q.shape[0]):
-        q[i] = motion.q[i]
+    if newest.shape[0] > 2 * n + 2:
+        read_flows(constraints, newest, 2 * n + 2)
+    if course.integrator == ADAMS:
+        for i in range(motion.q.shape[0]):
+            motion.q_past[course.head, i] = motion.q[i]

@@ -32,7 +32,7 @@ class Motion(NamedTuple):
     past: np.ndarray
     """Derivatives at the last points, in a ring whose newest is course.head."""
     stages: np.ndarray
-    """Derivatives at the stages of Runge-Kutta."""
+    """Derivatives at the stages of Runge-Kutta behind the first, which is the newest of the past."""
     a: np.ndarray
     """Accelerations where the last evaluation was."""
     seen: np.ndarray
