@@ -76,7 +76,7 @@ print(sorted(str(path) for path in (loaded & _sources().keys()) - known))
 """
     for source in (
         "engine/steppers/contact.py",
-        "engine/steppers/stepping.py",
+        "engine/steppers/explicit.py",
         "engine/steppers/topological.py",
     ):
         result = subprocess.run(

@@ -17,7 +17,8 @@ from ..engine.kernels.clock import cycles_per_second
 from ..engine.solvers import layout
 from ..engine.steppers import explicit
 from ..engine.steppers.direct import USED_UP
-from ..engine.steppers.motion import ADAMS, RUNGE_KUTTA, Run, new_run
+from ..engine.steppers.integrators import INTEGRATORS, integrators
+from ..engine.steppers.motion import ADAMS, ADAPTIVE, RUNGE_KUTTA, Run, new_run
 from ..engine.steppers.samples import Samples, new_samples
 from ..engine.tables import FREE, HELD, HOLD, LIMIT, Constraints
 from ..mechanism.dependence import better_choice
@@ -28,7 +29,7 @@ from ..model.rotation import Array
 from ..observe.observer import Block, DirectObserver
 from .base import Method
 from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
-from .explicit import INTEGRATORS, ExplicitMethod, run_memory, tableau_for
+from .explicit import ExplicitMethod, run_memory
 from .options import DEFAULT_TOLERANCE, RowOptions, option
 from .rows import Start, ordered_rows, settle
 
@@ -45,7 +46,7 @@ class Direct(RowOptions):
     "euler" (impulses, order 1; all that there is with contact).
     """
 
-    integrators: ClassVar = tuple(INTEGRATORS)
+    integrators: ClassVar = integrators(usual="adams")
     text: ClassVar = "any mechanism, constraints solved exactly"
     solver: ClassVar = "direct"
 
@@ -90,11 +91,11 @@ class DirectMethod(ExplicitMethod):
     ):
         compiled = Compiled.of(model)
         self.name = name
-        self.adaptive = integrator == "adaptive"
+        self._kind, self._tableau = INTEGRATORS[integrator]
+        self.adaptive = self._kind == ADAPTIVE
         self._dt, self._integrator, self._tolerance, self._budget = dt, integrator, tolerance, budget
         start = Start(compiled, name == "simmc")
         self._begin_scratch(compiled, start)
-        self._tableau = tableau_for(integrator)
         self.observer: DirectObserver = DirectObserver(compiled, start.system, self.scratch)
         self._open(start)
         self.reset()
@@ -209,9 +210,8 @@ class DirectMethod(ExplicitMethod):
             self._implicit = tuple(softness(self._start.tree, self._start.tree_q).implicit(h))
             for name in self._implicit:
                 rows["stiff"][self._rows.names.index(name)] = 1
-        code = INTEGRATORS[self._integrator]
         course = self._run.course
-        course.integrator = RUNGE_KUTTA if code == ADAMS and self._implicit else code
+        course.integrator = RUNGE_KUTTA if self._kind == ADAMS and self._implicit else self._kind
         course.bounded = bool(((rows["role"] == LIMIT) | np.isfinite(rows["strength"])).any())
         course.tolerance, course.step, course.worn = self._tolerance, h, False
         course.budget = 0.0 if self._budget is None else self._budget * cycles_per_second()

@@ -7,21 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..compile.constrain import RowTable
-from ..engine.steppers.integrators import Tableau, tableau_of
-from ..engine.steppers.motion import ADAMS, ADAPTIVE, EULER, RUNGE_KUTTA, Run
+from ..engine.steppers.motion import Run
 from ..model.rotation import Array
 from .sampled import SampledMethod
 
 _KEPT = ("head", "known", "wait", "crowd", "worn")  # what a step leaves to the next in its course
-INTEGRATORS = {"adams": ADAMS, "rk4": RUNGE_KUTTA, "adaptive": ADAPTIVE, "euler": EULER}
 
 # A gap worth a warning [m or rad]; sin² of the angle between constraints that counts as a singular position.
 _GAP_BUDGET, _SINGULAR = 1e-8, 1e-6
-
-
-def tableau_for(integrator: str) -> Tableau:
-    """The Runge-Kutta method that an integrator is, or begins with."""
-    return tableau_of(INTEGRATORS[integrator])
 
 
 def run_memory(run: Run) -> dict[str, Array]:

@@ -20,12 +20,13 @@ from ..engine.solvers import layout
 from ..engine.solvers.hierarchy import ARRIVED, NODE_COLUMN, NODE_D, RANK, ROW_BEGIN, ROW_END, go_up
 from ..engine.solvers.passing import go_down
 from ..engine.steppers import components, explicit
-from ..engine.steppers.floating import look
-from ..engine.steppers.motion import Run, new_run
+from ..engine.steppers.floating import evaluate_floating
+from ..engine.steppers.integrators import INTEGRATORS
+from ..engine.steppers.motion import ADAPTIVE, Run, new_run
 from ..engine.steppers.samples import Samples
 from ..engine.tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
 from ..model.rotation import Array
-from .explicit import INTEGRATORS, run_memory, tableau_for
+from .explicit import run_memory
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Steps:
 
     @property
     def adaptive(self) -> bool:
-        return self.integrator == "adaptive"
+        return INTEGRATORS[self.integrator].kind == ADAPTIVE
 
 
 class Relatives(Protocol):
@@ -66,7 +67,7 @@ class Part:
         self.rows = table.chosen(order)
         self.work = new_hierarchy(system, self.rows, homes, placement)
         self.steps = steps
-        self._tableau = tableau_for(steps.integrator)
+        self._kind, self._tableau = INTEGRATORS[steps.integrator]
         self._own = 6 * (
             len(system.floating) - sum(len(placement.borders[name].ports) for name in placement.remote)
         )
@@ -82,7 +83,7 @@ class Part:
         self._take_up(new_run(q, v, len(constraints.inputs), self.rows.states, self.dt))
         course, steps = self.run.course, self.steps
         course.integrator, course.tolerance, course.own = (
-            INTEGRATORS[steps.integrator], steps.tolerance, self._own,
+            self._kind, steps.tolerance, self._own,
         )  # fmt: skip
         course.budget = 0.0 if steps.budget is None else steps.budget * cycles_per_second()
 
@@ -120,7 +121,7 @@ class Part:
         if self.placement.remote:
             return found
         kept = work.row[layout.USUAL].copy(), work.node.copy()
-        look(
+        evaluate_floating(
             self.tables,
             self.constraints,
             work,
@@ -254,7 +255,7 @@ class Crossing:
         return self.states
 
     def write_states(self, part: Part, trial: bool) -> None:
-        """The same, as they were received."""
+        """Take coordinates and rates of the bordering bodies as they were received."""
         n, split = part.system.nv, len(self._q)
         q, y = part.state_of(trial)
         q[self._q] = self.states[:split]
@@ -271,7 +272,7 @@ class Crossing:
         return room
 
     def write_shares(self, part: Part) -> None:
-        """The same, as they were received."""
+        """Take D and r of the subsystems on the line as they were received."""
         columns = part.columns
         room, split = self._shares[columns], len(self._D)
         part.work.D[self._D] = room[:split]
@@ -288,6 +289,6 @@ class Crossing:
         return room
 
     def write_forces(self, part: Part) -> None:
-        """The same, as it was received."""
+        """Take τ of the subsystems on the line as it was received."""
         columns = part.columns
         part.work.tau[:columns, self._columns] = self._forces[columns].reshape(columns, -1)

@@ -299,7 +299,7 @@ class RowMethod(Method):
         return self._plan[self._done[0]] if self._done[0] < len(self._plan) else None
 
     def _matched(self, due: Due, targets: Sequence[float]) -> Due:
-        """The same at the time of a target that differs by rounding, so that no step is left between the two."""
+        """A change at the time of a target that differs by rounding, so that no step is left between the two."""
         if not self.adaptive:
             return due
         close = [x for x in targets if abs(x - due.time) <= _SAME_TIME * max(1.0, abs(x))]

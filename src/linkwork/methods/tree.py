@@ -13,14 +13,15 @@ from ..compile.scratch import Scratch, settable_forces
 from ..compile.system import System, fresh
 from ..engine.coordinates.dynamics import derive
 from ..engine.steppers import explicit
-from ..engine.steppers.motion import new_run
+from ..engine.steppers.integrators import INTEGRATORS, integrators
+from ..engine.steppers.motion import ADAPTIVE, new_run
 from ..engine.steppers.samples import new_samples
 from ..engine.tables import no_constraints
 from ..model import Model
 from ..model.rotation import Array
 from ..observe.observer import Block, TreeObserver
 from .base import Method
-from .explicit import INTEGRATORS, run_memory, tableau_for
+from .explicit import run_memory
 from .options import DEFAULT_TOLERANCE, Options, option
 
 
@@ -32,7 +33,7 @@ class Tree(Options):
     (order 1).
     """
 
-    integrators: ClassVar = ("rk4", "adams", "adaptive", "euler")
+    integrators: ClassVar = integrators(usual="rk4")
     text: ClassVar = "open mechanisms, by articulated bodies"
     way: ClassVar[str] = "tree"
 
@@ -58,9 +59,9 @@ class TreeMethod(Method):
         else:
             assert isinstance(model, System)
             self.system = model
-        self.adaptive = integrator == "adaptive"
+        self._kind, self._tableau = INTEGRATORS[integrator]
+        self.adaptive = self._kind == ADAPTIVE
         self._integrator, self._dt, self._tolerance = integrator, dt, tolerance
-        self._tableau = tableau_for(integrator)
         self._no_rows = no_constraints()
         self.scratch = Scratch(() if compiled is None else settable_forces(compiled.flat))
         self._tables = self.scratch.tables("step", self.system)
@@ -71,7 +72,7 @@ class TreeMethod(Method):
         self._run = new_run(self.system.q0, self.system.v0, 0, 0, self._dt)
         self.state = self._run.state
         course = self._run.course
-        course.integrator, course.tolerance = INTEGRATORS[self._integrator], self._tolerance
+        course.integrator, course.tolerance = self._kind, self._tolerance
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         run, out = self._run, new_samples(len(targets), self.system.nq, self.system.nv, 0, 0, 0)

@@ -43,7 +43,7 @@ class Work(NamedTuple):
     J: np.ndarray
     """Rows in joint space, J[d, r]; of each dof, only rows BEGIN to END are ever touched."""
     Y: np.ndarray
-    """The same solved inward, for rows that are on."""
+    """J solved inward, for rows that are on."""
     A: np.ndarray
     L: np.ndarray
     report: np.ndarray

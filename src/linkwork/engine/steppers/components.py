@@ -20,8 +20,9 @@ from ..solvers.hierarchy import ACCELERATE, ARRIVED, LIVE, MOVE, RANK, STOP, go_
 from ..solvers.layout import DISSIPATED, SMALLEST, SUPPLIED, TURN
 from ..solvers.passing import go_down, outflow, receive
 from ..tables import SERVO_RATE
-from .direct import add_power, note_singular
-from .floating import look
+from .direct import note_singular
+from .floating import evaluate_floating
+from .row_forces import add_power
 from .state import OK, finite
 
 STATES, SHARES, FORCES, PASSED, VOTE, SAMPLE = range(100, 106)
@@ -53,7 +54,7 @@ def evaluate_parts(tables, constraints, h, motion, course, stats):
         if course.above or course.below:
             return STATES
     if course.inner == _LOOK:
-        look(
+        evaluate_floating(
             tables,
             constraints,
             h,

@@ -20,7 +20,7 @@ from ..elements.respond import read_flows
 from ..kernels.jit import inlined, kernel, woven
 from ..kernels.math3 import quat_log, quat_mul, rotation_vector_rate
 from ..tables import BALL
-from .motion import ADAMS, ADAPTIVE, EULER
+from .motion import ADAMS, ADAPTIVE, EULER, RUNGE_KUTTA
 
 # Fourth differences of accelerations against second ones from which Adams steps are no good: oscillations with
 # ω h > 0.72, while Adams is stable up to 0.9.
@@ -62,9 +62,27 @@ def dormand_prince() -> Tableau:
     return Tableau(a, b, np.array([0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1]), b - lower)
 
 
-def tableau_of(integrator: int) -> Tableau:
-    """The Runge-Kutta method of an integrator; Adams' begins with it."""
-    return dormand_prince() if integrator == ADAPTIVE else rk4()
+class Integrator(NamedTuple):
+    """An explicit integrator."""
+
+    kind: int
+    """How steps are taken: ADAMS, RUNGE_KUTTA, ADAPTIVE or EULER."""
+    tableau: Tableau
+    """The Runge-Kutta method that it is, or begins with."""
+
+
+INTEGRATORS = {
+    "adams": Integrator(ADAMS, rk4()),
+    "rk4": Integrator(RUNGE_KUTTA, rk4()),
+    "adaptive": Integrator(ADAPTIVE, dormand_prince()),
+    "euler": Integrator(EULER, rk4()),
+}
+"""By the names that users know: a new one is an entry here, and every explicit method has it."""
+
+
+def integrators(usual: str) -> tuple[str, ...]:
+    """All their names, with the usual one of a method first."""
+    return (usual, *(name for name in INTEGRATORS if name != usual))
 
 
 @inlined
