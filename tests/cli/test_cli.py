@@ -200,7 +200,7 @@ def test_all_problems_of_a_file_come_at_once(tmp_path):
     [
         (("run", "chian5"), "did you mean 'chain5'?"),
         (("run", "missing.yaml"), "missing.yaml"),
-        (("run", "chain5", "--integrator", "rk9"), "rk4, euler, adaptive"),
+        (("run", "chain5", "--integrator", "rk9"), "rk4, adams, adaptive, euler"),
         (("run", "chain5", "--dt", "-1"), "dt must be a positive number"),
         (("run", "chain5", "--plot", "nowhere/p.png"), "no folder"),
     ],

@@ -27,7 +27,7 @@ from linkwork import (
 from linkwork.distributed import handshake
 from linkwork.distributed.links import Link
 from linkwork.distributed.sealed_file import seal
-from linkwork.engine.steppers import components
+from linkwork.engine.steppers.motion import VOTE
 from linkwork.model.errors import PartLostError, SimulationError
 from linkwork.scenes import car
 
@@ -146,7 +146,7 @@ def test_nothing_crosses_but_states_responses_forces_and_votes(
     sim.step(5)
     sim.method.close()
     bodies = 2  # its ports
-    states, forces, votes = 13 * bodies, 6 * bodies, components.VOTES
+    states, forces, votes = 13 * bodies, 6 * bodies, len(VOTE.names)
     D = forces * forces
     assert set(sent) <= {forces, 3 * forces, votes}
     scales = forces  # how large M⁻¹ is at all, for which rounding is judged, at the end of a step

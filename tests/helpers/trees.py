@@ -28,9 +28,8 @@ from linkwork.engine.coordinates.tree import mass_matrix, place, point_jacobian,
 from linkwork.engine.kernels.math3 import quat_mul
 from linkwork.engine.loads import Force, Spring, Torque
 from linkwork.engine.steppers import explicit
-from linkwork.engine.steppers.integrators import dormand_prince, rk4
-from linkwork.engine.steppers.motion import ADAPTIVE, RUNGE_KUTTA, new_run
-from linkwork.engine.steppers.motion import EULER as EULER_STEPS
+from linkwork.engine.steppers.integrators import INTEGRATORS, Integrator, dormand_prince
+from linkwork.engine.steppers.motion import RUNGE_KUTTA, new_run
 from linkwork.engine.steppers.samples import new_samples
 from linkwork.engine.steppers.state import OK
 from linkwork.engine.tables import no_constraints
@@ -44,7 +43,8 @@ EPS = np.finfo(float).eps
 KINDS = tuple(JOINTS)
 ROOTS = (None, *KINDS)
 PLACED = ("here", "moved", "mirrored", "nested")
-EULER, RK4, DOPRI = None, rk4(), dormand_prince()
+EULER, RK4, ADAMS, ADAPTIVE = (INTEGRATORS[name] for name in ("euler", "rk4", "adams", "adaptive"))
+DOPRI = Integrator(RUNGE_KUTTA, dormand_prince())
 
 # The everyday run draws the same examples each time, so that only a change of the code can turn it red;
 # the slow run looks at new ones every time and prints how to repeat a failure.
@@ -355,23 +355,22 @@ class Probe:
         )
         return J
 
-    def run(self, q, v, h, steps, tableau=RK4, stride=1) -> Trajectory:
+    def run(self, q, v, h, steps, integrator=RK4, stride=1) -> Trajectory:
         """Samples every `stride` of `steps` equal steps, the start not among them."""
         targets = np.arange(stride, steps + 1, stride)
-        integrator = EULER_STEPS if tableau is EULER else RUNGE_KUTTA
-        return self._steps(q, v, h, targets, integrator, RK4 if tableau is EULER else tableau)
+        return self._steps(q, v, h, targets, integrator)
 
     def run_adaptive(self, q, v, times, tolerance, first_step=1e-3) -> Trajectory:
         """Samples at `times`, with the local error kept at `tolerance`."""
-        return self._steps(q, v, first_step, times, ADAPTIVE, DOPRI, tolerance)
+        return self._steps(q, v, first_step, times, ADAPTIVE, tolerance)
 
-    def _steps(self, q, v, h, targets, integrator, tableau, tolerance=1e-8) -> Trajectory:
+    def _steps(self, q, v, h, targets, integrator, tolerance=1e-8) -> Trajectory:
         out, none = new_samples(len(targets), self.system.nq, self.system.nv, 0, 0, 0), no_constraints()
         run = new_run(q, v, 0, 0, h)
-        run.course.integrator, run.course.tolerance = integrator, tolerance
+        run.course.integrator, run.course.tolerance = integrator.kind, tolerance
         status = explicit.run(
-            self.tables, none, none, None, None, run.motion, run.course, run.state.clock, run.stats, run.vote,
-            tableau, np.asarray(targets, float), out,
+            self.tables, none, none, None, None, run.motion, run.books, integrator.tableau,
+            np.asarray(targets, float), out,
         )  # fmt: skip
         assert status == (len(targets), OK)
         return Trajectory(*out[:4])

@@ -258,7 +258,10 @@ def test_loops_are_refused_by_name():
     [
         (lambda m: Simulation(m, dt=0.0), "dt must be a positive number"),
         (lambda m: Simulation(m, dt=float("nan")), "dt must be a positive number"),
-        (lambda m: Simulation(m, integrator="rk5"), r"no integrator 'rk5' \(it has rk4, euler, adaptive\)"),
+        (
+            lambda m: Simulation(m, integrator="rk5"),
+            r"no integrator 'rk5' \(it has rk4, adams, adaptive, euler\)",
+        ),
         (lambda m: Simulation(m).run(-1.0), "duration must be a positive number"),
         (lambda m: Simulation(m).run(1.0005), r"duration = 1\.0005 s is not a multiple of dt = 0\.001 s"),
         (lambda m: Simulation(m).run(1.0, every=0.0015), r"every = 0\.0015 s is not a multiple of dt"),

@@ -181,8 +181,8 @@ class DirectMethod(ExplicitMethod):
 
     def _step(self, run: Run, rows: Constraints, wanted: Array, out: Samples) -> tuple[int, int]:
         done, status = explicit.run(
-            self._tables, rows, self._every_row, self._work, None, run.motion, run.course, run.state.clock,
-            run.stats, run.vote, self._tableau, wanted, out,
+            self._tables, rows, self._every_row, self._work, None, run.motion, run.books,
+            self._tableau, wanted, out,
         )  # fmt: skip
         return done, status
 

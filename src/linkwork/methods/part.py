@@ -186,8 +186,8 @@ class Part:
             course.above, course.below = relatives.above, relatives.below
         while True:
             done, status = explicit.run(
-                self.tables, self.constraints, self.every_row, None, self.work, run.motion, course,
-                run.state.clock, run.stats, run.vote, self._tableau, wanted, out,
+                self.tables, self.constraints, self.every_row, None, self.work, run.motion, run.books,
+                self._tableau, wanted, out,
             )  # fmt: skip
             if not components.STATES <= status <= components.SAMPLE:
                 return done, status

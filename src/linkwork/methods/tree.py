@@ -78,8 +78,8 @@ class TreeMethod(Method):
         run, out = self._run, new_samples(len(targets), self.system.nq, self.system.nv, 0, 0, 0)
         run.course.phase = explicit.PLAN
         done, status = explicit.run(
-            self._tables, self._no_rows, self._no_rows, None, None, run.motion, run.course, run.state.clock,
-            run.stats, run.vote, self._tableau, np.array(targets, float), out,
+            self._tables, self._no_rows, self._no_rows, None, None, run.motion, run.books,
+            self._tableau, np.array(targets, float), out,
         )  # fmt: skip
         return done, status, tuple(out[:4])
 

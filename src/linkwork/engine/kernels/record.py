@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .jit import COMPILED
+
 
 def new_record(layout: np.dtype) -> np.record:
     """A record of zeros. Kernels take it by reference; `np.asarray` of it is a view that can be saved and written."""
@@ -9,3 +11,9 @@ def new_record(layout: np.dtype) -> np.record:
     assert not taken, f"NumPy's records have methods of these names: {taken}"
     record: np.record = np.zeros(1, np.dtype(layout.descr, align=True)).view(np.recarray)[0]
     return record
+
+
+def as_array(record: np.record) -> np.ndarray:
+    """The record as an array of one, which it shares its memory with: Numba unpacks that ten times as fast."""
+    array = np.asarray(record).reshape(1)
+    return array if COMPILED else array.view(np.recarray)

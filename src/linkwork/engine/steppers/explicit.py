@@ -256,15 +256,14 @@ def _sample(tables, constraints, every_row, motion, course, clock, stats, out):
 
 # Few and wide: each of these is one thing, and every array that a kernel takes costs compile time.
 @kernel
-def run(
-    tables, constraints, every_row, work, parts, motion, course, clock, stats, vote, tableau, targets, out
-):
+def run(tables, constraints, every_row, work, parts, motion, books, tableau, targets, out):
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
     every_row: the constraints with all their rows, redundant ones too. work: of the direct solver; parts: of
     subsystems; both are None for a tree. A status of `components.STATES` … means: exchange that with the other
     processes and call again.
     """
+    course, clock, stats, vote = books.course[0], books.clock[0], books.stats[0], books.vote[0]
     n, phase, related = motion.a.shape[0], course.phase, course.above or course.below
     if work is not None and phase == PROBE:
         scale_pivots_at(tables, constraints, work, motion)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.record import new_record
+from ..kernels.record import as_array, new_record
 from .state import State, new_state
 
 PAST = 4
@@ -135,6 +135,15 @@ VOTE = np.dtype(
 """Judgements of a step; of several processes the largest counts."""
 
 
+class Books(NamedTuple):
+    """The records of a run as arrays of one, for the kernel."""
+
+    course: np.ndarray
+    clock: np.ndarray
+    stats: np.ndarray
+    vote: np.ndarray
+
+
 class Run(NamedTuple):
     """An explicit run: its motion and records. `state` are views of the motion."""
 
@@ -143,6 +152,7 @@ class Run(NamedTuple):
     stats: np.record
     vote: np.record
     state: State
+    books: Books
 
 
 def new_run(q: np.ndarray, v: np.ndarray, inputs: int, states: int, step: float) -> Run:
@@ -160,4 +170,5 @@ def new_run(q: np.ndarray, v: np.ndarray, inputs: int, states: int, step: float)
     state = new_state(q, v, step)._replace(
         q=motion.q, v=motion.y[nv : 2 * nv], work=motion.y[2 * nv : 2 * nv + 2]
     )
-    return Run(motion, course, stats, vote, state)
+    books = Books(as_array(course), as_array(state.clock), as_array(stats), as_array(vote))
+    return Run(motion, course, stats, vote, state, books)
