@@ -3,8 +3,6 @@
 import json
 import math
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers.one_dof import arm
+from helpers.processes import python
 from linkwork import Body, Component, Hinge, LinkworkError, Model, Simulation, Slider, Spring
 from linkwork.analysis.statics import equilibrium
 from linkwork.cli import app
@@ -115,6 +114,4 @@ def test_the_command_says_what_is_wrong(arguments, message):
 def test_the_code_of_the_page_runs(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "inverse-and-statics.md").read_text()
     code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.S))
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "moved by" in done.stdout
+    assert "moved by" in python("-c", code, cwd=tmp_path)

@@ -1,14 +1,12 @@
 """The cache of compiled kernels: never stale, never in the way."""
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import linkwork
+from helpers.processes import python
 from linkwork.engine.kernels.jit import COMPILED_PARTS, PACKAGE
 
 SCRIPT = """
@@ -19,15 +17,7 @@ print(sum(cross_motion.stats.cache_hits.values()))
 
 
 def run(folder, script=SCRIPT, **environment):
-    result = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": str(folder), **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=folder,
-    )
-    return result.stdout.split()
+    return python("-c", script, environment={"PYTHONPATH": str(folder), **environment}, cwd=folder).split()
 
 
 @pytest.fixture
@@ -79,10 +69,7 @@ print(sorted(str(path) for path in (loaded & _sources().keys()) - known))
         "engine/steppers/stepping.py",
         "engine/steppers/topological.py",
     ):
-        result = subprocess.run(
-            [sys.executable, "-c", script, source], capture_output=True, text=True, check=True
-        )
-        assert result.stdout.strip() == "[]"
+        assert python("-c", script, source).strip() == "[]"
 
 
 def test_every_file_with_kernels_is_watched():

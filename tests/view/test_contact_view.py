@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from helpers import browser as browsers
-from helpers.page import Visitor, wait_until
+from helpers.page import Visitor
+from helpers.processes import wait_until
 from linkwork import (
     Body,
     Box,

@@ -1,13 +1,12 @@
 """Pictures against what geometry says must be seen in them."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from helpers.processes import python
 from linkwork.cli import app
 from linkwork.model.errors import LinkworkError
 from linkwork.model.rotation import matrix
@@ -217,7 +216,7 @@ def test_plain_python_draws_the_same(tmp_path):
     for number, plain in enumerate(("0", "1")):
         path = tmp_path / f"{number}.npy"
         code = f"import os; os.environ['NUMBA_DISABLE_JIT'] = '{plain}'\n{script}"
-        subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+        python("-c", code, path)
         images.append(np.load(path).astype(int))
     # Fused products round differently: a sample on an edge may be decided otherwise.
     assert np.mean(np.abs(images[0] - images[1]).max(axis=2) > 1) < 0.01

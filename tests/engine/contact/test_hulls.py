@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
 
+from helpers.processes import python
 from linkwork.engine.contact import hull as hulls
 from linkwork.engine.contact import remember
 from linkwork.engine.contact.hull import Hull, decompose, hull_of, hull_of_points
@@ -385,7 +385,7 @@ def test_hulls_need_no_numba():
         "import sys, linkwork.engine.contact.hull as h; h.hull_of_points([[0,0,0],[1,0,0],[0,1,0],[0,0,1]]);"
     )
     code += "assert 'numba' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    python("-c", code)
 
 
 def test_parts_of_a_concave_mesh(tmp_path, monkeypatch):
