@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from helpers.command import call
 from helpers.one_dof import arm
 from helpers.processes import python
 from linkwork import Body, Component, Hinge, LinkworkError, Model, Simulation, Slider, Spring
 from linkwork.analysis.statics import equilibrium
-from linkwork.cli import app
 
 # --- the pose as a model ---
 
@@ -76,10 +75,6 @@ def test_the_result_fits_json():
 
 
 # --- command line and page ---
-
-
-def call(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def test_the_command_tells_the_pose_and_what_holds_it():

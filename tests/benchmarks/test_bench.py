@@ -119,7 +119,7 @@ def test_no_step_allocates():
 def test_the_count_of_allocations_would_notice_one():
     code = """
 import numba, numpy
-from benchmarks.allocations import _allocated
+from benchmarks.allocations import allocated
 
 @numba.njit
 def wasteful(times):
@@ -129,9 +129,9 @@ def wasteful(times):
     return total
 
 wasteful(1)
-before = _allocated()
+before = allocated()
 wasteful(100)
-print(_allocated() - before)
+print(allocated() - before)
 """
     assert int(python("-c", code, environment={"NUMBA_NRT_STATS": "1"})) >= 100
 
@@ -267,7 +267,7 @@ def test_a_run_without_peers_says_so(tmp_path):
 import json, sys
 sys.modules["mujoco"] = sys.modules["pinocchio"] = None  # importing them fails
 from benchmarks import tree
-tree.SIZES_QUICK, tree.REPETITIONS_QUICK, tree._processes = (5,), 1, lambda *_: (None, None)
+tree.SIZES_QUICK, tree.REPETITIONS_QUICK, tree.in_processes = (5,), 1, lambda *_: (None, None)
 print(json.dumps(tree.run(quick=True).to_dict()))
 """
     data = json.loads(python("-c", code, environment={"PYTHONPATH": os.pathsep.join(sys.path)}, cwd=tmp_path))

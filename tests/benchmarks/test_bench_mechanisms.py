@@ -255,14 +255,14 @@ def test_engines_that_are_not_installed_are_left_out_and_said_so(monkeypatch):
 
     monkeypatch.setattr(loops, "PEERS", dict.fromkeys(loops.PEERS, missing))
     notes = set()
-    row = loops._row("double_four_bar", {}, 1, notes, nothing)
+    row = loops.measure("double_four_bar", {}, 1, notes, nothing)
     assert notes == {
         f"{loops.LABELS[key]} is not installed: its figures are empty"
         for key in ("mujoco", "mujoco_tight", "bullet", "dart", "drake")
     }
     assert row["ratio"] is None
     assert row["drake_us"] is row["drake_gap_m"] is row["drake_energy"] is None
-    lines = list(report_loops._contenders(row, loops.LABELS))
+    lines = list(report_loops.contenders(row, loops.LABELS))
     assert [line[1] for line in lines] == [setting.label for setting in loops.OURS.values()]
 
 

@@ -4,27 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from helpers.command import call, document
 from helpers.processes import command_line
 from helpers.runs import SETTLED, SLOP, touches
-from linkwork.cli import app
 from linkwork.methods.capabilities import LACKS
 from linkwork.methods.features import features
 from linkwork.results.record import Record
 from linkwork.scenes import find_scene, scene, scene_names
-
-runner = CliRunner()
-
-
-def call(*arguments):
-    return runner.invoke(app, [str(argument) for argument in arguments])
-
-
-def document(*arguments):
-    result = call(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
 
 
 def test_scenes_are_listed_with_what_they_are():

@@ -24,8 +24,9 @@ from linkwork import (
     UnsupportedError,
 )
 from linkwork.distributed import handshake
-from linkwork.distributed.links import TIMEOUT, Link
+from linkwork.distributed.links import TIMEOUT
 from linkwork.distributed.sealed_file import seal
+from linkwork.distributed.tcp import TcpLink
 from linkwork.engine.steppers import components
 from linkwork.model.errors import PartLostError, SimulationError
 from linkwork.scenes import car
@@ -129,21 +130,21 @@ def test_nothing_crosses_but_states_responses_forces_and_votes(
 ) -> None:
     """What a sealed component and the car tell each other in a step, counted on the line itself."""
     sim = moving(sealed_car(sealed_corner(tmp_path), ("front_left",)))
-    link: Link = sim.method._lines[0].link
     sent: list[int] = []
     came: list[int] = []
     told: list[dict] = []
     heard: list[tuple[dict, dict]] = []
-    send, receive, tell, hear = link.send, link.receive, link.tell, link.hear
-    monkeypatch.setattr(link, "send", lambda numbers: (sent.append(numbers.size), send(numbers))[1])
-    monkeypatch.setattr(link, "receive", lambda into: (came.append(into.size), receive(into))[1])
-    monkeypatch.setattr(link, "tell", lambda m, a=None: (told.append(m), tell(m, a))[1])
+    send, receive, tell, hear = TcpLink.send, TcpLink.receive, TcpLink.tell, TcpLink.hear
+    # The one line of this process; the component has its end in another.
+    monkeypatch.setattr(TcpLink, "send", lambda line, x: (sent.append(x.size), send(line, x))[1])
+    monkeypatch.setattr(TcpLink, "receive", lambda line, x: (came.append(x.size), receive(line, x))[1])
+    monkeypatch.setattr(TcpLink, "tell", lambda line, m, a=None: (told.append(m), tell(line, m, a))[1])
 
-    def listen(timeout=None):
-        heard.append(hear(timeout))
+    def listen(line, timeout=None):
+        heard.append(hear(line, timeout))
         return heard[-1]
 
-    monkeypatch.setattr(link, "hear", listen)
+    monkeypatch.setattr(TcpLink, "hear", listen)
     sim.step(5)
     sim.method.close()
     bodies = 2  # its ports

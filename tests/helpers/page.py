@@ -40,7 +40,7 @@ class Visitor:
     def sees_all(self):
         """Whether the camera stands where it sees the whole model."""
         camera = self.client.camera
-        wanted = self.live._camera("best", camera.aspect)
+        wanted = self.live.camera_of("best", camera.aspect)
         return np.allclose(camera.position, wanted.position, rtol=1e-3, atol=1e-3)
 
     @property

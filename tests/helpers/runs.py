@@ -45,6 +45,11 @@ def end_of(record, rod, length):
     return x, record[f"{rod}.position.y"] + length * 2.0 * w * z
 
 
+def way_of(record, marker):
+    """Positions of a marker, samples × 3 [m]."""
+    return np.column_stack([record[f"{marker}.position.{axis}"] for axis in "xyz"])
+
+
 def apart(one, other, group="positions"):
     """The largest difference of two records."""
     return np.abs(one.array(group) - other.array(group)).max()
