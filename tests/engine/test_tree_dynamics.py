@@ -3,8 +3,6 @@
 import dataclasses
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj
 
+from helpers.processes import python
 from helpers.trees import (
     ADAMS,
     DOPRI,
@@ -807,13 +806,6 @@ def test_without_the_compiler_the_motion_is_the_same():
     here = Path(__file__).parent
     script = "import json, test_tree_dynamics as t; print(json.dumps([float(x) for x in t.short_motion()]))"
     paths = os.pathsep.join([str(here), str(here.parents[0]), *filter(None, [os.environ.get("PYTHONPATH")])])
-    result = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    printed = python("-c", script, environment={"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": paths})
     # The compiler fuses products with sums: a few ulp in each of 80 evaluations of numbers below 10.
-    np.testing.assert_allclose(json.loads(result.stdout), short_motion(), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(json.loads(printed), short_motion(), rtol=1e-12, atol=1e-12)

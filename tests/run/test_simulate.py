@@ -2,12 +2,11 @@
 
 import dataclasses
 import hashlib
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+from helpers.processes import python
 from linkwork import (
     Body,
     BodyFunction,
@@ -121,10 +120,7 @@ for integrator in ("rk4", "euler", "adaptive"):
 
 
 def test_the_same_run_gives_the_same_bits_in_every_process():
-    runs = [
-        subprocess.run([sys.executable, "-c", HASH], capture_output=True, text=True, check=True).stdout
-        for _ in range(2)
-    ]
+    runs = [python("-c", HASH) for _ in range(2)]
     assert runs[0] == runs[1]
     here = Simulation(scene("spherical_pendulum"), integrator="rk4").run(1.0)
     assert hashlib.sha256(here.array("coordinates").tobytes()).hexdigest() in runs[0]
