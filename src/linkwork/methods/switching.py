@@ -79,7 +79,8 @@ class RowMethod(Method):
             self.system, self._rows.names, start.attachment, start.tree_q
         )
 
-    _stats: Array
+    _stats: Any
+    """Counts and extremes of the run: an array, or a record with names."""
 
     @abstractmethod
     def _prepare(self, start: Start) -> None:
@@ -93,7 +94,7 @@ class RowMethod(Method):
         """Tables of rows and the constraints made of them: those that are solved first."""
         return [(self._rows, self._constraints)]
 
-    def _marks(self) -> list[tuple[int, RowTable]]:
+    def _marks(self) -> Sequence[tuple[int | str, RowTable]]:
         """Places in the statistics that hold the number of a row, and of which table."""
         return []
 

@@ -79,10 +79,19 @@ def _aim_law(tables, row, command, t, h):
 
 
 @kernel
+def end_rows(tables, constraints, after, t, h, energy):
+    """Work of the impulses of all active rows (supplied, dissipated [J]), and their states at the end of a step of h
+    from t; after: their rates then."""
+    rows = constraints.rows
+    for i in range(rows.shape[0]):
+        if rows[i].active != 0:
+            end_row(tables, constraints, rows[i], rows[i].p, after[i], t, h, energy)
+
+
+@kernel
 def end_row(tables, constraints, row, p, after, t, h, energy):
     """Work of an impulse, which acts on the mean of the velocities before and after (supplied, dissipated [J]), and
-    the
-    row's state at the end of the step."""
+    the row's state at the end of the step."""
     mean = 0.5 * (row.rate + after)
     if row.role == HOLD:
         return
