@@ -12,8 +12,8 @@ from ..compile.reach import enlarged, new_reach
 from ..engine.contact.detect import PATCHES, SIDE, WANTED_PAIRS, enlarge_detection, make_detection
 from ..engine.kernels.jit import COMPILED
 from ..engine.solvers.subspace import make_subspace
-from ..engine.steppers.contact import Contact
-from ..engine.steppers.impulse import FULL, NO_PAIRS, NO_POOL
+from ..engine.steppers.contact import NO_PAIRS, NO_POOL, Contact
+from ..engine.steppers.impulse import FULL
 from ..engine.steppers.touch_log import EVENT, REPORT
 from ..model import Model
 from ..model.rotation import Array

@@ -11,7 +11,7 @@ from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.kernels.record import new_record
-from ..engine.steppers.impulse import OPTIONS, STATS, Run, run_impulses
+from ..engine.steppers.impulse import OPTIONS, STATS, Plan, run_impulses
 from ..engine.steppers.samples import Samples
 from ..engine.steppers.state import new_state
 from ..model.rotation import Array
@@ -79,11 +79,17 @@ class ImpulseMethod(RowMethod):
         steps, out, done = np.array(targets, np.int64), self._room(len(targets)), 0
         rest = out
         while True:
-            run = Run(
-                self._tables, self._constraints, self._work, self.state, self._options, self._stats, self._mean,
-                self._ahead, self._delta, self._after,
-            )  # fmt: skip
-            more, status = run_impulses(run, self._contact, steps[done:], rest)
+            plan = Plan(self._options, self._stats, self._mean, self._ahead, self._delta, self._after)
+            more, status = run_impulses(
+                self._tables,
+                self._constraints,
+                self._work,
+                self._contact,
+                self.state,
+                plan,
+                steps[done:],
+                rest,
+            )
             done += more
             if not self._make_way(status):
                 return done, status, self._block(out)

@@ -10,7 +10,7 @@ hence stable at any stiffness. A continuous state x follows in the same way, Δx
 adds no energy.
 """
 
-from ..kernels.jit import kernel
+from ..kernels.jit import kernel, woven
 from ..tables import FRICTION, HOLD, LAW, LIMIT
 from .respond import command_of, flow, respond, take_samples, with_state
 
@@ -78,7 +78,7 @@ def _aim_law(tables, row, command, t, h):
         row.active = 1 if given != 0.0 or row.state >= 0 else 0
 
 
-@kernel
+@woven
 def end_rows(tables, constraints, after, t, h, energy):
     """Work of the impulses of all active rows (supplied, dissipated [J]), and their states at the end of a step of h
     from t; after: their rates then."""

@@ -1,11 +1,13 @@
 """Points of contact in a step: the velocities that they want at its end, bounces among them, and what came of it."""
 
+from ..contact.detect import PATCHES, SIDE
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import dot3, get3
 from ..kernels.spatial import dot6, get6, set6
 from ..solvers.reach import relative_twist
 from ..solvers.relax import wrench
 from .sleep import asleep
+from .state import DISSIPATED
 
 _ROUNDING = 1e-12
 
@@ -68,8 +70,10 @@ def mark_loaded(patch, points):
 
 
 @kernel
-def end_patches(reach, patches, points, count, energy, sleep):
+def end_patches(reach, found, energy, sleep):
     """Work of contacts, whose impulses act on the mean of the velocities before and after."""
+    side, count = found.counts[SIDE], found.counts[PATCHES]
+    patches, points = found.patches[side], found.points[side]
     for k in range(count):
         patch = patches[k]
         if asleep(reach, patch.island, sleep):
@@ -83,10 +87,12 @@ def end_patches(reach, patches, points, count, energy, sleep):
             point = points[i]
             p = point.p
             if p[0] > 0.0:
-                energy[1] -= p[0] * dot6(get6(point.Jn), mean)
+                energy[DISSIPATED] -= p[0] * dot6(get6(point.Jn), mean)
                 if patch.friction > 0.0:
-                    energy[1] -= p[1] * dot6(get6(point.Jt), mean) + p[2] * dot6(get6(point.Js), mean)
+                    energy[DISSIPATED] -= p[1] * dot6(get6(point.Jt), mean) + p[2] * dot6(
+                        get6(point.Js), mean
+                    )
                 if patch.rolling > 0.0 or patch.torsion > 0.0:
                     turn = (mean[0], mean[1], mean[2])
-                    energy[1] -= p[3] * dot3(get3(point.n), turn)
-                    energy[1] -= p[4] * dot3(get3(point.t), turn) + p[5] * dot3(get3(point.s), turn)
+                    energy[DISSIPATED] -= p[3] * dot3(get3(point.n), turn)
+                    energy[DISSIPATED] -= p[4] * dot3(get3(point.t), turn) + p[5] * dot3(get3(point.s), turn)

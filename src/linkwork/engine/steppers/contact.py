@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..contact.detect import OLD_PATCHES, PATCHES, SIDE
+from ..contact.detect import NO_ROOM, OLD_PATCHES, PATCHES, SIDE, detect
 from ..coordinates.factor import factor, solve_inward, solve_outward
 from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import place
+from ..elements.impulse import set_targets
+from ..kernels.clock import cycles
 from ..kernels.jit import kernel, woven
 from ..loads import apply_loads
 from ..solvers.islands import find_islands
@@ -36,6 +38,10 @@ from .eliminate import (
     unfold_rows,
 )
 from .sleep import asleep, wake
+from .state import DISSIPATED, OK, SUPPLIED
+
+NO_PAIRS, NO_POOL = 11, 12
+"""A step needs more room, for pairs of shapes or for what patches reach: enlarge, and come again."""
 
 _GUESSES = 4  # of which rows with bounds are within them
 _SOFTER = 8  # times that bounces which would gain energy are made weaker, the last time to nothing
@@ -58,23 +64,17 @@ class Contact(NamedTuple):
 
 
 @woven
-def evaluate_with_contact(tables, constraints, work, q, v, t, h, ahead):
-    """(q, v, t) => placed tables with loads, rows in joint space, their gaps and rates; mean rates of free rotation
-    less those at the end of the step in `ahead`. Returns the power of loads (supplied, dissipated [W])."""
-    look(tables, constraints, work, q, v, t)  # (q, v, t) => R r S V I p, J, phi, rate
-    turn_freely(tables.dofs, h, ahead)  # V => p, ahead
-    return work.report[LOADS_SUPPLIED], work.report[LOADS_DISSIPATED]
-
-
-@woven
-def solve_contact(run, contact, t, h, deadline):
-    """Impulses of rows and contacts => rates at the end of the step, pseudo rates, rates of rows.
-
-    Returns False, with nothing changed, if there is no room for what patches reach.
-    """
-    tables, constraints, work, options = run.tables, run.constraints, run.work, run.options
-    found, reach = contact.found, contact.reach
-    rows, v = constraints.rows, run.state.v
+def solve_contact(tables, constraints, work, contact, state, plan, t, h):
+    """Impulses of rows and contacts in a step of h from time t => rates at its end, pseudo rates (plan.delta), rates of
+    rows (plan.after). Returns OK, or NO_PAIRS or NO_POOL with nothing changed."""
+    found, reach, options, stats = contact.found, contact.reach, plan.options, plan.stats
+    rows, v = constraints.rows, state.v
+    deadline = cycles() + options.budget
+    look(tables, constraints, work, state.q, v, t)  # (q, v, t) => R r S V I p, J, phi, rate
+    turn_freely(tables.dofs, h, plan.ahead)  # V => p, ahead
+    if detect(tables, contact.colliders, found, h, options.near) == NO_ROOM:
+        return NO_PAIRS
+    set_targets(tables, constraints, t, h, options.erp)
     side, count = found.counts[SIDE], found.counts[PATCHES]
     patches, points = found.patches[side], found.points[side]
 
@@ -83,17 +83,17 @@ def solve_contact(run, contact, t, h, deadline):
     sweeps, cut, residual, islands = 0, 0, 0.0, 0
     for attempt in range(_GUESSES):
         if attempt > 0:  # the last one has left composite inertias behind
-            place(tables.dofs, tables.islands, run.state.q, v)
+            place(tables.dofs, tables.islands, state.q, v)
             if tables.loads.shape[0] > 0:
-                apply_loads(tables, run.state.q, v, t)
-            turn_freely(tables.dofs, h, run.ahead)
+                apply_loads(tables, state.q, v, t)
+            turn_freely(tables.dofs, h, plan.ahead)
         eliminated = _move_freely(tables, constraints, work, reach, v, h, options)
         islands = find_islands(work, reach, patches, count, rows)
         if options.sleep > 0.0:
             wake(reach, islands, options.sleep)
         if not _reach_all(tables, work, reach, rows, patches, points, count, h, options):
             found.counts[SIDE], found.counts[PATCHES] = 1 - side, found.counts[OLD_PATCHES]
-            return False
+            return NO_POOL
         sweeps, cut, residual = 0, 0, 0.0
         for i in range(islands):
             took, short, change = _solve_island(
@@ -110,33 +110,37 @@ def solve_contact(run, contact, t, h, deadline):
         solve_outward(tables.dofs, work.H, work.dof[DELTA])
         if not guessed_wrong(constraints, work, reach, attempt == _GUESSES - 2):
             break
-    rates_after(work, reach, rows, run.after)
-    run.stats.last_sweeps += sweeps
-    run.stats.last_cut += cut
-    run.stats.contacts = count
+    rates_after(work, reach, rows, plan.after)
+    stats.last_sweeps += sweeps
+    stats.last_cut += cut
+    stats.contacts = count
     if cut != 0:
-        run.stats.residual = max(run.stats.residual, residual)
-    _shove(run, contact, patches, points, count, islands, h, deadline)
+        stats.residual = max(stats.residual, residual)
+    _shove(work, contact, rows, plan, islands, h, deadline)
+    solve_outward(tables.dofs, work.H, reach.pseudo)
     for d in range(reach.u.shape[0]):
         i = work.link[RATE, d]
         v[i] = work.dof[DELTA, d]
-        run.delta[i] = reach.pseudo[d]
-    return True
+        plan.delta[i] = reach.pseudo[d]
+    state.work[SUPPLIED] += h * work.report[LOADS_SUPPLIED]
+    state.work[DISSIPATED] += h * work.report[LOADS_DISSIPATED]
+    return OK
 
 
 @woven
-def _shove(run, contact, patches, points, count, islands, h, deadline):
-    """Pseudo velocities where something has to be moved, and where patches stick."""
-    reach, rows, options = contact.reach, run.constraints.rows, run.options
-    deepest = aim_places(reach, contact.found, patches, points, count, h, options)
-    run.stats.last_depth = deepest
-    run.stats.deepest = max(run.stats.deepest, deepest)
+def _shove(work, contact, rows, plan, islands, h, deadline):
+    """Pseudo velocities where something has to be moved, and anchors where patches stick."""
+    found, reach, options, stats = contact.found, contact.reach, plan.options, plan.stats
+    side, count = found.counts[SIDE], found.counts[PATCHES]
+    patches, points = found.patches[side], found.points[side]
+    deepest = aim_places(reach, found, patches, points, count, h, options)
+    stats.last_depth = deepest
+    stats.deepest = max(stats.deepest, deepest)
     enough = _FINE_SHOVE * options.slop / h
     for i in range(islands):
         if not asleep(reach, i, options.sleep) and to_shove(reach, rows, patches, points, i):
-            shove_island(run.work, reach, rows, patches, points, i, enough, deadline)
-    anchor_patches(contact.found, reach, patches, points, count, h, options)
-    solve_outward(run.tables.dofs, run.work.H, reach.pseudo)
+            shove_island(work, reach, rows, patches, points, i, enough, deadline)
+    anchor_patches(found, reach, patches, points, count, h, options)
 
 
 @woven

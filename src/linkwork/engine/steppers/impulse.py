@@ -4,35 +4,32 @@ The mechanism moves freely for a step; then impulses keep joint equations, limit
 velocities of its end, and pseudo impulses, which never enter the motion, take back what gaps there are (split impulses;
 Strashnov and Mikhaylyuk, "Simulation of restrictions for the relative motion of articulated rigid bodies").
 
-A model in which nothing can touch has None for `contact`: its branches are then left out of the compiled code, and the
-step is as small as one written for it.
+A step reads: evaluate rows and free motion, detect, set targets, solve (`sweeps.solve_rows`, or `contact.solve_contact`
+where things may touch), account, move. A model in which nothing can touch has None for `contact`: the branches for it
+are then left out of the compiled code, and the step is as small as one written for it alone.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..contact.detect import NO_ROOM, PATCHES, SIDE, detect
 from ..coordinates.tree import retract
-from ..elements.impulse import end_rows, set_targets
+from ..elements.impulse import end_rows
 from ..elements.respond import up_to_sample
-from ..kernels.clock import cycles
-from ..kernels.jit import inlined, kernel, woven
-from ..tables import Constraints, Tables
+from ..kernels.jit import kernel, woven
 from .bounce import end_patches
-from .contact import evaluate_with_contact, solve_contact
+from .contact import solve_contact
 from .eliminate import close_loops
 from .samples import largest_gap, write_sample
 from .sleep import doze
-from .state import DISSIPATED, OK, SUPPLIED, State, count_step, finite
-from .sweeps import evaluate_rows, solve_rows
+from .state import OK, count_step, finite
+from .sweeps import solve_rows
 from .touch_log import note_events, sample_contact
 
-NO_PAIRS, NO_POOL, FULL = 11, 12, 13
-"""A step needs more room, for pairs of shapes or for what patches reach: enlarge, and come again; or the list of
-events is nearly full: read it, and come again."""
+FULL = 13
+"""The list of events is nearly full: read it, and come again."""
 
 OPTIONS = np.dtype(
     [
@@ -74,16 +71,13 @@ STATS = np.dtype(
 )
 
 
-class Run(NamedTuple):
-    """A mechanism on its way: everything that steps read and write, beside contact."""
+class Plan(NamedTuple):
+    """How steps are made, how they went, and vectors that they leave."""
 
-    tables: Tables
-    constraints: Constraints
-    work: Any
-    """Of the solver: `sweeps.Matrix` or, with contact, `layout.Work`."""
-    state: State
     options: np.record
+    """A record of `OPTIONS`."""
     stats: np.record
+    """A record of `STATS`."""
     mean: np.ndarray
     """Mean accelerations over the last step before a sample."""
     ahead: np.ndarray
@@ -95,57 +89,31 @@ class Run(NamedTuple):
 
 
 @woven
-def step(run, contact, t, h):
-    """One step of h from time t; returns OK, or NO_PAIRS or NO_POOL with nothing changed."""
-    tables, constraints, state, options = run.tables, run.constraints, run.state, run.options
-    q, v, energy = state.q, state.v, state.work
-    deadline = cycles() + options.budget
-    if contact is None:
-        supplied, dissipated = evaluate_rows(tables, constraints, run.work, q, v, t, h, run.ahead)
-        set_targets(tables, constraints, t, h, options.erp)
-        solve_rows(tables, constraints, run.work, v, run.delta, run.after, h, options, run.stats, deadline)
-    else:
-        supplied, dissipated = evaluate_with_contact(tables, constraints, run.work, q, v, t, h, run.ahead)
-        if detect(tables, contact.colliders, contact.found, h, options.near) == NO_ROOM:
-            return NO_PAIRS
-        set_targets(tables, constraints, t, h, options.erp)
-        if not solve_contact(run, contact, t, h, deadline):
-            return NO_POOL
-    energy[SUPPLIED] += h * supplied
-    energy[DISSIPATED] += h * dissipated
-    end_rows(tables, constraints, run.after, t, h, energy)
+def account(tables, constraints, contact, state, plan, t, h):
+    """Work of the impulses of a step of h from time t, states of elements at its end, and the largest gap."""
+    end_rows(tables, constraints, plan.after, t, h, state.work)
     if contact is not None:
-        found, side = contact.found, contact.found.counts[SIDE]
-        end_patches(
-            contact.reach,
-            found.patches[side],
-            found.points[side],
-            found.counts[PATCHES],
-            energy,
-            options.sleep,
-        )
-    run.stats.last_gap, run.stats.last_row = largest_gap(constraints.rows)
-    move(tables.dofs, q, v, run.ahead, run.delta, h)
-    if contact is not None:
-        close_loops(tables, constraints, run.work, contact.reach, q, v, run.delta)
-        if options.sleep > 0.0:
-            doze(run.work, contact.reach, v, h)
-    return OK
+        end_patches(contact.reach, contact.found, state.work, plan.options.sleep)
+    plan.stats.last_gap, plan.stats.last_row = largest_gap(constraints.rows)
 
 
-@inlined
-def move(dofs, q, v, ahead, delta, h):
-    """Coordinates move with the rates of the end of a step, what free rotation adds, and the pseudo rates in delta."""
+@woven
+def move(tables, constraints, work, contact, state, plan, h):
+    """Coordinates move with the rates of the end of a step, what free rotation adds, and pseudo rates."""
+    q, v, ahead, delta = state.q, state.v, plan.ahead, plan.delta
     for i in range(v.shape[0]):
         delta[i] = h * (v[i] + ahead[i] + delta[i])
-    retract(dofs, q, delta, q)
+    retract(tables.dofs, q, delta, q)
+    if contact is not None:
+        close_loops(tables, constraints, work, contact.reach, q, v, delta)
+        if plan.options.sleep > 0.0:
+            doze(work, contact.reach, v, h)
 
 
 @kernel
-def run_impulses(run, contact, targets, out):
+def run_impulses(tables, constraints, work, contact, state, plan, targets, out):
     """Steps of equal size with a sample at each step count in `targets`; returns (samples, status)."""
-    constraints, state, stats, h = run.constraints, run.state, run.stats, run.options.step
-    clock = state.clock
+    stats, h, clock = plan.stats, plan.options.step, state.clock
     for k in range(targets.shape[0]):
         while clock.steps < targets[k]:
             last = clock.steps + 1 == targets[k]
@@ -153,17 +121,24 @@ def run_impulses(run, contact, targets, out):
             if stats.left > 0.0:  # the rest of a step that was interrupted for want of room
                 left, stats.left = stats.left, 0.0
             else:
-                _begin_step(run, last)
+                _begin_step(plan, state.v, last)
             t = clock.origin + clock.steps * h + (h - left)
             while left > 0.0:  # in one go, unless an element is sampled within the step
                 span = up_to_sample(constraints, t, left)
-                status = step(run, contact, t, span)
-                if status != OK:
-                    stats.left = left
-                    return k, status
+                # The branch stands here, not in a function of its own: one that is woven in is taken in whole, and
+                # only then are branches left out, so that models without contact would take a third longer to compile.
+                if contact is None:
+                    solve_rows(tables, constraints, work, state, plan, t, span)
+                else:
+                    status = solve_contact(tables, constraints, work, contact, state, plan, t, span)
+                    if status != OK:
+                        stats.left = left
+                        return k, status
+                account(tables, constraints, contact, state, plan, t, span)
+                move(tables, constraints, work, contact, state, plan, span)
                 t, left = t + span, left - span
             count_step(clock, h)
-            _end_step(run, last)
+            _end_step(plan, state.v, last)
             if contact is not None:
                 note_events(contact.found, contact.events, stats, clock.now)
             status = finite(state.v, clock, h)
@@ -174,7 +149,7 @@ def run_impulses(run, contact, targets, out):
         for i in range(constraints.rows.shape[0]):
             constraints.rows[i].force = constraints.rows[i].p / h if clock.taken > 0 else np.nan
         write_sample(
-            run.tables, constraints, constraints, state.q, state.v, run.mean, state.work, clock.now,
+            tables, constraints, constraints, state.q, state.v, plan.mean, state.work, clock.now,
             stats.last_sweeps, out, k,
         )  # fmt: skip
         out.solver[k, 2] = stats.last_gap
@@ -183,24 +158,24 @@ def run_impulses(run, contact, targets, out):
     return targets.shape[0], OK
 
 
-@inlined
-def _begin_step(run, last):
+@woven
+def _begin_step(plan, v, last):
     """Counts of a step begin; if it is the last before a sample, its rates are kept for the mean accelerations."""
-    run.stats.last_sweeps, run.stats.last_cut = 0, 0
+    plan.stats.last_sweeps, plan.stats.last_cut = 0, 0
     if last:
-        for i in range(run.mean.shape[0]):
-            run.mean[i] = run.state.v[i]
+        for i in range(v.shape[0]):
+            plan.mean[i] = v[i]
 
 
-@inlined
-def _end_step(run, last):
+@woven
+def _end_step(plan, v, last):
     """Statistics of a step that has been taken; if it is the last before a sample, mean accelerations over it."""
-    stats, v, h = run.stats, run.state.v, run.options.step
+    stats, h = plan.stats, plan.options.step
     stats.sweeps += stats.last_sweeps
     stats.most_sweeps = max(stats.most_sweeps, stats.last_sweeps)
     stats.cut += 1 if stats.last_cut != 0 else 0
     if stats.last_gap > stats.gap:
         stats.gap, stats.gap_row = stats.last_gap, stats.last_row
     if last:
-        for i in range(run.mean.shape[0]):
-            run.mean[i] = (v[i] - run.mean[i]) / h
+        for i in range(v.shape[0]):
+            plan.mean[i] = (v[i] - plan.mean[i]) / h

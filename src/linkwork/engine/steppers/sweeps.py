@@ -19,6 +19,8 @@ import numpy as np
 from ..coordinates.factor import factor, project_row, solve_inward, solve_outward
 from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import place
+from ..elements.impulse import set_targets
+from ..kernels.clock import cycles
 from ..kernels.jit import kernel, woven
 from ..kernels.rows import measure
 from ..loads import apply_loads
@@ -34,6 +36,7 @@ from ..solvers.impulses import (
     warm,
 )
 from ..tables import FRICTION
+from .state import DISSIPATED, SUPPLIED
 
 # A row whose Jacobian in joint space is this small against that of twists moves nothing: it is degenerate.
 DEGENERATE = 1e-12
@@ -81,35 +84,25 @@ def new_matrix(dofs: int, depth: int, rows: int) -> Matrix:
 
 
 @woven
-def evaluate_rows(tables, constraints, work, q, v, t, h, ahead):
-    """(q, v, t) => placed tables with loads, rows in joint space, their gaps and rates; mean rates of free rotation
-    less those at the end of the step in `ahead`. Returns the power of loads (supplied, dissipated [W])."""
-    dofs, rows, Y = tables.dofs, constraints.rows, work.Y
-    place(dofs, tables.islands, q, v)  # (q, v) => R r S V A0 I p
-    supplied, dissipated = 0.0, 0.0
-    if tables.loads.shape[0] > 0:
-        supplied, dissipated = apply_loads(tables, q, v, t)  # loads => p, tau
-    turn_freely(dofs, h, ahead)  # V => p, ahead
-    measure(tables, constraints, q)  # frames => phi, J
-    for i in range(rows.shape[0]):
-        magnitude = project_row(dofs, constraints, rows[i], Y[i])
-        before, largest = 0.0, 0.0
-        for k in range(dofs.shape[0] - 1):
-            before += Y[i, k] * v[dofs[k + 1].v]
-            largest = max(largest, abs(Y[i, k]))
-        rows[i].rate = before
-        work.dropped[i] = 1 if largest <= DEGENERATE * magnitude else 0
-    return supplied, dissipated
-
-
-@woven
-def solve_rows(tables, constraints, work, v, shift, after, h, options, stats, deadline):
-    """Impulses of all rows => rates v at the end of the step, pseudo rates `shift`, rates of rows `after`.
+def solve_rows(tables, constraints, work, state, plan, t, h):
+    """Impulses of all rows in a step of h from time t => rates at its end, pseudo rates (plan.delta), rates of rows
+    (plan.after).
 
     The comments number the steps of SIMGC.
     """
-    dofs, rows, H = tables.dofs, constraints.rows, work.H
+    dofs, rows, H, v = tables.dofs, constraints.rows, work.H, state.v
+    options, stats, shift = plan.options, plan.stats, plan.delta
     n = dofs.shape[0] - 1
+    deadline = cycles() + options.budget
+    place(dofs, tables.islands, state.q, v)  # (q, v) => R r S V A0 I p
+    if tables.loads.shape[0] > 0:
+        supplied, dissipated = apply_loads(tables, state.q, v, t)  # loads => p, tau
+        state.work[SUPPLIED] += h * supplied
+        state.work[DISSIPATED] += h * dissipated
+    turn_freely(dofs, h, plan.ahead)  # V => p, ahead
+    measure(tables, constraints, state.q)  # frames => phi, J
+    _project(dofs, constraints, work, v)  # J => Y, rate
+    set_targets(tables, constraints, t, h, options.erp)
     factor(dofs, H, work.D, work.rhs)  # (I, p, tau) => L D, rhs
 
     # Steps 1 to 3: free motion.
@@ -142,8 +135,22 @@ def solve_rows(tables, constraints, work, v, shift, after, h, options, stats, de
         store_rows(rows, work.X, count, work.live)
         _respond(dofs, work, count, v, shift)
         for k in range(count):
-            after[work.live[k]] = work.velocity[k]
+            plan.after[work.live[k]] = work.velocity[k]
         _stick(constraints, work, count, v, dofs, options.epsilon)
+
+
+@kernel
+def _project(dofs, constraints, work, v):
+    """Rows in joint space and their rates; which of them are degenerate."""
+    rows, Y = constraints.rows, work.Y
+    for i in range(rows.shape[0]):
+        magnitude = project_row(dofs, constraints, rows[i], Y[i])
+        before, largest = 0.0, 0.0
+        for k in range(dofs.shape[0] - 1):
+            before += Y[i, k] * v[dofs[k + 1].v]
+            largest = max(largest, abs(Y[i, k]))
+        rows[i].rate = before
+        work.dropped[i] = 1 if largest <= DEGENERATE * magnitude else 0
 
 
 @kernel
