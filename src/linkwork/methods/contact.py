@@ -96,7 +96,7 @@ class ContactMethod(ImpulseMethod):
         self._report = REPORT + 3 * len(self.colliders.owners)
         events = np.zeros(_EVENTS, EVENT)
         self._contact = Contact(
-            self.colliders.colliders, None, None, make_subspace(start.system.nv),
+            self.colliders.colliders, None, None, None, make_subspace(start.system.nv),
             events if COMPILED else events.view(np.recarray),
         )  # fmt: skip
         self._slop, self._sleep, direct = slop, sleep, solver == "direct"
@@ -110,9 +110,9 @@ class ContactMethod(ImpulseMethod):
         self._start, self.system = start, start.system
         self._redundant = start.dependence.names
         self._rows = ordered_rows(self.system, set(self._redundant))
-        self._work = new_work(self._tables, self._rows.constraints)
+        work = new_work(self._tables, self._rows.constraints)
         reach = new_reach(self._tables, self._rows.constraints, len(self.colliders.colliders.shapes))
-        self._contact = self._contact._replace(reach=reach)
+        self._contact = self._contact._replace(work=work, reach=reach)
 
     def reset(self) -> None:
         super().reset()

@@ -37,10 +37,10 @@ class Limits(NamedTuple):
 class ImpulseMethod(RowMethod):
     """Semi-implicit Euler: every force of a row, or of a contact, is an impulse within its bounds."""
 
-    _work: Any
-    """Scratch of the solver."""
+    _matrix: Any = None
+    """What the solver works on if nothing can touch."""
     _contact: Any = None
-    """What contact needs, if anything can touch."""
+    """And if things may touch."""
     _observer: type[RowObserver] = RowObserver
 
     def _launch(self, compiled: Compiled, start: Start, dt: float, limits: Limits, **more: Any) -> None:
@@ -83,7 +83,7 @@ class ImpulseMethod(RowMethod):
             more, status = run_impulses(
                 self._tables,
                 self._constraints,
-                self._work,
+                self._matrix,
                 self._contact,
                 self.state,
                 plan,

@@ -57,8 +57,8 @@ class SweptMethod(ImpulseMethod):
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
         self._rows, self._degenerate = without_degenerate(self.system)
-        self._work = new_matrix(self.system.nv, self.system.depth, len(self._rows.names))
+        self._matrix = new_matrix(self.system.nv, self.system.depth, len(self._rows.names))
 
     def outcome(self) -> dict[str, Any]:
-        now = [name for name, flag in zip(self._rows.names, self._work.dropped, strict=True) if flag]
+        now = [name for name, flag in zip(self._rows.names, self._matrix.dropped, strict=True) if flag]
         return {**super().outcome(), "degenerate_rows": [*self._degenerate, *now]}

@@ -90,7 +90,7 @@ def _respond_patch(work, reach, patch, D):
                 return False
             if reach.clusters[c].held == 0:
                 for e in range(y, end):
-                    if reach.dofs[yi[e].cluster] == c:
+                    if reach.dofs[yi[e]].cluster == c:
                         stop = _add_response(work, reach, patch, yi[e], y, end, stop, D)
             else:
                 for k in range(reach.clusters[c].begin, reach.clusters[c].end):

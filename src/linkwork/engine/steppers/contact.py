@@ -53,6 +53,8 @@ class Contact(NamedTuple):
 
     colliders: Any
     """Shapes and materials."""
+    work: Any
+    """Rows in joint space and what eliminates them: `layout.Work`."""
     found: Any
     """Patches and points of this step and the last."""
     reach: Any
@@ -64,11 +66,11 @@ class Contact(NamedTuple):
 
 
 @woven
-def solve_contact(tables, constraints, work, contact, state, plan, t, h):
+def solve_contact(tables, constraints, contact, state, plan, t, h):
     """Impulses of rows and contacts in a step of h from time t => rates at its end, pseudo rates (plan.delta), rates of
     rows (plan.after). Returns OK, or NO_PAIRS or NO_POOL with nothing changed."""
     found, reach, options, stats = contact.found, contact.reach, plan.options, plan.stats
-    rows, v = constraints.rows, state.v
+    rows, v, work = constraints.rows, state.v, contact.work
     deadline = cycles() + options.budget
     look(tables, constraints, work, state.q, v, t)  # (q, v, t) => R r S V I p, J, phi, rate
     turn_freely(tables.dofs, h, plan.ahead)  # V => p, ahead

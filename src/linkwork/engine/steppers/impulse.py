@@ -5,8 +5,8 @@ velocities of its end, and pseudo impulses, which never enter the motion, take b
 Strashnov and Mikhaylyuk, "Simulation of restrictions for the relative motion of articulated rigid bodies").
 
 A step reads: evaluate rows and free motion, detect, set targets, solve (`sweeps.solve_rows`, or `contact.solve_contact`
-where things may touch), account, move. A model in which nothing can touch has None for `contact`: the branches for it
-are then left out of the compiled code, and the step is as small as one written for it alone.
+where things may touch), account, move. What a model does not need is None, and branches on that are left out of its
+compiled code: without contact the step is as small as one written for it alone.
 """
 
 from __future__ import annotations
@@ -98,21 +98,24 @@ def account(tables, constraints, contact, state, plan, t, h):
 
 
 @woven
-def move(tables, constraints, work, contact, state, plan, h):
+def move(tables, constraints, contact, state, plan, h):
     """Coordinates move with the rates of the end of a step, what free rotation adds, and pseudo rates."""
     q, v, ahead, delta = state.q, state.v, plan.ahead, plan.delta
     for i in range(v.shape[0]):
         delta[i] = h * (v[i] + ahead[i] + delta[i])
     retract(tables.dofs, q, delta, q)
     if contact is not None:
-        close_loops(tables, constraints, work, contact.reach, q, v, delta)
+        close_loops(tables, constraints, contact.work, contact.reach, q, v, delta)
         if plan.options.sleep > 0.0:
-            doze(work, contact.reach, v, h)
+            doze(contact.work, contact.reach, v, h)
 
 
 @kernel
-def run_impulses(tables, constraints, work, contact, state, plan, targets, out):
-    """Steps of equal size with a sample at each step count in `targets`; returns (samples, status)."""
+def run_impulses(tables, constraints, matrix, contact, state, plan, targets, out):
+    """Steps of equal size with a sample at each step count in `targets`; returns (samples, status).
+
+    matrix, contact: what the solver works on; one of them is None.
+    """
     stats, h, clock = plan.stats, plan.options.step, state.clock
     for k in range(targets.shape[0]):
         while clock.steps < targets[k]:
@@ -125,17 +128,17 @@ def run_impulses(tables, constraints, work, contact, state, plan, targets, out):
             t = clock.origin + clock.steps * h + (h - left)
             while left > 0.0:  # in one go, unless an element is sampled within the step
                 span = up_to_sample(constraints, t, left)
-                # The branch stands here, not in a function of its own: one that is woven in is taken in whole, and
-                # only then are branches left out, so that models without contact would take a third longer to compile.
-                if contact is None:
-                    solve_rows(tables, constraints, work, state, plan, t, span)
-                else:
-                    status = solve_contact(tables, constraints, work, contact, state, plan, t, span)
+                # These branches stand here, not in a woven function: such a one is taken in whole before branches are
+                # left out, and models without contact would take a third longer to compile.
+                if matrix is not None:
+                    solve_rows(tables, constraints, matrix, state, plan, t, span)
+                if contact is not None:
+                    status = solve_contact(tables, constraints, contact, state, plan, t, span)
                     if status != OK:
                         stats.left = left
                         return k, status
                 account(tables, constraints, contact, state, plan, t, span)
-                move(tables, constraints, work, contact, state, plan, span)
+                move(tables, constraints, contact, state, plan, span)
                 t, left = t + span, left - span
             count_step(clock, h)
             _end_step(plan, state.v, last)
