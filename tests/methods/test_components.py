@@ -42,7 +42,7 @@ from linkwork.compile.compiler import compile_model
 from linkwork.compile.subsystems import Subsystem, monolith
 from linkwork.engine.elements.stiffness import soft_rows
 from linkwork.engine.solvers.hierarchy import NODE_COLUMN, NODE_D
-from linkwork.engine.steppers.impulses import DEGENERATE
+from linkwork.engine.steppers.sweeps import DEGENERATE
 from linkwork.mechanism.closure import Closure, yielding
 from linkwork.mechanism.kinematics import Kinematics
 from linkwork.methods.direct import DirectMethod

@@ -43,7 +43,7 @@ class ExplicitMethod(SampledMethod):
     _redundant: tuple[str, ...]
     """Rows that follow from others wherever the mechanism goes."""
 
-    def _marks(self) -> list[tuple[Any, RowTable]]:
+    def _marks(self) -> list[tuple[int | str, RowTable]]:
         assert self.system.rows is not None
         return [("ratio_row", self._rows), ("gap_row", self.system.rows)]
 

@@ -80,7 +80,7 @@ class RowMethod(Method):
         )
 
     _stats: Any
-    """Statistics of the run: a record, or an array."""
+    """Counts and extremes of the run: an array, or a record with names."""
 
     @abstractmethod
     def _prepare(self, start: Start) -> None:
@@ -94,7 +94,7 @@ class RowMethod(Method):
         """Tables of rows and the constraints made of them: those that are solved first."""
         return [(self._rows, self._constraints)]
 
-    def _marks(self) -> list[tuple[Any, RowTable]]:
+    def _marks(self) -> Sequence[tuple[int | str, RowTable]]:
         """Places in the statistics that hold the number of a row, and of which table."""
         return []
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..engine.contact.detect import PATCHES, POINTS, SIDE
+from ..engine.contact.detect import PATCHES, POINTS, SIDE, Detection
 from ..model.rotation import Array
-
-if TYPE_CHECKING:
-    from .contact import ContactMethod
 
 
 class TouchArrays(NamedTuple):
@@ -27,9 +24,9 @@ class TouchArrays(NamedTuple):
     """n: whether friction is at its bound"""
 
 
-def touch_arrays(method: ContactMethod) -> TouchArrays:
-    """What `touches` tells of places and forces, some thirty times as fast. Not while a step is taken."""
-    found = method._found
+def touch_arrays(found: Detection, dt: float) -> TouchArrays:
+    """What `touches` tells of places and forces in a step of dt [s], some thirty times as fast. Not while a step is
+    taken."""
     side = int(found.counts[SIDE])
     patches = np.asarray(found.patches)[side, : found.counts[PATCHES]]
     known = np.asarray(found.points)[side, : found.counts[POINTS]]
@@ -38,5 +35,5 @@ def touch_arrays(method: ContactMethod) -> TouchArrays:
     # Column by column: a point has many more, which need not be copied.
     p, n, t, s = (known[name][pushing] for name in ("p", "n", "t", "s"))
     way = ways[pushing, None]
-    forces = way * (p[:, :1] * n + p[:, 1:2] * t + p[:, 2:3] * s) / method._dt
+    forces = way * (p[:, :1] * n + p[:, 1:2] * t + p[:, 2:3] * s) / dt
     return TouchArrays(known["x"][pushing], way * n, forces, known["slides"][pushing] != 0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from linkwork import Body, Box, Free, Material, Model, Plane, Scenery, Simulation, Sphere
+from linkwork import PID, Body, Box, Free, Material, Model, Plane, Scenery, Simulation, Slider, Sphere
 from linkwork.model.errors import UnsupportedError
 
 G = 9.81
@@ -88,3 +88,24 @@ def test_sleep_needs_something_that_touches():
     model.add(Free("way", "ground", "a"))
     with pytest.raises(UnsupportedError, match="nothing in this model may touch"):
         Simulation(model, method="simgc", sleep=1.0)
+
+
+def test_a_step_that_needs_more_room_halfway_is_not_begun_anew():
+    """A controller sampled between steps cuts them in two. The faster the row of balls falls, the farther ahead it
+    looks for contact: in the second half of a step there are more pairs than there is room for at first. All balls
+    fall freely, so their speed is g t, to rounding."""
+    h, g = 0.01, 250.0
+    model = Model("row", gravity=(0.0, 0.0, -g))
+    model.add(Material("smooth"))
+    for k in range(20):
+        at = (0.03 * k, 0.0, 0.0)
+        model.add(Body(f"ball{k}", at=at, mass=1.0, shapes=(Sphere(0.01),), material="smooth"))
+        model.add(Free(f"ball{k}_way", "ground", f"ball{k}", at=at))
+    model.add(Body("slider", at=(0.0, 1.0, 0.0), mass=1.0, inertia=(1.0, 1.0, 1.0)))
+    model.add(Slider("rail", "ground", "slider", at=(0.0, 1.0, 0.0), axis=(1.0, 0.0, 0.0)))
+    model.add(PID("pid", "rail", sample_time=0.9 * h, proportional=1.0))
+    sim = Simulation(model, dt=h)
+    sim.step(9)
+    assert not sim.touches()
+    for k in range(20):
+        assert sim[f"ball{k}_way.z_rate"] == pytest.approx(-g * 9 * h, rel=1e-12)

@@ -10,7 +10,7 @@ hence stable at any stiffness. A continuous state x follows in the same way, Δx
 adds no energy.
 """
 
-from ..kernels.jit import kernel
+from ..kernels.jit import kernel, woven
 from ..tables import FRICTION, HOLD, LAW, LIMIT
 from .respond import command_of, flow, respond, take_samples, with_state
 
@@ -78,11 +78,20 @@ def _aim_law(tables, row, command, t, h):
         row.active = 1 if given != 0.0 or row.state >= 0 else 0
 
 
+@woven
+def end_rows(tables, constraints, after, t, h, energy):
+    """Work of the impulses of all active rows (supplied, dissipated [J]), and their states at the end of a step of h
+    from t; after: their rates then."""
+    rows = constraints.rows
+    for i in range(rows.shape[0]):
+        if rows[i].active != 0:
+            end_row(tables, constraints, rows[i], rows[i].p, after[i], t, h, energy)
+
+
 @kernel
 def end_row(tables, constraints, row, p, after, t, h, energy):
     """Work of an impulse, which acts on the mean of the velocities before and after (supplied, dissipated [J]), and
-    the
-    row's state at the end of the step."""
+    the row's state at the end of the step."""
     mean = 0.5 * (row.rate + after)
     if row.role == HOLD:
         return

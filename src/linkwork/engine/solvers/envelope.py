@@ -107,6 +107,31 @@ def solve_envelope(work, x):
                 row[x, j] -= L[base + j] * row[x, k]
 
 
+@kernel
+def solve_columns(work, x):
+    """x ← (L D Lᵀ)⁻¹ x for all columns of x, which has one row for each row; zero where a row is off or dependent."""
+    L, row, flag = work.L, work.row, work.flag
+    count, width = x.shape
+    for k in range(count):
+        base = flag[START, k]
+        if row[PIVOT, k] != 0.0:
+            for j in range(flag[FIRST, k], k):
+                for c in range(width):
+                    x[k, c] -= L[base + j] * x[j, c]
+        else:
+            for c in range(width):
+                x[k, c] = 0.0
+    for k in range(count):
+        for c in range(width):
+            x[k, c] *= row[PIVOT, k]
+    for k in range(count - 1, -1, -1):
+        base = flag[START, k]
+        if row[PIVOT, k] != 0.0:
+            for j in range(flag[FIRST, k], k):
+                for c in range(width):
+                    x[j, c] -= L[base + j] * x[k, c]
+
+
 @inlined
 def solve_three(work):
     """Solve for row[P], row[PLACE] and row[TURN] at once: most of the time goes into fetching L."""

@@ -1,68 +1,69 @@
-"""Contact forces of an island: sweeps until nothing changes, with help where they are slow."""
+"""Which mechanisms touch each other: islands, each of which can be solved by itself, or sleep."""
 
-import numpy as np
-
-from ..kernels.clock import cycles
-from ..kernels.jit import kernel
-from .subspace import solve_subspace
-from .touch import CUT_SHORT, accelerate, keep_island, relax_patch, relax_row
-
-# Degenerate islands, where loads may be shared in many ways, settle to within the tolerance slowly or never.
-_LATE, LATER = 8, 1e3
-_PATIENCE = 2  # sweeps before help is sought
-_DAMPING = 1e-4  # share of the diagonal
-_FEW, _MANY = 4, 60  # rounds through the points of a patch, each time it is its turn
-_SOLUTIONS = 10  # of the whole island at once, before the search goes on by sweeps alone
+from ..kernels.jit import inlined, kernel
+from .reach import iterated
 
 
 @kernel
-def settle_island(
-    work, reach, space, rows, patches, points, island, tolerance, epsilon, limit, together, deadline
-):
-    """Sweeps over the rows and patches of an island until nothing changes any more; (sweeps, cut short, last change).
-
-    tolerance: of velocities [m/s]; epsilon: of impulses [N s], whichever is met first. together: whether small islands
-    are also solved at once; a solution after which more changes than before is taken back, and sought with more damping
-    (Levenberg and Marquardt): where many points stick, all of them may need forces that the cone does not allow.
-    """
-    first, last = reach.starts[0, island], reach.starts[0, island + 1]
-    first_row, last_row = reach.starts[1, island], reach.starts[1, island + 1]
-    before, fastest, trusted, damping = np.inf, 0.0, np.inf, 0.0
-    solved, doubtful, large = 0 if together else _SOLUTIONS, False, False
-    for sweep in range(limit):
-        fastest, largest, energy = 0.0, 0.0, 0.0
-        rounds, enough = (_FEW, 0.1) if sweep < _PATIENCE or not together or large else (_MANY, 1e-4)
-        for k in range(first_row, last_row):
-            change, mass = relax_row(work, reach, rows, reach.row_order[k])
-            if mass > 0.0:
-                fastest = max(fastest, abs(change) / mass)
-                energy += change * change / mass
-            largest = max(largest, abs(change))
-        for k in range(first, last):
-            speed, size, more = relax_patch(reach, patches[reach.order[k]], points, rounds, enough)
-            fastest, largest = max(fastest, speed), max(largest, size)
-            energy += more
-        enough_now = tolerance if sweep < _LATE else LATER * tolerance
-        if fastest <= enough_now or largest <= epsilon:
-            return sweep + 1, 0, fastest
-        if cycles() > deadline or sweep + 1 == limit:
-            return sweep + 1, CUT_SHORT, fastest
-        if sweep + 1 < _PATIENCE:
-            continue
-        if doubtful and fastest > trusted:
-            keep_island(reach, rows, patches, points, island, False)
-            damping = max(_DAMPING, 30.0 * damping)
+def find_islands(work, reach, patches, count, rows):
+    """Clusters that touch each other, directly or through others => patches and rows by islands; their number."""
+    clusters = reach.clusters
+    for c in range(clusters.shape[0]):
+        clusters[c].leader = c
+    for k in range(count):
+        patch = patches[k]
+        if patch.a != 0 and patch.b != 0:
+            a = _root(clusters, reach.dofs[patch.a - 1].cluster)
+            b = _root(clusters, reach.dofs[patch.b - 1].cluster)
+            if a != b:
+                clusters[max(a, b)].leader = min(a, b)
+    found = 0
+    for c in range(clusters.shape[0]):
+        root = _root(clusters, c)
+        if root == c:
+            clusters[c].island = found
+            found += 1
         else:
-            trusted = fastest
-        doubtful = False
-        if solved < _SOLUTIONS:
-            keep_island(reach, rows, patches, points, island, True)
-            doubtful = solve_subspace(work, reach, space, rows, patches, points, island, damping)
-            solved = solved + 1 if doubtful else _SOLUTIONS
-            large = not doubtful
-            before = np.inf
-        if not doubtful:
-            ratio = energy / before
-            accelerate(reach, rows, patches, points, island, ratio if ratio < 1.0 else -1.0)
-            before = energy
-    return limit, CUT_SHORT, fastest
+            clusters[c].island = clusters[root].island
+    _sort(work, reach, patches, count, rows, found)
+    return found
+
+
+@inlined
+def _sort(work, reach, patches, count, rows, found):
+    """Patches and iterated rows by islands: counted, then put where those before end."""
+    clusters, islands = reach.clusters, reach.islands
+    for i in range(found + 1):
+        islands[i].patch, islands[i].row = 0, 0
+    for k in range(count):
+        patch = patches[k]
+        patch.island = clusters[reach.dofs[max(patch.a, patch.b) - 1].cluster].island
+        islands[patch.island + 1].patch += 1
+    for r in range(rows.shape[0]):
+        if iterated(work, r):
+            reach.rows[r].island = clusters[reach.rows[r].cluster].island
+            islands[reach.rows[r].island + 1].row += 1
+    for i in range(found):
+        islands[i + 1].patch += islands[i].patch
+        islands[i + 1].row += islands[i].row
+    for k in range(count):
+        i = patches[k].island
+        reach.order[islands[i].patch] = k
+        islands[i].patch += 1
+    for r in range(rows.shape[0]):
+        if iterated(work, r):
+            i = reach.rows[r].island
+            reach.row_order[islands[i].row] = r
+            islands[i].row += 1
+    for i in range(found, 0, -1):
+        islands[i].patch, islands[i].row = islands[i - 1].patch, islands[i - 1].row
+    islands[0].patch, islands[0].row = 0, 0
+
+
+@inlined
+def _root(clusters, c):
+    """The cluster that stands for all that touch c."""
+    while clusters[c].leader != c:
+        clusters[c].leader = clusters[clusters[c].leader].leader
+        c = clusters[c].leader
+    return c

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.spatial import add_scaled6, dot6, get6, scale6
-from .touch import U, answer, answer_row, relative_twist, row_rate
+from .reach import answer, answer_row, relative_twist, row_rate
 
 MOST_PATCHES = 64
 MOST_UNKNOWNS = 384
@@ -79,8 +79,8 @@ def solve_subspace(work, reach, space, rows, patches, points, island, damping):
 
     damping: added to the diagonal, as a share of it.
     """
-    first, last = reach.starts[0, island], reach.starts[0, island + 1]
-    first_row, last_row = reach.starts[1, island], reach.starts[1, island + 1]
+    first, last = reach.islands[island].patch, reach.islands[island + 1].patch
+    first_row, last_row = reach.islands[island].row, reach.islands[island + 1].row
     if last - first > MOST_PATCHES:
         return False
     size, near, x = space.size, space.near, space.x
@@ -91,8 +91,8 @@ def solve_subspace(work, reach, space, rows, patches, points, island, damping):
         size[0, k], size[1, k] = span, count
         if count + span > MOST_UNKNOWNS:
             return False
-        a = reach.cluster[patch.a - 1] if patch.a != 0 else -1
-        b = reach.cluster[patch.b - 1] if patch.b != 0 else -1
+        a = reach.dofs[patch.a - 1].cluster if patch.a != 0 else -1
+        b = reach.dofs[patch.b - 1].cluster if patch.b != 0 else -1
         for i in range(count, count + span):
             near[i, 0], near[i, 1] = a, b
         count += span
@@ -102,7 +102,7 @@ def solve_subspace(work, reach, space, rows, patches, points, island, damping):
         if row.lo < row.p < row.hi:
             if count == MOST_UNKNOWNS:
                 return False
-            near[count, 0] = near[count, 1] = reach.row_z[2, reach.row_order[k]]
+            near[count, 0] = near[count, 1] = reach.rows[reach.row_order[k]].cluster
             space.who[count] = reach.row_order[k]
             count += 1
     if count == 0:
@@ -336,7 +336,7 @@ def _assemble(work, reach, space, rows, patches, points, first, last, contacts, 
         _lacking(reach, space, k, patch, points, at, span)
     for i in range(contacts, count):
         r = space.who[i]
-        z, stop = reach.row_z[0, r], reach.row_z[0, r] + reach.row_z[1, r]
+        z, stop = reach.rows[r].z, reach.rows[r].z + reach.rows[r].nz
         for e in range(z, stop):
             T[reach.rzi[e], 0] = reach.RZ[e]
         for other in range(last - first):
@@ -348,14 +348,14 @@ def _assemble(work, reach, space, rows, patches, points, first, last, contacts, 
         for e in range(z, stop):
             T[reach.rzi[e], 0] = 0.0
         M[i, i] += rows[r].soft
-        x[0, i] = rows[r].goal - row_rate(work, reach, r, U) - rows[r].soft * rows[r].p
+        x[0, i] = rows[r].goal - row_rate(work, reach, r, reach.u) - rows[r].soft * rows[r].p
 
 
 @inlined
 def _measure_row(work, reach, T, r, s):
     """What row r measures of T."""
     total = 0.0
-    for m in range(reach.row_first[r], reach.row_first[r + 1]):
+    for m in range(reach.rows[r].begin, reach.rows[r].end):
         d = reach.row_dofs[m]
         total += work.Y[d, r] * T[d, s]
     return total
@@ -383,7 +383,7 @@ def _measure(reach, space, patch, k, column, width):
 def _lacking(reach, space, k, patch, points, at, span):
     """The velocities that the points of a patch want and do not have, in its basis: C x = lack, by least squares."""
     C, x = space.C[k], space.x
-    w = relative_twist(reach, patch, U)
+    w = relative_twist(reach, patch, reach.u)
     for s in range(span):
         x[0, at + s] = 0.0
     for m in range(3 * patch.count):
@@ -491,11 +491,11 @@ def _apply(reach, space, rows, patches, points, first, last, contacts, count):
         f = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for s in range(span):
             f = add_scaled6(f, share * x[at + s], get6(F[s]))
-        answer(reach, patch, f, U)
+        answer(reach, patch, f, reach.u)
         for i in range(patch.first, patch.first + patch.count):
             point = points[i]
             for m in range(3):
                 point.p[m] += share * point.last[m]
     for i in range(contacts, count):
         rows[space.who[i]].p += share * x[i]
-        answer_row(reach, space.who[i], share * x[i], U)
+        answer_row(reach, space.who[i], share * x[i], reach.u)

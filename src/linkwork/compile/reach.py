@@ -1,0 +1,92 @@
+"""Lists and pools of the contact solver: which dofs each row reaches, and which of them hold together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.kernels.jit import COMPILED
+from ..engine.kernels.record import new_record
+from ..engine.solvers.reach import CLUSTER, ISLAND, REACHED_DOF, REACHED_ROW, USED, Reach
+from ..engine.tables import Constraints, Tables
+from ..model.rotation import Array
+from .order import touched
+
+
+def new_reach(tables: Tables, constraints: Constraints, shapes: int) -> Reach:
+    """Lists and pools for the rows in the order that they stand in, and so many shapes."""
+    n, m = len(tables.dofs) - 1, len(constraints.rows)
+    depth = int(tables.dofs["depth"].max(initial=0)) + 1
+    touching = touched(tables, constraints)
+    cluster, count = _clusters(tables, touching)
+    order = np.argsort(cluster, kind="stable")
+    ends = np.searchsorted(cluster[order], np.arange(count + 1))
+    dofs, rows = _records(n, REACHED_DOF), _records(m, REACHED_ROW)
+    dofs["cluster"], dofs["slot"] = cluster, -1
+    rows["end"] = np.cumsum([len(found) for found in touching])
+    rows["begin"] = rows["end"] - [len(found) for found in touching]
+    rows["cluster"] = [cluster[min(found)] if found else 0 for found in touching]
+    clusters = _records(count, CLUSTER)
+    clusters["begin"], clusters["end"] = ends[:-1], ends[1:]
+    clusters["restless"] = _restless(tables, constraints, cluster, rows["cluster"], count)
+    pool = 64 + 16 * shapes * min(2 * depth, n)
+    row_pool = int(sum(np.diff(ends)[rows["cluster"]])) + 1
+    return Reach(
+        yi=np.zeros(pool, np.int64), Y=np.zeros((pool, 6)), zi=np.zeros(pool + n, np.int64), Z=np.zeros((pool + n, 6)),
+        rzi=np.zeros(row_pool, np.int64), RZ=np.zeros(row_pool), used=new_record(USED),
+        u=np.zeros(n), pseudo=np.zeros(n), before=np.zeros(n), bare=np.zeros(n), kept=np.zeros(n),
+        reaction=np.zeros((m, 6)), dofs=dofs, rows=rows,
+        row_dofs=np.array([d for found in touching for d in sorted(found)], np.int64),
+        row_order=np.zeros(m, np.int64), order=np.zeros(pool, np.int64),
+        clusters=clusters, cluster_dofs=order, islands=_records(count + 1, ISLAND),
+    )  # fmt: skip
+
+
+def enlarged(reach: Reach) -> Reach:
+    """Lists and pools of patches of twice the size; all else is shared."""
+    yi, zi = 2 * len(reach.yi), 2 * len(reach.zi)
+    return reach._replace(
+        yi=np.zeros(yi, np.int64), Y=np.zeros((yi, 6)), zi=np.zeros(zi, np.int64), Z=np.zeros((zi, 6)),
+        order=np.zeros(yi, np.int64),
+    )  # fmt: skip
+
+
+def _records(count: int, layout: np.dtype) -> Any:
+    table = np.zeros(count, layout)
+    return table if COMPILED else table.view(np.recarray)
+
+
+def _restless(
+    tables: Tables, constraints: Constraints, cluster: Array, of_rows: Array, count: int
+) -> np.ndarray:
+    """1 for clusters with loads or drives: what is commanded may change at any time."""
+    found = np.zeros(count, np.int64)
+    for side in ("a", "b"):
+        links = tables.loads[side]
+        found[cluster[links[links > 0] - 1]] = 1
+    found[of_rows[constraints.rows["input"] >= 0]] = 1
+    return found
+
+
+def _clusters(tables: Tables, touching: list[set[int]]) -> tuple[Array, int]:
+    """The mechanism that each dof belongs to: what joints or rows hold together; and how many there are."""
+    parent = tables.dofs["parent"]
+    leader = list(range(len(parent) - 1))
+
+    def find(d: int) -> int:
+        while leader[d] != d:
+            leader[d] = leader[leader[d]]
+            d = leader[d]
+        return d
+
+    for d in range(1, len(parent)):
+        if parent[d] != 0:
+            leader[find(d - 1)] = find(int(parent[d]) - 1)
+    for dofs in touching:
+        one = min(dofs, default=0)
+        for d in dofs:
+            leader[find(d)] = find(one)
+    roots = [find(d) for d in range(len(leader))]
+    number = {root: k for k, root in enumerate(dict.fromkeys(roots))}
+    return np.array([number[root] for root in roots], np.int64), len(number)
