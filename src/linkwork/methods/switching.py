@@ -79,7 +79,8 @@ class RowMethod(Method):
             self.system, self._rows.names, start.attachment, start.tree_q
         )
 
-    _stats: Array
+    _stats: Any
+    """Counts and extremes of the run: an array, or a record with named fields."""
 
     @abstractmethod
     def _prepare(self, start: Start) -> None:
@@ -93,8 +94,8 @@ class RowMethod(Method):
         """Tables of rows and the constraints made of them: those that are solved first."""
         return [(self._rows, self._constraints)]
 
-    def _marks(self) -> list[tuple[int, RowTable]]:
-        """Places in the statistics that hold the number of a row, and of which table."""
+    def _marks(self) -> Sequence[tuple[int | str, RowTable]]:
+        """Places or fields of the statistics that hold the number of a row, and of which table."""
         return []
 
     def _row_name(self, index: float, table: RowTable) -> str | None:
@@ -183,7 +184,7 @@ class RowMethod(Method):
         """Go on with other joints attached."""
         old, names = self._row_sets(), self._every_name()
         for slot, table in self._marks():
-            if self._stats[slot] >= 0.0:
+            if self._stats[slot] >= 0:
                 self._stats[slot] = _RETIRED - names.index(table.names[int(self._stats[slot])])
         self._configure_as(self._first.switched(attachment, tree_q))
         self._fill()
