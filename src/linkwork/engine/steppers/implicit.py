@@ -88,7 +88,7 @@ def _meet_jump(equations, part, path, t, h):
         account(equations.constraints, work)
 
 
-@kernel
+@woven
 def _begin_span(equations, path, t, h):
     """(measured rows) Sample elements that are due at t, whose forces jump; how far the step may go from there."""
     constraints = equations.constraints
