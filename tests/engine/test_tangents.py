@@ -31,7 +31,7 @@ from linkwork.compile.order import elimination_order
 from linkwork.engine.elements import LAWS
 from linkwork.engine.kernels.skyline import LOWER, START, add, factor, new_skyline, solve
 from linkwork.engine.loads import JOINT_FUNCTION, KIND_CODES
-from linkwork.engine.solvers import multipliers as m
+from linkwork.engine.solvers.equations import SOFT
 from linkwork.engine.tables import COORDINATE, DISTANCE, DOT, SPIN, USER_LAW
 from linkwork.fuzz.random_mechanisms import random_mechanism
 from linkwork.model.joints import JOINTS
@@ -229,7 +229,7 @@ def test_every_kind_of_row_and_load_is_among_them(method):
     kinds, loads = set(), set()
     for seed in range(20):
         residual = Residual(pushed(seed, natural), method)
-        soft = residual.constraints.rows[residual.work.kept[: len(residual.constraints.rows)] == m.SOFT]
+        soft = residual.constraints.rows[residual.work.kept[: len(residual.constraints.rows)] == SOFT]
         loads |= set(residual.tables.loads["kind"].tolist())
         kinds |= {(int(row["kind"]), int(row["law"])) for row in soft}
     along_one_measure = {KIND_CODES[load] for load in MEASURED}

@@ -7,8 +7,8 @@ import numpy as np
 from linkwork import Model
 from linkwork.compile.rank import null_space
 from linkwork.engine.kernels.skyline import FIRST, LOWER, START, UNKNOWN, UPPER, Skyline
-from linkwork.engine.solvers import multipliers as m
-from linkwork.engine.steppers.balance import evaluate, is_natural, look, move, put
+from linkwork.engine.solvers.equations import Equations
+from linkwork.engine.steppers.balance import evaluate, evaluate_rows, is_natural, move
 from linkwork.methods.implicit import ITERATIONS, TRAPEZOIDAL, ImplicitMethod
 from linkwork.methods.natural import GlobalMethod
 from linkwork.model.rotation import Array
@@ -41,8 +41,9 @@ class Residual:
         self.method.advance([0])  # on the constraints
         self.tables, self.constraints = self.method._tables, self.method._constraints
         self.work, self.t = self.method._work, t
-        self.n = self.work.x.shape[1]
-        self.start = self.method._path.q[0].copy()
+        self.equations = Equations(self.tables, self.constraints, self.work)
+        self.n = len(self.work.residual)
+        self.start = self.method._path.state.q.copy()
 
     def moved(self, q: Array, delta: Array) -> Array:
         out = np.empty_like(q)
@@ -50,14 +51,14 @@ class Residual:
         return out
 
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
-        evaluate(self.tables, self.constraints, self.work, q, v, a, self.t, 0.0, 0.0, False)
-        return self.work.x[m.RESIDUAL].copy()
+        evaluate(self.equations, q, v, a, self.t, 0.0, 0.0, False)
+        return self.work.residual.copy()
 
     def tangents(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """∂r/∂a, ∂r/∂v and ∂r/∂q."""
         found = []
         for on_v, on_q in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)):
-            evaluate(self.tables, self.constraints, self.work, q, v, a, self.t, on_v, on_q, True)
+            evaluate(self.equations, q, v, a, self.t, on_v, on_q, True)
             found.append(dense(self.work.matrix))
         M, C, K = found
         return M, C - M, K - M
@@ -76,9 +77,7 @@ class Residual:
         """Motions that leave bodies rigid, as columns: all of them, but in natural coordinates."""
         if not is_natural(self.work):
             return np.eye(self.n)
-        v = np.zeros(self.n)
-        put(self.tables, self.work, q, v)
-        look(self.tables, self.constraints, self.work, q, v)
+        evaluate_rows(self.equations, q, np.zeros(self.n))
         ptr, idx, val = self.work.ptr, self.work.idx, self.work.val
         G = np.zeros((len(ptr) - 1, self.n))
         for r, row in enumerate(G):

@@ -26,7 +26,7 @@ from linkwork import (
     VelocityServo,
     scene,
 )
-from linkwork.engine.steppers.onto import ASIDE
+from linkwork.engine.steppers.path import ASIDE
 from linkwork.methods.implicit import generalized_alpha
 from linkwork.scenes.puma_hold import DURATION
 

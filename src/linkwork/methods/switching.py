@@ -80,7 +80,7 @@ class RowMethod(Method):
         )
 
     _stats: Any
-    """Counts and extremes of the run: an array, or a record with names."""
+    """Counts and extremes of the run: an array, or a record with named fields."""
 
     @abstractmethod
     def _prepare(self, start: Start) -> None:
@@ -95,7 +95,7 @@ class RowMethod(Method):
         return [(self._rows, self._constraints)]
 
     def _marks(self) -> Sequence[tuple[int | str, RowTable]]:
-        """Places in the statistics that hold the number of a row, and of which table."""
+        """Places or fields of the statistics that hold the number of a row, and of which table."""
         return []
 
     def _row_name(self, index: float, table: RowTable) -> str | None:

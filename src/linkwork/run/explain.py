@@ -6,9 +6,8 @@ from typing import Protocol
 
 from ..compile.compiler import Compiled
 from ..compile.system import System
-from ..engine.steppers.implicit import NO_CONVERGENCE
+from ..engine.steppers.implicit import NO_CONVERGENCE, SINGULAR
 from ..engine.steppers.state import NOT_FINITE, TOO_SMALL, State
-from ..engine.steppers.topological import SINGULAR
 from ..mechanism.softness import softness
 from ..methods.base import Method
 from ..methods.capabilities import ADAPTIVE, STIFF_SPRINGS

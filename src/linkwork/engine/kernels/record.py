@@ -17,3 +17,9 @@ def as_array(record: np.record) -> np.ndarray:
     """The record as an array of one, which it shares its memory with: Numba unpacks that ten times as fast."""
     array = np.asarray(record).reshape(1)
     return array if COMPILED else array.view(np.recarray)
+
+
+def new_records(count: int, layout: np.dtype) -> np.ndarray:
+    """A table of zeros with so many records; as plain Python, kernels read their fields by name, too."""
+    table = np.zeros(count, layout)
+    return table if COMPILED else table.view(np.recarray)

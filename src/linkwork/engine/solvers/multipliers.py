@@ -1,160 +1,149 @@
-"""Arrays of the implicit steps.
+"""Constraints by multipliers and penalties: the augmented Lagrangian, solved with sparse factors of a whole matrix.
 
-Unknowns are numbered like the rates of the coordinates in use. Rows in these coordinates are sparse: `val[k]` belongs
-to unknown `idx[k]`, k from ptr[r] to ptr[r + 1].
+The matrix has the penalties of the constraints in it (Cuadrado and Dopico, eqs. 28 and 29). Pushes with its factors go
+along the gradients of which it was made: what is not in the matrix is not resisted by its penalties.
 """
-
-from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
-from ..coordinates.natural import Natural, no_natural
-from ..coordinates.natural_tangent import MOTION, Reach
-from ..kernels.jit import kernel
-from ..kernels.signal import signal_slope, signal_value
-from ..kernels.skyline import Skyline
-from ..tables import HOLD, SERVO_RATE, Constraints
+from ..kernels.jit import kernel, woven
+from ..kernels.skyline import LOWER, START, add, factor, solve
+from ..kernels.skyline import PLACE as ROW_OF
+from .equations import SOFT, multiply, scatter
 
-# row: floats of each row
-MULTIPLIER, PENALTY, STEEPEST, TARGET, AIM, WANT, SAFE, PHI, RATE, BIAS, STATE, FLOW = range(12)
-"""λ*; α; largest gradient seen; where a servo's coordinate should be, at the start of a step and at its end; wanted
-rate or acceleration; λ* at the start of a step; gap, its rate, and φ'' if no unknown accelerated;
-the element's state and its flow at the start of a step."""
-ROW_FIELDS = 12
-HALF = 4
-"""In the report: half of the step that states of elements are taken over [s]; 0 between steps."""
-# kept: what a row is to the solver
-SOFT, HELD, DRIVEN = range(3)
-"""It has a law; it is a constraint; it is one that moves: a servo that keeps a rate whatever it takes."""
-# x: vectors of unknowns
-CHANGE, RESIDUAL, TRIAL_RATE, TRIAL_AUX, TRIAL_ACCELERATION, DELTA = range(6)
-"""Correction of a Newton iteration; residual; rates, auxiliary accelerations (of generalized-α) and accelerations at
-the end of the step; displacement of the step."""
-X_FIELDS = 6
-# path.y
-RATES, AUXILIARY, ACCELERATIONS = range(3)
-
-(
-    ITERATIONS, MOST_ITERATIONS, HALVED, GAP, GAP_ROW, GAP_TIME, OVERRUNS, LAST_ITERATIONS, LAST_GAP, FACTORED, CHANGED,
-    SMALLEST, SMALLEST_ROW, SMALLEST_TIME, RECHOSEN, SLOW_STEPS,
-) = range(16)  # fmt: skip
-"""Counts and extremes of a run."""
-STATS = 16
-
-
-class Step(NamedTuple):
-    """Structure and scratch of an implicit step."""
-
-    matrix: Skyline
-    ptr: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    pushed: np.ndarray
-    """The same when the matrix was last made."""
-    dof_of: np.ndarray
-    """The dof of each unknown, numbered from 0."""
-    row: np.ndarray
-    kept: np.ndarray
-    """SOFT, HELD or DRIVEN, of the rows of the table and, in natural coordinates, of the rigid rows behind them."""
-    x: np.ndarray
-    spat: np.ndarray
-    """Spatial scratch of each dof: see coordinates.tangent."""
-    above: np.ndarray
-    """above[d, l] is 1 if dof d carries link l."""
-    block: np.ndarray
-    spare: np.ndarray
-    """Scratch of load derivatives."""
-    line: np.ndarray
-    """A row on its way into sparse form: zeros between uses."""
-    report: np.ndarray
-    """Power supplied and dissipated by loads, and by all [W]; HALF."""
-    natural: Natural
-    """Without bodies if the coordinates are those of the tree."""
-    reach: Reach
-    mass_at: np.ndarray
-    """Rows and columns of the entries of the constant inertia of natural coordinates."""
-    mass: np.ndarray
-    weight: np.ndarray
-    motions: np.ndarray
-    state: np.ndarray
-    """Coordinates of floating bodies, for loads and records."""
-    speed: np.ndarray
-    """And their rates."""
-
-
-class Path(NamedTuple):
-    """State of an implicit run: coordinates now and on trial; rates, auxiliary accelerations, accelerations."""
-
-    q: np.ndarray
-    y: np.ndarray
-    energy: np.ndarray
-    """Work supplied and dissipated so far [J]."""
-    seen: np.ndarray
-    """q, v and commands at the end of the last call: if they differ, somebody wrote to them."""
+ROUNDS = 8
+"""Limit of rounds of a projection: each is worth three digits at least."""
+# Penalty against the largest inertia that a row moves: each round takes at least so much off a gap. Were it the
+# smallest, a heavy body held by a light rod would be held loosely.
+_FIRM, _SHARE, _LEAST = 1e6, 0.03, 1e-3  # the last: of the heaviest unknown, for rows of bodies without mass
+_EXACT = 1e-15  # of rates: rounding
 
 
 @kernel
-def rate_command(tables, constraints, row, t):
-    """What a velocity servo wants at time t: rate and its slope; zero for other constraints."""
-    if row.role != SERVO_RATE:
-        return 0.0, 0.0
-    scale = constraints.inputs[row.input]
-    return scale * signal_value(tables, row.signal, t), scale * signal_slope(tables, row.signal, t)
-
-
-def kept_rows(constraints: Constraints, rigid: int = 0) -> np.ndarray:
-    """What rows are to the solver: joint equations and couplings, servos that keep a rate, laws; then rigid rows."""
-    role = constraints.rows["role"]
-    kept = np.where(role == HOLD, HELD, np.where(role == SERVO_RATE, DRIVEN, SOFT))
-    every: np.ndarray = np.r_[kept, np.full(rigid, HELD)].astype(np.int64)
-    return every
+def push(work, r, weight, out):
+    """out += weight times row r as it was when the matrix was made."""
+    for k in range(work.ptr[r], work.ptr[r + 1]):
+        out[work.idx[k]] += weight * work.pushed[k]
 
 
 @kernel
-def multiply(work, r, x):
-    """Row r times a vector of unknowns."""
+def _along(work, r, x):
+    """Row r, as it was when the matrix was made, times a vector of unknowns."""
     total = 0.0
     for k in range(work.ptr[r], work.ptr[r + 1]):
-        total += work.val[k] * x[work.idx[k]]
+        total += work.pushed[k] * x[work.idx[k]]
     return total
 
 
 @kernel
-def scatter(work, r, weight, out):
-    """out += weight times row r."""
-    for k in range(work.ptr[r], work.ptr[r + 1]):
-        out[work.idx[k]] += weight * work.val[k]
+def factor_penalised(work, s):
+    """(matrix without constraints) => factors of it with their penalties, s Φᵀ α Φ; their gradients are kept."""
+    shape, values = work.matrix.shape, work.matrix.values
+    for k in range(work.val.shape[0]):
+        work.pushed[k] = work.val[k]
+    heaviest = 0.0
+    for i in range(shape.shape[1]):
+        heaviest = max(heaviest, abs(values[LOWER, shape[START, i] + i]))
+    for r in range(work.kept.shape[0]):
+        if work.kept[r] == SOFT:
+            continue
+        row, begin, end = work.rows[r], work.ptr[r], work.ptr[r + 1]
+        largest, mass = 0.0, _LEAST * heaviest
+        for k in range(begin, end):
+            largest = max(largest, abs(work.val[k]))
+        for k in range(begin, end):
+            if abs(work.val[k]) >= _SHARE * largest:
+                i = shape[ROW_OF, work.idx[k]]
+                mass = max(mass, abs(values[LOWER, shape[START, i] + i]))
+        row.steepest = max(row.steepest, largest)
+        row.penalty = 0.0
+        if largest > 0.0:
+            row.penalty = _FIRM * mass / (s * row.steepest**2)
+    for r in range(work.kept.shape[0]):
+        if work.kept[r] == SOFT:
+            continue
+        weight = s * work.rows[r].penalty
+        for k in range(work.ptr[r], work.ptr[r + 1]):
+            x = weight * work.val[k]
+            for m in range(work.ptr[r], work.ptr[r + 1]):
+                add(shape, values, work.idx[k], work.idx[m], x * work.val[m])
+    factor(work.matrix)
 
 
-def new_step(matrix: Skyline, gradients: list[set[int]], kept: np.ndarray, dof_of: np.ndarray) -> Step:
-    """Scratch for rows with these unknowns, without what belongs to one set of coordinates alone."""
-    n = matrix.shape.shape[1]
-    ptr = np.cumsum([0, *(len(gradient) for gradient in gradients)]).astype(np.int64)
-    idx = np.array([i for gradient in gradients for i in sorted(gradient)], np.int64)
-    return Step(
-        matrix=matrix,
-        ptr=ptr,
-        idx=idx,
-        val=np.zeros(len(idx)),
-        pushed=np.zeros(len(idx)),
-        dof_of=dof_of,
-        row=np.zeros((ROW_FIELDS, len(kept))),
-        kept=kept,
-        x=np.zeros((X_FIELDS, n)),
-        spat=np.zeros((0, 0)),
-        above=np.zeros((0, 0), np.int8),
-        block=np.zeros((2, 12, 12)),
-        spare=np.zeros(24),
-        line=np.zeros(n),
-        report=np.zeros(5),
-        natural=no_natural(),
-        reach=Reach(*(np.zeros(0, np.int64) for _ in range(3))),
-        mass_at=np.zeros((2, 0), np.int64),
-        mass=np.zeros(0),
-        weight=np.zeros(0),
-        motions=np.zeros((3, 0, MOTION)),
-        state=np.zeros(0),
-        speed=np.zeros(0),
-    )
+@woven
+def correct_penalised(work, s, anew):
+    """(residual, rows, and the matrix if `anew`) => Newton's correction of the displacement; multipliers follow.
+
+    λ* ← λ* + α (Φ + Φ_z Δz): the gap that an iteration should leave, not the one that it does leave, whose curvature
+    times α would be a force out of all proportion.
+    """
+    change, residual = work.change, work.residual
+    if anew:
+        factor_penalised(work, s)
+    for r in range(work.kept.shape[0]):
+        if work.kept[r] != SOFT:
+            row = work.rows[r]
+            row.phi -= row.aim
+            scatter(work, r, row.multiplier, residual)
+            push(work, r, row.penalty * row.phi, residual)
+    for i in range(change.shape[0]):
+        change[i] = -s * residual[i]
+    solve(work.matrix, change)
+    for r in range(work.kept.shape[0]):
+        if work.kept[r] != SOFT:
+            row = work.rows[r]
+            row.multiplier += row.penalty * (row.phi + _along(work, r, change))
+
+
+@kernel
+def project(work, s, x):
+    """Rates or accelerations onto the constraints (eqs. 28 and 29), round after round, to rounding.
+
+    x ← x - F⁻¹ s Φᵀ α (Φ x - want). Returns whether anything was left to do.
+    """
+    change, last, moved = work.change, np.inf, False
+    for _ in range(ROUNDS):
+        worst, size = 0.0, 0.0
+        for i in range(change.shape[0]):
+            change[i] = 0.0
+            size = max(size, abs(x[i]))
+        for r in range(work.kept.shape[0]):
+            if work.kept[r] != SOFT:
+                miss = multiply(work, r, x) - work.rows[r].want
+                worst = max(worst, abs(miss))
+                push(work, r, -s * work.rows[r].penalty * miss, change)
+        if worst <= _EXACT * size or worst > 0.5 * last:
+            break
+        solve(work.matrix, change)
+        for i in range(change.shape[0]):
+            x[i] += change[i]
+        last, moved = worst, True
+    return moved
+
+
+@woven
+def miss_penalised(work, a):
+    """(residual, factors) => how far accelerations are from balance, and how large they are."""
+    residual, miss, size = work.residual, 0.0, 0.0
+    for r in range(work.kept.shape[0]):
+        if work.kept[r] != SOFT:
+            scatter(work, r, work.rows[r].multiplier, residual)
+    solve(work.matrix, residual)
+    for i in range(residual.shape[0]):
+        miss, size = max(miss, abs(residual[i])), max(size, abs(a[i]))
+    return miss, size
+
+
+@woven
+def keep_multipliers(work):
+    """Multipliers that a step begins with, to return to if it fails."""
+    for r in range(work.kept.shape[0]):
+        work.rows[r].safe = work.rows[r].multiplier
+
+
+@woven
+def restore_multipliers(work):
+    """Back to the multipliers that a step began with."""
+    for r in range(work.kept.shape[0]):
+        work.rows[r].multiplier = work.rows[r].safe
+        work.rows[r].steepest = 0.0  # a trial that goes astray may have seen anything

@@ -12,7 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.jit import kernel
+from ..kernels.jit import kernel, woven
+from ..kernels.record import new_record
+
+PIVOT = np.dtype(
+    [
+        ("smallest", "f8"),  # smallest pivot where the last step ended, against its row's scale
+        ("slope", "f8"),  # how fast it changes [1/s]
+    ]
+)
 
 
 class Partition(NamedTuple):
@@ -31,14 +39,13 @@ class Partition(NamedTuple):
     G: np.ndarray
     """Eliminated constraints: gradients (n), a right side (1), the inverse of G_d (as many as there are rows)."""
     reduced: np.ndarray
-    """The tangent of the independent unknowns."""
-    x: np.ndarray
+    """The tangent of the independent unknowns, and a right side."""
     pivots: np.ndarray
     """Of each kept row at the last elimination, against its scale."""
     scale: np.ndarray
     """Largest gradient of each kept row so far."""
-    size: np.ndarray
-    """Smallest pivot where the last step ended, and how fast it changes [1/s]."""
+    pivot: np.record
+    """Of `PIVOT`: how far from singular the motion is."""
 
 
 def new_partition(kept: np.ndarray, n: int, rank: int) -> Partition:
@@ -47,14 +54,14 @@ def new_partition(kept: np.ndarray, n: int, rank: int) -> Partition:
     m, k = len(rows), n - rank
     return Partition(
         rows, np.full(m, -1), np.arange(k), np.ones(n, np.int64), np.zeros(m, np.int64), np.full(m, -1),
-        np.zeros((m, n + 1 + m)), np.zeros((k, k + 1)), np.zeros((2, n)), np.zeros(m), np.zeros(m), np.zeros(2),
+        np.zeros((m, n + 1 + m)), np.zeros((k, k + 1)), np.zeros(m), np.zeros(m), new_record(PIVOT),
     )  # fmt: skip
 
 
 @kernel
 def load_gradients(part, work):
-    """(measured rows) => G and an identity beside it; right sides are up to the caller."""
-    G, m, n = part.G, part.rows.shape[0], work.x.shape[1]
+    """(measured rows) => G, what the rows want as its right side, and an identity beside it."""
+    G, m, n = part.G, part.rows.shape[0], part.free.shape[0]
     for i in range(m):
         for j in range(n + 1 + m):
             G[i, j] = 0.0
@@ -62,6 +69,7 @@ def load_gradients(part, work):
         for k in range(work.ptr[r], work.ptr[r + 1]):
             G[i, work.idx[k]] = work.val[k]
             largest = max(largest, abs(work.val[k]))
+        G[i, n] = work.rows[r].want
         G[i, n + 1 + i] = 1.0
         part.scale[i] = max(part.scale[i], largest)
 
@@ -82,9 +90,8 @@ def _take_out(part, i, k):
 
 @kernel
 def eliminate(part, anew):
-    """Gauss-Jordan on G; returns the smallest pivot against its row's scale, and that kept row's number."""
-    G, m, n = part.G, part.rows.shape[0], part.free.shape[0]
-    smallest, where = np.inf, -1
+    """Gauss-Jordan on G; returns the smallest pivot against its row's scale, 0 if there are too few."""
+    G, m, n, smallest = part.G, part.rows.shape[0], part.free.shape[0], np.inf
     for i in range(m):
         part.used[i] = 0
     if anew:
@@ -104,9 +111,8 @@ def eliminate(part, anew):
                 if j >= 0 and abs(G[i, j]) > best * part.scale[i]:
                     best, row, column = abs(G[i, j]) / part.scale[i], i, j
         if row < 0:
-            return 0.0, 0
-        if best < smallest:
-            smallest, where = best, row
+            return 0.0
+        smallest = min(smallest, best)
         part.used[row] = 1
         part.pivots[row] = best
         if anew:
@@ -117,12 +123,37 @@ def eliminate(part, anew):
         for i in range(m):
             if part.used[i] == 0:
                 part.dependent[i] = -1
-        k = 0
-        for j in range(n):
-            if part.free[j] != 0:
-                part.independent[k] = j
-                k += 1
-    return smallest, where
+        _list_independent(part)
+    return smallest
+
+
+@kernel
+def _list_independent(part):
+    """(free unknowns) => independent."""
+    k = 0
+    for j in range(part.free.shape[0]):
+        if part.free[j] != 0:
+            part.independent[k] = j
+            k += 1
+
+
+@woven
+def keep_choice(part):
+    """The set in use, to return to if another one is not worth it."""
+    for i in range(part.rows.shape[0]):
+        part.kept[i] = part.dependent[i]
+
+
+@woven
+def restore_choice(part):
+    """Go on with the set that was in use."""
+    for j in range(part.free.shape[0]):
+        part.free[j] = 1
+    for i in range(part.rows.shape[0]):
+        part.dependent[i] = part.kept[i]
+        if part.dependent[i] >= 0:
+            part.free[part.dependent[i]] = 0
+    _list_independent(part)
 
 
 @kernel
@@ -137,43 +168,3 @@ def follow(part, x, affine):
             j = part.independent[k]
             total -= part.G[i, j] * x[j]
         x[part.dependent[i]] = total
-
-
-@kernel
-def gather_back(part, r, out):
-    """out = Rᵀ r: what forces on all unknowns are worth on the independent ones."""
-    for k in range(part.independent.shape[0]):
-        j = part.independent[k]
-        total = r[j]
-        for i in range(part.rows.shape[0]):
-            if part.dependent[i] >= 0:
-                total -= part.G[i, j] * r[part.dependent[i]]
-        out[k] = total
-
-
-@kernel
-def solve_dense(A):
-    """Solve A[:, :-1] x = A[:, -1] in place, rows pivoted; x replaces the last column. Returns the smallest pivot."""
-    n = A.shape[0]
-    smallest = np.inf
-    for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if abs(A[i, k]) > abs(A[best, k]):
-                best = i
-        if best != k:
-            for j in range(n + 1):
-                A[k, j], A[best, j] = A[best, j], A[k, j]
-        smallest = min(smallest, abs(A[k, k]))
-        inverse = 1.0 / A[k, k]
-        for i in range(k + 1, n):
-            factor = A[i, k] * inverse
-            if factor != 0.0:
-                for j in range(k, n + 1):
-                    A[i, j] -= factor * A[k, j]
-    for k in range(n - 1, -1, -1):
-        total = A[k, n]
-        for j in range(k + 1, n):
-            total -= A[k, j] * A[j, n]
-        A[k, n] = total / A[k, k]
-    return smallest
