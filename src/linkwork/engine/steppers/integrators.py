@@ -27,7 +27,7 @@ from .motion import ADAMS, ADAPTIVE, EULER, RUNGE_KUTTA
 _ROUGH = 0.5
 # What changes velocities by less in a step, as a share of 1 + |v|, says nothing of smoothness: near singular positions
 # accelerations are good to so much, and stages of Runge-Kutta, which lie off the constraints, to less.
-_NOISE = 3e-6
+_NOISE = 1e-10
 _LONGEST = 60  # stretch by Runge-Kutta where Adams steps are no good [steps]
 
 
