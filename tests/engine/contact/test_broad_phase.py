@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from linkwork.engine.contact import broad
+from linkwork.engine.contact.boxes import enclose
 from linkwork.engine.contact.geometry import (
     BOX,
     CAPSULE,
@@ -63,11 +64,8 @@ class Finder:
         self.excluded = broad.exclusions(excluded, n)
 
     def count(self, boxes):
-        m = self.memory
-        return broad.find_pairs(
-            boxes, m.planes, self.groups, self.masks, self.fixed, self.excluded,
-            m.order, m.state, m.tree, m.found, m.counts, m.out,
-        )  # fmt: skip
+        memory = self.memory._replace(boxes=boxes)
+        return broad.find_pairs(memory, self.groups, self.masks, self.fixed, self.excluded)
 
     def __call__(self, boxes):
         return self.memory.out[: self.count(boxes)].copy()
@@ -252,7 +250,7 @@ def test_boxes_around_shapes_are_exact(kind):
             points = np.array(np.meshgrid(*[(-0.5, 0.5)] * 3)).reshape(3, -1).T * size
         points = points @ R.T + p
         shape = make_shape(kind, *size)
-        broad.enclose(shape, tuple(p), tuple(R.ravel()), vertices, 0.25, boxes, planes, 0)
+        enclose(shape, tuple(p), tuple(R.ravel()), vertices, 0.25, boxes, planes, 0)
         exact = np.concatenate([points.min(axis=0) - 0.25, points.max(axis=0) + 0.25])
         np.testing.assert_allclose(boxes[0], exact, atol=2e-4)
         assert np.all(boxes[0, :3] <= exact[:3] + 1e-12)
@@ -264,7 +262,7 @@ def test_box_around_a_hull_is_exact():
     hull = hull_of_points(rng.normal(size=(50, 3)))
     hulls, records = gather_hulls([hull])
     boxes, planes, R, p = np.zeros((1, 6)), np.zeros((1, 4)), turned(rng), rng.normal(size=3)
-    broad.enclose(records[0], tuple(p), tuple(R.ravel()), hulls.vertices, 0.1, boxes, planes, 0)
+    enclose(records[0], tuple(p), tuple(R.ravel()), hulls.vertices, 0.1, boxes, planes, 0)
     points = hull.vertices @ R.T + p
     exact = np.concatenate([points.min(axis=0) - 0.1, points.max(axis=0) + 0.1])
     np.testing.assert_allclose(boxes[0], exact, rtol=1e-14, atol=1e-14)
@@ -274,7 +272,7 @@ def test_planes_and_unknown_kinds_have_no_bounds():
     rng = np.random.default_rng(9)
     boxes, planes, R, p = np.zeros((2, 6)), np.ones((2, 4)), turned(rng), rng.normal(size=3)
     for i, kind in enumerate((PLANE, UNKNOWN)):
-        broad.enclose(make_shape(kind), tuple(p), tuple(R.ravel()), np.zeros((1, 3)), 0.1, boxes, planes, i)
+        enclose(make_shape(kind), tuple(p), tuple(R.ravel()), np.zeros((1, 3)), 0.1, boxes, planes, i)
     assert np.all(np.isinf(boxes))
     np.testing.assert_allclose(planes[0], [*R[:, 2], R[:, 2] @ p + 0.1])
     np.testing.assert_array_equal(planes[1], 0.0)

@@ -60,7 +60,7 @@ class Work(NamedTuple):
     J: np.ndarray
     """Rows in joint space, J[d, r]; of each dof, only rows BEGIN to END are ever touched."""
     Y: np.ndarray
-    """The same solved inward, for rows that are on."""
+    """J of the rows that are on, with the factor of the inertia solved inward: A = Yᵀ D⁻¹ Y."""
     A: np.ndarray
     L: np.ndarray
     report: np.ndarray
