@@ -26,10 +26,10 @@ run: $(STAMP)  ## The live simulator: a gallery of scenes in the browser (PORT=8
 	$(BIN)/linkwork view --folder out --port $(PORT)
 
 test: lint  ## All checks and all tests
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 test-fast: $(STAMP)  ## The tests that take little time
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
 lint: $(STAMP)  ## Style, types and contracts between modules
 	$(BIN)/ruff check .

@@ -48,12 +48,12 @@ def _count() -> list[dict[str, Any]]:
             made = []
             for many in (False, False, True):  # the first run only compiles
                 runner.reset()
-                before = _allocated()
+                before = allocated()
                 if integrator == "adaptive":
                     runner.run_until(_MANY_SECONDS if many else _FEW_SECONDS, _TOLERANCE)
                 else:
                     runner.run(MANY if many else FEW)
-                made.append((_allocated() - before, runner.steps))
+                made.append((allocated() - before, runner.steps))
             (base, few), (total, many_steps) = made[1:]
             rows.append(
                 {
@@ -66,7 +66,7 @@ def _count() -> list[dict[str, Any]]:
     return rows
 
 
-def _allocated() -> int:
+def allocated() -> int:
     """Blocks that compiled code has taken from the heap so far in this process."""
     # Asked for by name: the rest of the package sees Numba only through linkwork.engine.kernels.jit.
     stats = import_module("numba.core.runtime").rtsys.get_allocation_stats()

@@ -103,7 +103,7 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
     notes: set[str] = set()
     bar = Progress(progress)
     tick = bar.stretch(0.4, repetitions * len(CASES))
-    rows = [_row(name, parameters, repetitions, notes, tick) for name, parameters in CASES]
+    rows = [measure(name, parameters, repetitions, notes, tick) for name, parameters in CASES]
     tick = bar.stretch(0.6, mechanisms.rounds(quick, repetitions))
     growth = mechanisms.growth(quick=quick, repetitions=repetitions, tick=tick)
     random = mechanisms.random_thirty(repetitions=repetitions, tick=bar.stretch(0.65, repetitions))
@@ -118,7 +118,7 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
     return LoopResult(quick, made_with(repetitions, SHORTEST), rows, growth, random, work, sorted(notes))
 
 
-def _row(
+def measure(
     name: str, parameters: dict[str, Any], repetitions: int, notes: set[str], tick: Callable[[], object]
 ) -> dict[str, Any]:
     """All contenders on one mechanism, taking turns."""

@@ -15,7 +15,7 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
     yield Section(
         "Mechanisms with loops and friction: time of a step of 1 ms [µs], and × that of SIMGC direct",
         ("case", "engine", "step", "×", "gap [m]", "energy", "work"),
-        [line for row in data["rows"] for line in _contenders(row, data["contenders"])],
+        [line for row in data["rows"] for line in contenders(row, data["contenders"])],
         words=2,
     )
     growth, random = data["growth"], data["random"]
@@ -64,7 +64,7 @@ def limits(growth: dict[str, Any]) -> str:
     return text
 
 
-def _contenders(row: dict[str, Any], labels: dict[str, str]) -> Iterator[tuple[str, ...]]:
+def contenders(row: dict[str, Any], labels: dict[str, str]) -> Iterator[tuple[str, ...]]:
     """Lines of the contenders that were there."""
     for key, label in labels.items():
         us = row[f"{key}_us"]

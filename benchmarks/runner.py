@@ -11,65 +11,49 @@ if TYPE_CHECKING:
     from linkwork.model.rotation import Array
 
 
+_TOLERANCE = 1e-8
+
+
 class Runner:
     """Steps a system in one compiled call, and starts again from the same state."""
 
     def __init__(self, system: System, integrator: str, dt: float):
-        from linkwork.engine.steppers.integrate import dormand_prince, euler, new_run, rk4
-        from linkwork.engine.steppers.state import new_state
-
         self.dt = dt
-        self._system = system
-        self._tables = system.fresh_tables()
-        self._tableau = {"euler": euler, "rk4": rk4, "adaptive": dormand_prince}[integrator]()
-        self._state = new_run(new_state(system.q0, system.v0, dt))
-        self._out = np.empty(1), np.empty((1, system.nq)), np.empty((1, system.nv)), np.empty((1, 2))
+        self._system, self._integrator, self._tolerance = system, integrator, _TOLERANCE
         self.reset()
 
     def reset(self) -> None:
         """Back to time zero; the step an adaptive run begins with is dt."""
-        self._state.q[:] = self._system.q0
-        self._state.v[:] = self._system.v0
-        self._state.work[:] = 0.0
-        clock = self._state.clock
-        clock.origin, clock.now, clock.proposed, clock.steps, clock.taken, clock.refused = (
-            0.0,
-            0.0,
-            self.dt,
-            0,
-            0,
-            0,
-        )
+        from linkwork.methods.tree import TreeMethod
+
+        self._method = TreeMethod(self._system, self._integrator, self.dt, self._tolerance)
 
     def run(self, steps: int) -> None:
         """Take fixed steps of dt."""
-        from linkwork.engine.steppers.integrate import run_fixed
-        from linkwork.engine.steppers.state import OK
-
-        goal = np.array([self._state.clock.steps + steps])
-        _, status = run_fixed(self._tables, self._tableau, self._state, self.dt, goal, *self._out)
-        if status != OK:
-            raise ArithmeticError("a benchmark run went astray")
+        self._reach(int(self._method.state.clock.steps) + steps)
 
     def run_until(self, time: float, tolerance: float) -> None:
         """Take steps of any size, as few as keep the local error at `tolerance`."""
-        from linkwork.engine.steppers.integrate import run_adaptive
+        if tolerance != self._tolerance:
+            self._tolerance = tolerance
+            self.reset()
+        self._reach(time)
+
+    def _reach(self, target: float) -> None:
         from linkwork.engine.steppers.state import OK
 
-        goal = np.array([time])
-        _, status = run_adaptive(self._tables, self._tableau, self._state, tolerance, goal, *self._out)
-        if status != OK:
+        if self._method.advance([target])[1] != OK:
             raise ArithmeticError("a benchmark run went astray")
 
     @property
     def q(self) -> Array:
         """Coordinates now."""
-        return self._state.q
+        return self._method.state.q
 
     @property
     def steps(self) -> int:
         """Steps taken since the start."""
-        return int(self._state.clock.taken)
+        return int(self._method.state.clock.taken)
 
 
 class Forward:

@@ -99,7 +99,8 @@ def _loop() -> Callable[..., None]:
     from linkwork.engine.kernels.rows import survey
     from linkwork.engine.solvers.envelope import factor_envelope, solve_three
     from linkwork.engine.solvers.layout import FORCE, INVERSE, ON, PLACE, TURN, P
-    from linkwork.engine.steppers.direct import couple, gather, solve
+    from linkwork.engine.steppers.joint_rows import assemble, couple
+    from linkwork.engine.steppers.row_forces import solve
 
     def loop(  # type: ignore[no-untyped-def]
         tables, constraints, work, q, v, a, ticks
@@ -114,7 +115,7 @@ def _loop() -> Callable[..., None]:
             t3 = cycles()
             factor(dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
             t4 = cycles()
-            gather(tables, constraints, work, q, v, 0.0)
+            assemble(tables, constraints, work, q, v, 0.0)
             t5 = cycles()
             solve(tables, constraints, work, 0.0, DT, a, False, True)
             t6 = cycles()

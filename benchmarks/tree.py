@@ -77,7 +77,7 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
     rows.append(_row("puma560 forward dynamics", arm.nv, _forward(arm, peers, repetitions, tick)))
 
     work = _precision(quick, peers, bar)
-    starts, allocated = _processes(quick, peers.notes, bar)
+    starts, allocated = in_processes(quick, peers.notes, bar)
     bar.to(1.0)
     return Result(
         suite="tree",
@@ -185,7 +185,7 @@ def _precision(quick: bool, peers: _Peers, bar: Progress) -> dict[str, Any]:
     )
 
 
-def _processes(
+def in_processes(
     quick: bool, notes: list[str], bar: Progress
 ) -> tuple[dict[str, Any] | None, list[dict[str, Any]] | None]:
     """Figures that need processes of their own; a failing one must not cost the others."""

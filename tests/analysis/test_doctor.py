@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from helpers.trees import Link, Plan, build, random_joint, triple
+from helpers.loops import mechanism
+from helpers.models import changed, solid
+from helpers.trees import triple
 from linkwork import Body, Force, Hinge, Model, Simulation, Slider, Spherical, scene
 from linkwork.analysis.check import check
 from linkwork.analysis.loosen import LOOSER, Replacement, joint_axes, with_changes
@@ -35,15 +37,6 @@ def chain(*points, gravity=(0.0, -9.81, 0.0), width=0.05):
     for k, (x, y) in enumerate(points):
         model.add(Hinge(f"pin{k}", bodies[k], bodies[k + 1], at=(x, y, 0.0)))
     return model
-
-
-def changed(model, joint, **fields):
-    model.joints[joint] = dataclasses.replace(model.joints[joint], **fields)
-    return model
-
-
-def solid(name="body", **fields):
-    return Body(name, mass=1.0, inertia=(1.0, 1.0, 1.0), **fields)
 
 
 def said(checkup, *words, level=None):
@@ -264,28 +257,6 @@ def test_redundant_joints_are_named_with_their_equations():
     # The crank is driven: its coordinate must stay. The joints of the coupler are changed, not those of the ground.
     assert {change.joint for change in found.replacements} == {"knee", "wrist"}
     assert {change.new for change in found.replacements} == {"cylindrical", "spherical"}
-
-
-KINDS = ("hinge", "slider", "cylindrical", "universal", "spherical", "planar", "screw")
-
-
-def mechanism(seed, links=5, loops=2):
-    """A random tree of bodies with some more joints between random ones."""
-    rng = np.random.default_rng([seed, 21])
-    plan = Plan(
-        tuple(
-            Link(KINDS[rng.integers(len(KINDS))], int(rng.integers(-1, i)) if i else -1) for i in range(links)
-        ),
-        seed=seed,
-        passive=False,
-    )
-    model = build(plan)
-    names = [GROUND, *model.bodies]
-    for k in range(loops):
-        a, b = rng.choice(len(names), 2, replace=False)
-        at, kind = triple(rng.uniform(-0.5, 0.5, 3)), KINDS[rng.integers(len(KINDS))]
-        model.add(random_joint(rng, kind, f"loop{k}", names[a], names[b], at, False))
-    return model
 
 
 @pytest.mark.parametrize("seed", range(24))

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from helpers.one_dof import wheel
 from linkwork import (
     Body,
     Force,
@@ -452,15 +453,6 @@ def test_the_spline_is_of_order_four_and_exact_on_polynomials():
 
 
 # --- friction, limits, drives ---
-
-
-def wheel(*drives, **fields):
-    model = Model("wheel", gravity=(0.0, 0.0, 0.0))
-    model.add(Body("wheel", mass=1.0, inertia=(0.3, 0.4, 0.5)))
-    model.add(Hinge("pin", "ground", "wheel", **fields))
-    for drive in drives:
-        model.add(drive)
-    return model
 
 
 def test_dry_friction_resists_the_motion_and_says_where_it_does_not_know():

@@ -3,18 +3,16 @@
 import json
 import math
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from helpers.command import call
 from helpers.one_dof import arm
+from helpers.processes import python
 from linkwork import Body, Component, Hinge, LinkworkError, Model, Simulation, Slider, Spring
 from linkwork.analysis.statics import equilibrium
-from linkwork.cli import app
 
 # --- the pose as a model ---
 
@@ -79,10 +77,6 @@ def test_the_result_fits_json():
 # --- command line and page ---
 
 
-def call(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
 def test_the_command_tells_the_pose_and_what_holds_it():
     result = call("statics", "torsion_bar")
     assert result.exit_code == 0, result.output
@@ -115,6 +109,4 @@ def test_the_command_says_what_is_wrong(arguments, message):
 def test_the_code_of_the_page_runs(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "inverse-and-statics.md").read_text()
     code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.S))
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "moved by" in done.stdout
+    assert "moved by" in python("-c", code, cwd=tmp_path)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 
 import numpy as np
@@ -17,6 +16,7 @@ from benchmarks.serial import serial_links
 from benchmarks.targets import judge
 from benchmarks.timing import Contender, interleave, summary
 from benchmarks.tree import growth
+from helpers.processes import python
 from linkwork.compile.compiler import compile_model
 from linkwork.engine.kernels.jit import COMPILED
 from linkwork.model.errors import UnsupportedError
@@ -119,7 +119,7 @@ def test_no_step_allocates():
 def test_the_count_of_allocations_would_notice_one():
     code = """
 import numba, numpy
-from benchmarks.allocations import _allocated
+from benchmarks.allocations import allocated
 
 @numba.njit
 def wasteful(times):
@@ -129,18 +129,11 @@ def wasteful(times):
     return total
 
 wasteful(1)
-before = _allocated()
+before = allocated()
 wasteful(100)
-print(_allocated() - before)
+print(allocated() - before)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "NUMBA_NRT_STATS": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert int(done.stdout) >= 100
+    assert int(python("-c", code, environment={"NUMBA_NRT_STATS": "1"})) >= 100
 
 
 # --- arithmetic ---
@@ -240,8 +233,7 @@ def test_targets_without_peers_or_processes_are_left_open():
 
 def test_importing_the_suites_loads_no_engine():
     code = "import sys, benchmarks; print([m for m in ('numba', 'mujoco', 'pinocchio') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert python("-c", code).strip() == "[]"
 
 
 @pytest.mark.slow
@@ -275,18 +267,10 @@ def test_a_run_without_peers_says_so(tmp_path):
 import json, sys
 sys.modules["mujoco"] = sys.modules["pinocchio"] = None  # importing them fails
 from benchmarks import tree
-tree.SIZES_QUICK, tree.REPETITIONS_QUICK, tree._processes = (5,), 1, lambda *_: (None, None)
+tree.SIZES_QUICK, tree.REPETITIONS_QUICK, tree.in_processes = (5,), 1, lambda *_: (None, None)
 print(json.dumps(tree.run(quick=True).to_dict()))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        cwd=tmp_path,
-    )
-    data = json.loads(done.stdout)
+    data = json.loads(python("-c", code, environment={"PYTHONPATH": os.pathsep.join(sys.path)}, cwd=tmp_path))
     assert all("not installed" in note for note in data["notes"][:2])
     assert data["pinocchio_how"] is None
     for row in data["rows"]:

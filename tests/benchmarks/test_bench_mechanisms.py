@@ -1,8 +1,6 @@
 """The benchmark of mechanisms: sound arithmetic, complete results, a fair Drake. Nothing here measures time."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ from benchmarks.page import render_loops
 from benchmarks.peer import Peer, widest
 from benchmarks.stages import STAGES, profile, split
 from benchmarks.targets import judge_loops
+from helpers.processes import python
 from linkwork import Simulation, scene
 from linkwork.engine.coordinates.dynamics import energies
 from linkwork.engine.kernels.jit import COMPILED
@@ -246,8 +245,7 @@ def test_stuck_joints_of_drake_hardly_creep():
 def test_importing_the_suite_loads_no_engine():
     engines = ("numba", "mujoco", "pybullet", "dartpy", "pydrake")
     code = f"import sys, benchmarks.loops; print([m for m in {engines} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert python("-c", code).strip() == "[]"
 
 
 @compiled_only
@@ -257,14 +255,14 @@ def test_engines_that_are_not_installed_are_left_out_and_said_so(monkeypatch):
 
     monkeypatch.setattr(loops, "PEERS", dict.fromkeys(loops.PEERS, missing))
     notes = set()
-    row = loops._row("double_four_bar", {}, 1, notes, nothing)
+    row = loops.measure("double_four_bar", {}, 1, notes, nothing)
     assert notes == {
         f"{loops.LABELS[key]} is not installed: its figures are empty"
         for key in ("mujoco", "mujoco_tight", "bullet", "dart", "drake")
     }
     assert row["ratio"] is None
     assert row["drake_us"] is row["drake_gap_m"] is row["drake_energy"] is None
-    lines = list(report_loops._contenders(row, loops.LABELS))
+    lines = list(report_loops.contenders(row, loops.LABELS))
     assert [line[1] for line in lines] == [setting.label for setting in loops.OURS.values()]
 
 

@@ -1,17 +1,13 @@
 """The command `python -m benchmarks`."""
 
-import subprocess
 import sys
 from pathlib import Path
 
+from helpers.processes import run
+
 
 def command(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "benchmarks", *arguments],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-    )
+    return run([sys.executable, "-m", "benchmarks", *arguments], cwd=Path(__file__).parents[2])
 
 
 def test_a_mistake_gives_one_line_and_exit_code_one():

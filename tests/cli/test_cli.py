@@ -1,37 +1,17 @@
 """The command line as a user meets it."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from helpers.command import call, document
+from helpers.processes import command_line
 from helpers.runs import SETTLED, SLOP, touches
-from linkwork.cli import app
 from linkwork.methods.capabilities import LACKS
 from linkwork.methods.features import features
 from linkwork.results.record import Record
 from linkwork.scenes import find_scene, scene, scene_names
-
-runner = CliRunner()
-
-
-def call(*arguments):
-    return runner.invoke(app, [str(argument) for argument in arguments])
-
-
-def document(*arguments):
-    result = call(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
-def command(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "linkwork", *map(str, arguments)], capture_output=True, text=True
-    )
 
 
 def test_scenes_are_listed_with_what_they_are():
@@ -142,7 +122,7 @@ def test_a_run_writes_its_record_and_its_plot(tmp_path):
 def test_parameters_of_a_scene_can_be_set():
     report = document("run", "chain", "--set", "links=3", "--set", "damping=0.5", "--time", 0.1)
     assert report["scene"] == "chain"
-    result = command("run", "chain", "--set", "lenght=3")
+    result = command_line("run", "chain", "--set", "lenght=3")
     assert result.returncode == 1
     assert "did you mean 'length'?" in result.stderr
 
@@ -188,7 +168,7 @@ def test_a_model_file_can_be_run_and_checked(tmp_path):
 def test_all_problems_of_a_file_come_at_once(tmp_path):
     path = tmp_path / "door.yaml"
     path.write_text(MODEL.replace("mass: 20", "mas: 20").replace("b: door", "b: dor"))
-    result = command("run", path)
+    result = command_line("run", path)
     assert result.returncode == 1
     assert "did you mean 'mass'?" in result.stderr
     assert "did you mean 'door'?" in result.stderr
@@ -200,13 +180,13 @@ def test_all_problems_of_a_file_come_at_once(tmp_path):
     [
         (("run", "chian5"), "did you mean 'chain5'?"),
         (("run", "missing.yaml"), "missing.yaml"),
-        (("run", "chain5", "--integrator", "rk9"), "rk4, euler, adaptive"),
+        (("run", "chain5", "--integrator", "rk9"), "rk4, adams, adaptive, euler"),
         (("run", "chain5", "--dt", "-1"), "dt must be a positive number"),
         (("run", "chain5", "--plot", "nowhere/p.png"), "no folder"),
     ],
 )
 def test_mistakes_give_one_line_and_exit_code_one(arguments, message):
-    result = command(*arguments)
+    result = command_line(*arguments)
     assert result.returncode == 1
     assert message in result.stderr.replace("\n", " ")
     assert "Traceback" not in result.stderr
@@ -214,7 +194,7 @@ def test_mistakes_give_one_line_and_exit_code_one(arguments, message):
 
 def test_help_and_version():
     assert "warmup" in call("--help").output
-    assert command("--version").stdout.strip() == "0.1.0"
+    assert command_line("--version").stdout.strip() == "0.1.0"
     for name in ("run", "check", "scenes", "warmup", "schema"):
         assert call(name, "--help").exit_code == 0
 
@@ -239,7 +219,7 @@ def test_the_table_of_the_paper_is_reproduced(tmp_path):
     grip, floating = rows["gripper", "simgc"], rows["gripper", "simmc"]
     assert grip["iterations_median"] <= grip["paper_iterations"] < floating["iterations_median"]
     assert (tmp_path / "table.png").read_bytes().startswith(b"\x89PNG")
-    assert "no paper 'simgx'" in command("reproduce", "simgx").stderr
+    assert "no paper 'simgx'" in command_line("reproduce", "simgx").stderr
 
 
 def test_the_schema_is_printed():

@@ -1,18 +1,17 @@
 """`linkwork plot` as a user meets it."""
 
-import json
+from functools import partial
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from linkwork.cli import app
+from helpers import command
 from linkwork.model.errors import LinkworkError
 from linkwork.results.record import Group, Record, RecordBuilder
 
 pytest.importorskip("matplotlib", reason="needs the extra `plot`")
 
-runner = CliRunner()
+call, document = partial(command.call, "plot"), partial(command.document, "plot")
 GROUPS = (
     Group("coordinates", ("pivot.angle", "rail.position"), ("rad", "m")),
     Group("energy", ("energy.kinetic", "energy.balance"), ("J", "J")),
@@ -34,16 +33,6 @@ def file(tmp_path):
     path = tmp_path / "swing.h5"
     Record(time, GROUPS, data(time), {"model": "swing"}).save(path)
     return path
-
-
-def call(*arguments):
-    return runner.invoke(app, ["plot", *map(str, arguments)])
-
-
-def document(*arguments):
-    result = call(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
 
 
 def error(*arguments):

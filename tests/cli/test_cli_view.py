@@ -11,22 +11,23 @@ import urllib.request
 
 import pytest
 
+from helpers import processes
+from helpers.processes import IGNORED, PATIENCE, command_line
 from linkwork import Simulation, scene
 
 pytest.importorskip("viser", reason="no viser found: tests of the page were LEFT OUT; install linkwork[view]")
-
-PATIENCE = 120.0
-"""To load, compile and say where the page is [s]; a few seconds unless the machine is very busy."""
 
 
 class Command:
     """A command that runs; `first` is the line that it prints."""
 
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "linkwork", *map(str, arguments)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        )  # fmt: skip
+    def __init__(self, *arguments, **options):
+        self.process = processes.start(
+            [sys.executable, "-m", "linkwork", *arguments],
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            **options,
+        )
         self.first = self.process.stdout.readline()
 
     def end(self, how):
@@ -49,8 +50,8 @@ def begin():
     """Begins commands; those that did not end are ended."""
     commands = []
 
-    def start(*arguments):
-        commands.append(Command(*arguments))
+    def start(*arguments, **options):
+        commands.append(Command(*arguments, **options))
         return commands[-1]
 
     yield start
@@ -58,14 +59,6 @@ def begin():
         if command.process.poll() is None:
             command.process.kill()
             command.process.communicate()
-
-
-def run(*arguments):
-    """A command that ends on its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "linkwork", *map(str, arguments)],
-        capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
 
 
 def get(url):
@@ -101,6 +94,16 @@ def test_the_page_is_served_until_interrupted(begin, how):
         get(told["url"])
 
 
+def test_a_page_in_the_background_does_not_hear_an_interrupt(begin):
+    """Started where SIGINT is ignored, by nohup or in the background of a script, it is for SIGTERM to end it."""
+    command = begin("view", "a01_pendulum", "--no-open", "--port", 0, "--json", interrupt=IGNORED)
+    url = json.loads(command.first)["url"]
+    command.process.send_signal(signal.SIGINT)
+    assert get(url)[0] == 200
+    assert command.end(signal.SIGTERM) == (0, "", "")
+    assert not command.left()
+
+
 def test_the_address_is_told_to_people_too(begin):
     command = begin("view", "a01_pendulum", "--no-open", "--port", 0)
     assert "a01_pendulum" in command.first
@@ -123,14 +126,14 @@ def test_a_busy_port_is_said(begin):
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        result = run("view", "chain5", "--no-open", "--port", port)
+        result = command_line("view", "chain5", "--no-open", "--port", port)
     assert complains(result, f"port {port}", "is taken", "--port")
 
 
 def test_a_broken_model_is_said(tmp_path):
     path = tmp_path / "broken.yaml"
     path.write_text("linkwork: 1\nname: broken\nbodies:\n  box: {mass: -1}\n")
-    result = run("view", path, "--no-open", "--port", 0, "--json")
+    result = command_line("view", path, "--no-open", "--port", 0, "--json")
     assert complains(result, "broken.yaml")
 
 
@@ -146,7 +149,7 @@ def test_a_broken_model_is_said(tmp_path):
     ],
 )
 def test_what_cannot_be_is_said(arguments, words):
-    assert complains(run("view", *arguments, "--no-open", "--port", 0), *words)
+    assert complains(command_line("view", *arguments, "--no-open", "--port", 0), *words)
 
 
 def test_a_page_for_others_warns_and_wants_a_token(begin):
@@ -192,6 +195,6 @@ def test_a_record_is_replayed(begin, tmp_path):
 def test_what_is_no_record_is_said(tmp_path):
     text = tmp_path / "notes.h5"
     text.write_text("not a record")
-    assert complains(run("replay", text, "--no-open", "--port", 0), "notes.h5")
-    assert complains(run("replay", tmp_path / "none.h5", "--no-open", "--port", 0), "none.h5")
-    assert complains(run("replay", tmp_path, "--no-open", "--port", 0), str(tmp_path))
+    assert complains(command_line("replay", text, "--no-open", "--port", 0), "notes.h5")
+    assert complains(command_line("replay", tmp_path / "none.h5", "--no-open", "--port", 0), "none.h5")
+    assert complains(command_line("replay", tmp_path, "--no-open", "--port", 0), str(tmp_path))

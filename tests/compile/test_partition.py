@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from functools import cache
 from itertools import product
@@ -24,6 +23,7 @@ from helpers.graphs import (
     row_of_components,
     tree,
 )
+from helpers.processes import python
 from linkwork.analysis.partition import grouped, partition
 from linkwork.analysis.partition_plot import plot_partition
 from linkwork.cli import app
@@ -70,11 +70,8 @@ def test_every_run_divides_alike():
     )
     told = []
     for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
-        )
-        told.append(done.stdout)
+        environment = {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        told.append(python("-c", code, environment=environment))
     assert told[0] == told[1]
     assert "b48" in told[0]
 

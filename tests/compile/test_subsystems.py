@@ -5,33 +5,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.graphs import chain, hierarchies, outside
-from linkwork import Body, Component, Model
+from helpers.models import solid
+from linkwork import Component, Model
 from linkwork.compile.subsystems import Subsystem, borders, hierarchy, monolith, ties
 from linkwork.engine.elements import PositionServo, Repeater
 from linkwork.engine.loads import Spring
 from linkwork.model.joints import Hinge, Spherical
 
 
-def body(name):
-    return Body(name, mass=1.0, inertia=(1.0, 1.0, 1.0))
-
-
 def suspension():
     wheel = Component("wheel")
     for name in ("carrier", "rim"):
-        wheel.add(body(name))
+        wheel.add(solid(name))
     wheel.add(Hinge("axle", "carrier", "rim"))
     part = Component("suspension")
     part.add(wheel.instance("wheel"))
     for name in ("lower", "upper"):
-        part.add(body(name))
+        part.add(solid(name))
         part.add(Spherical(f"ball_{name}", name, "wheel.carrier"))
     return part
 
 
 def car():
     model = Model("car")
-    model.add(body("chassis"))
+    model.add(solid("chassis"))
     for side in ("left", "right"):
         model.add(suspension().instance(side))
         for name in ("lower", "upper"):
@@ -69,7 +66,7 @@ def test_borders_of_a_car():
 def test_ties_are_joints_loads_drives_and_couplings():
     model = Model("m")
     for name in "abc":
-        model.add(body(name))
+        model.add(solid(name))
     model.add(Hinge("one", "ground", "a"))
     model.add(Hinge("two", "b", "c"))
     model.add(PositionServo("servo", "two", stiffness=1.0))

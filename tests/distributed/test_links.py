@@ -2,7 +2,6 @@
 
 import socket
 import struct
-import subprocess
 import sys
 import threading
 import time
@@ -13,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkwork.distributed.links import MAX_MESSAGE, MAX_NUMBERS, LinkLost, pack, unpack
+from helpers.processes import PATIENCE, started
+from linkwork.distributed.links import MAX_MESSAGE, MAX_NUMBERS, TIMEOUT, LinkLost, pack, unpack
 from linkwork.distributed.tcp import TcpLink, dial
 from linkwork.model.address import parse_address
 from linkwork.model.errors import LinkworkError
@@ -23,7 +23,7 @@ Pair = tuple[TcpLink, TcpLink]
 
 def connected() -> tuple[socket.socket, socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        near = socket.create_connection(server.getsockname(), timeout=5)
+        near = socket.create_connection(server.getsockname(), timeout=PATIENCE)
         far, _ = server.accept()
     return near, far
 
@@ -31,13 +31,13 @@ def connected() -> tuple[socket.socket, socket.socket]:
 @pytest.fixture
 def pair() -> Iterator[Pair]:
     near, far = connected()
-    links = TcpLink(near, "the car", timeout=10), TcpLink(far, "the wheel", timeout=10)
+    links = TcpLink(near, "the car", timeout=PATIENCE), TcpLink(far, "the wheel", timeout=PATIENCE)
     yield links
     for link in links:
         link.close()
 
 
-def raw(data: bytes, timeout: float = 2.0) -> TcpLink:
+def raw(data: bytes, timeout: float = PATIENCE) -> TcpLink:
     """A line at whose other end somebody wrote these bytes and hung up."""
     near, far = connected()
     far.sendall(data)
@@ -169,25 +169,23 @@ def test_a_message_with_a_wrong_head(head: bytes) -> None:
 
 @pytest.mark.parametrize("waits", ["receive", "hear", "send"])
 def test_a_killed_peer_is_noticed(waits: str) -> None:
-    code = "import socket, sys, time; s = socket.create_connection(('127.0.0.1', int(sys.argv[1]))); time.sleep(60)"
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        process = subprocess.Popen([sys.executable, "-c", code, str(server.getsockname()[1])])
-        try:
-            connection, _ = server.accept()
-            link = TcpLink(connection, "the wheel")
-            killed = time.monotonic() + 0.3
-            threading.Timer(0.3, process.kill).start()
-            use = {
-                "receive": lambda: link.receive(np.zeros(36)),
-                "hear": link.hear,
-                "send": lambda: link.send(np.zeros(10_000_000)),  # more than buffers hold
-            }[waits]
-            with pytest.raises(LinkLost, match="the wheel: closed the connection: its process has ended"):
-                use()
-            assert time.monotonic() - killed < 5.0
-        finally:
-            process.kill()
-            process.wait()
+    code = "import socket, sys, time; s = socket.create_connection(('127.0.0.1', int(sys.argv[1]))); time.sleep(600)"
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        started([sys.executable, "-c", code, server.getsockname()[1]]) as process,
+    ):
+        connection, _ = server.accept()
+        link = TcpLink(connection, "the wheel")
+        killed = time.monotonic() + 0.3
+        threading.Timer(0.3, process.kill).start()
+        use = {
+            "receive": lambda: link.receive(np.zeros(36)),
+            "hear": link.hear,
+            "send": lambda: link.send(np.zeros(10_000_000)),  # more than buffers hold
+        }[waits]
+        with pytest.raises(LinkLost, match="the wheel: closed the connection: its process has ended"):
+            use()
+        assert time.monotonic() - killed < TIMEOUT  # not by its silence
 
 
 def test_a_peer_that_hangs_is_named(pair: Pair) -> None:
@@ -207,7 +205,7 @@ def test_hear_keeps_the_timeout_of_the_line(pair: Pair) -> None:
     near, far = pair
     far.timeout = 0.2
     near.tell({})
-    far.hear(5.0)  # another one for this once
+    far.hear(PATIENCE)  # another one for this once
     with pytest.raises(LinkLost, match=r"no answer for 0\.2 s"):
         far.receive(np.zeros(1))
 

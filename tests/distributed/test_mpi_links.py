@@ -7,28 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from helpers.processes import alive, soon
+from helpers.processes import HERE, all_end, in_ranks, started, wait_until
 from linkwork.distributed import launch
+from linkwork.distributed.links import TIMEOUT
 from linkwork.model.errors import LinkworkError, MissingExtraError, UnsupportedError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no wheels of an MPI library")
-LIMIT = 60.0  # none of these takes more than a few seconds
-
-
-def run_ranks(count: int, *arguments: object) -> subprocess.CompletedProcess[str]:
-    script = Path(__file__).parents[1] / "helpers" / "ranks.py"
-    command = launch.mpiexec(count, [str(script), *map(str, arguments)])
-    return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
 
 
 def told(folder: Path, name: str) -> dict[int, object]:
     return {int(p.name.rpartition("-")[2]): json.loads(p.read_text()) for p in folder.glob(f"{name}-*")}
 
 
-def nobody_left(folder: Path) -> bool:
+def run_ranks(count: int, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return in_ranks(count, "ranks.py", *arguments)
+
+
+def nobody_is_left(folder: Path) -> None:
     pids = [pid for pair in told(folder, "pids").values() for pid in pair]
     assert pids
-    return soon(lambda: not any(map(alive, pids)), 5.0)
+    all_end(pids)
 
 
 @pytest.mark.parametrize("count", [2, 4])
@@ -36,7 +34,7 @@ def test_everybody_gets_exactly_what_the_others_send(count: int, tmp_path: Path)
     done = run_ranks(count, "exchange", tmp_path)
     assert done.returncode == 0, done.stderr
     assert sorted(told(tmp_path, "done")) == list(range(count))
-    assert nobody_left(tmp_path)
+    nobody_is_left(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -55,26 +53,23 @@ def test_rank_0_learns_of_a_death_and_saves_before_all_end(
     lost = told(tmp_path, "lost")[0]
     assert lost["what"] == what
     if way != "raise":
-        assert lost["at"] - told(tmp_path, "died")[victim]["at"] < 5.0
+        assert lost["at"] - told(tmp_path, "died")[victim]["at"] < TIMEOUT  # not by its silence
     assert done.returncode == 1
     assert what in done.stderr  # what rank 0 said last was not dropped by mpiexec
-    assert nobody_left(tmp_path)
+    nobody_is_left(tmp_path)
 
 
 def test_nobody_stays_when_rank_0_is_killed(tmp_path: Path) -> None:
     done = run_ranks(3, "lockstep", tmp_path, 0, "kill")
     assert done.returncode != 0
-    assert nobody_left(tmp_path)
+    nobody_is_left(tmp_path)
 
 
 def test_nobody_stays_when_mpiexec_is_killed(tmp_path: Path) -> None:
-    script = Path(__file__).parents[1] / "helpers" / "ranks.py"
-    command = launch.mpiexec(3, [str(script), "lockstep", str(tmp_path), "99", "never"])
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    assert soon(lambda: len(told(tmp_path, "pids")) == 3, LIMIT)
-    process.kill()
-    process.wait()
-    assert nobody_left(tmp_path)
+    command = launch.mpiexec(3, [str(HERE / "ranks.py"), "lockstep", str(tmp_path), "99", "never"])
+    with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        wait_until(lambda: len(told(tmp_path, "pids")) == 3, "three ranks run")
+    nobody_is_left(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +86,7 @@ def test_what_does_not_fit_is_an_error_and_not_garbage(way: str, what: str, tmp_
     done = run_ranks(2, "amiss", tmp_path, way)
     assert done.returncode == 1
     assert f"LinkLost: rank 1: stopped: {what}" in done.stderr
-    assert nobody_left(tmp_path)
+    nobody_is_left(tmp_path)
 
 
 def test_the_command_line_starts_itself_again_in_ranks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import re
 import struct
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from helpers.processes import python
 from linkwork import Body, Component, Hinge, Material, Model, Sealed, Simulation, Weld, load_model, save_model
 from linkwork.cli import app
 from linkwork.distributed.sealed_file import find_key, read_header, seal, unseal
@@ -366,8 +366,7 @@ def test_placing_one_loads_no_numba(file: Path) -> None:
         "import sys; from linkwork import Model, Sealed; model = Model(); model.add(Sealed('a', sys.argv[1]))\n"
         "model.flatten(); print([m for m in ('numba', 'cryptography', 'mpi4py') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert python("-c", code, file).strip() == "[]"
 
 
 def test_the_inside_cannot_be_changed(file: Path) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -11,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers.processes import alive, soon
+from helpers.processes import PATIENCE, all_end, started
 from helpers.sealed_cars import sealed_car, sealed_corner
 from linkwork import (
     Body,
@@ -25,9 +24,10 @@ from linkwork import (
     UnsupportedError,
 )
 from linkwork.distributed import handshake
-from linkwork.distributed.links import Link
+from linkwork.distributed.links import TIMEOUT
 from linkwork.distributed.sealed_file import seal
-from linkwork.engine.steppers import components
+from linkwork.distributed.tcp import TcpLink
+from linkwork.engine.steppers.motion import VOTE
 from linkwork.model.errors import PartLostError, SimulationError
 from linkwork.scenes import car
 
@@ -39,7 +39,8 @@ def moving(model: Model, **options) -> Simulation:
 
 
 def servants(sim: Simulation) -> list[int]:
-    return [servant.pid for servant in sim.method._servants]
+    """Processes of sealed components."""
+    return [part["process"] for part in sim.method.times()[1:]]
 
 
 def test_five_processes_move_like_the_open_car(tmp_path: Path) -> None:
@@ -66,7 +67,7 @@ def test_five_processes_move_like_the_open_car(tmp_path: Path) -> None:
         f"{c}.{port}" for c in car.CORNERS for port in ("hub.arm", "damper.upper")
     }
     assert [process["components"] for process in sealed.info["processes"][1:]] == [[c] for c in car.CORNERS]
-    assert soon(lambda: not any(map(alive, pids)), 5.0)
+    all_end(pids)
 
 
 def test_a_killed_component_is_named_and_the_run_resumed(
@@ -89,11 +90,11 @@ def test_a_killed_component_is_named_and_the_run_resumed(
         PartLostError, match=r"component 'rear_right' is lost: .* closed the connection"
     ) as caught:
         sim.run(600.0)
-    assert time.monotonic() - died[0] < 5.0
+    assert time.monotonic() - died[0] < TIMEOUT  # not by its silence
     (state,) = tmp_path.glob("*.state.npz")
     assert f"saved as {state.name}" in str(caught.value)
     kept = sim.time
-    assert soon(lambda: not any(map(alive, pids)), 5.0)
+    all_end(pids)
     again, whole = moving(model), moving(model)
     try:
         again.load_state(state)
@@ -113,8 +114,9 @@ def test_one_that_dies_between_steps_leaves_a_whole_state(
     monkeypatch.chdir(tmp_path)
     sim = moving(sealed_car(sealed_corner(tmp_path), ("front_left",)))
     sim.step(20)
-    os.kill(servants(sim)[0], signal.SIGKILL)
-    time.sleep(0.2)
+    pids = servants(sim)
+    os.kill(pids[0], signal.SIGKILL)
+    all_end(pids)
     with pytest.raises(PartLostError, match="component 'front_left' is lost"):
         sim.save_state("x.npz")
     assert not Path("x.npz").exists()
@@ -128,25 +130,25 @@ def test_nothing_crosses_but_states_responses_forces_and_votes(
 ) -> None:
     """What a sealed component and the car tell each other in a step, counted on the line itself."""
     sim = moving(sealed_car(sealed_corner(tmp_path), ("front_left",)))
-    link: Link = sim.method._lines[0].link
     sent: list[int] = []
     came: list[int] = []
     told: list[dict] = []
     heard: list[tuple[dict, dict]] = []
-    send, receive, tell, hear = link.send, link.receive, link.tell, link.hear
-    monkeypatch.setattr(link, "send", lambda numbers: (sent.append(numbers.size), send(numbers))[1])
-    monkeypatch.setattr(link, "receive", lambda into: (came.append(into.size), receive(into))[1])
-    monkeypatch.setattr(link, "tell", lambda m, a=None: (told.append(m), tell(m, a))[1])
+    send, receive, tell, hear = TcpLink.send, TcpLink.receive, TcpLink.tell, TcpLink.hear
+    # The one line of this process; the component has its end in another.
+    monkeypatch.setattr(TcpLink, "send", lambda line, x: (sent.append(x.size), send(line, x))[1])
+    monkeypatch.setattr(TcpLink, "receive", lambda line, x: (came.append(x.size), receive(line, x))[1])
+    monkeypatch.setattr(TcpLink, "tell", lambda line, m, a=None: (told.append(m), tell(line, m, a))[1])
 
-    def listen(timeout=None):
-        heard.append(hear(timeout))
+    def listen(line, timeout=None):
+        heard.append(hear(line, timeout))
         return heard[-1]
 
-    monkeypatch.setattr(link, "hear", listen)
+    monkeypatch.setattr(TcpLink, "hear", listen)
     sim.step(5)
     sim.method.close()
     bodies = 2  # its ports
-    states, forces, votes = 13 * bodies, 6 * bodies, components.VOTES
+    states, forces, votes = 13 * bodies, 6 * bodies, len(VOTE.names)
     D = forces * forces
     assert set(sent) <= {forces, 3 * forces, votes}
     scales = forces  # how large M⁻¹ is at all, for which rounding is judged, at the end of a step
@@ -161,8 +163,7 @@ def test_nothing_crosses_but_states_responses_forces_and_votes(
 def test_served_at_an_address(tmp_path: Path) -> None:
     file = sealed_corner(tmp_path)
     command = [sys.executable, "-m", "linkwork", "serve", file, "--port", "0", "--once"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
+    with started(command) as server:
         address = server.stdout.readline().split()[-1]
         model = sealed_car(address, ("front_left", "front_right"))
         sim = moving(model)
@@ -172,10 +173,7 @@ def test_served_at_an_address(tmp_path: Path) -> None:
         same = here.run(0.1)
         here.method.close()
         np.testing.assert_array_equal(joined.array("positions"), same.array("positions"))
-        assert server.wait(10.0) == 0
-    finally:
-        server.kill()
-        server.wait()
+        assert server.wait(PATIENCE) == 0
 
 
 def test_comparing_two_suppliers(tmp_path: Path) -> None:
@@ -256,8 +254,7 @@ def test_a_state_of_another_component_is_refused(tmp_path: Path) -> None:
 def test_a_busy_server_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = sealed_corner(tmp_path)
     command = [sys.executable, "-m", "linkwork", "serve", file, "--port", "0"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
+    with started(command) as server:
         address = server.stdout.readline().split()[-1]
         model = sealed_car(address, ("front_left",))
         line = handshake.call(address)
@@ -265,6 +262,3 @@ def test_a_busy_server_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         with pytest.raises(LinkworkError, match=r"refused: busy with the model of 127\.0\.0\.1"):
             moving(model)
         line.close()
-    finally:
-        server.kill()
-        server.wait()

@@ -1,26 +1,19 @@
 """Examples and the code of the README run as they stand."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from helpers.processes import python
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
-def run(code, folder):
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=os.environ, capture_output=True, text=True, check=True
-    ).stdout
-
-
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
 def test_example_runs(path, tmp_path):
-    assert run(path.read_text(), tmp_path)
+    assert python("-c", path.read_text(), cwd=tmp_path)
 
 
 def test_the_readme_shows_the_example_and_its_picture_exists():

@@ -6,18 +6,13 @@ import math
 import numpy as np
 import pytest
 
+from helpers.models import spring_law
 from helpers.runs import orders
 from linkwork import Body, Bushing, Component, Free, LineFunction, Model, ModelError, Simulation
 from linkwork.model.rotation import about, matrix
 
 STIFFNESS, DAMPING, REST = (300.0, 500.0, 800.0), (2.0, 0.0, 5.0), (0.1, -0.2, 0.3)
 TURNED = about((1.0, 2.0, -1.0), 0.7)
-
-
-def spring(t, x, v, parameters, out):
-    out[0] = parameters[0] * (x[0] - parameters[2]) + parameters[1] * v[0]
-    out[1] = 0.5 * parameters[0] * (x[0] - parameters[2]) ** 2
-    out[2] = parameters[1] * v[0] ** 2
 
 
 def spinning(*loads, gravity=(0.0, 0.0, 0.0)):
@@ -42,7 +37,7 @@ def lines():
     """The same three springs, each a function along an axis of its own."""
     for k, axis in enumerate(matrix(TURNED).T):
         numbers = (STIFFNESS[k], DAMPING[k], REST[k])
-        yield LineFunction(f"line{k}", "one", "two", spring, axis=axis, parameters=numbers, **ENDS)
+        yield LineFunction(f"line{k}", "one", "two", spring_law, axis=axis, parameters=numbers, **ENDS)
 
 
 def test_it_is_three_springs_along_axes():

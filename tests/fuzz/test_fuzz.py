@@ -2,13 +2,12 @@
 
 import dataclasses
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from helpers.processes import command_line
 from linkwork import Body, load_model, save_model
 from linkwork.cli import app
 from linkwork.compile.compiler import compile_model
@@ -466,9 +465,7 @@ def test_ranges_are_read():
 
 
 def test_wrong_arguments_are_one_readable_message():
-    result = subprocess.run(
-        [sys.executable, "-m", "linkwork", "fuzz", "--bodies", "0-3"], capture_output=True, text=True
-    )
+    result = command_line("fuzz", "--bodies", "0-3")
     assert result.returncode == 1
     assert "bodies must be a range" in result.stderr
     assert "Traceback" not in result.stderr

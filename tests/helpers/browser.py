@@ -7,16 +7,18 @@ from typing import Any
 
 import pytest
 
+from helpers import processes
+
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 # WebGL without a graphics card. The sandbox of chromium refuses to run as root, as containers do.
-_FLAGS = (
+FLAGS = (
     "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
     "--no-sandbox",
 )  # fmt: skip
 WINDOW = {"width": 640, "height": 400}
 """Small, since every pixel is computed in software."""
-PATIENCE = 60_000
-"""How long to wait for something to appear [ms], with other tests beside."""
+PATIENCE = round(1e3 * processes.PATIENCE)
+"""How long to wait for something to appear [ms]."""
 
 
 def find_browser() -> str | None:
@@ -43,7 +45,7 @@ def launched() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(_FLAGS))
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS), timeout=PATIENCE)
         try:
             yield browser
         finally:

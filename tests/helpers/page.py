@@ -1,30 +1,18 @@
 """The live page as a visitor in a real browser has it."""
 
 import io
-import time
 from pathlib import Path
 
 import numpy as np
-import pytest
+
+from helpers.processes import PATIENCE, wait_until
 
 SCREENSHOTS = Path(__file__).parents[2] / "out" / "screenshots"
 WINDOW = {"width": 900, "height": 560}
 """Small, since every pixel is computed in software; wide enough for the panel beside the picture."""
-PATIENCE = 60.0
-"""For what takes moments unless the machine is very busy [s]."""
 _SHARPNESS = 0.5  # pixels of the picture per pixel of the screen
 # A warning of viser's that lies on the picture wherever there is no graphics card.
 _UNCOVERED = "#webgl-software-rendering { display: none !important; }"
-
-
-def wait_until(condition, what, patience=PATIENCE):
-    """Wait until a condition is true; returns what it returned."""
-    end = time.monotonic() + patience
-    while not (value := condition()):
-        if time.monotonic() > end:
-            pytest.fail(f"{what}: not within {patience:g} s")
-        time.sleep(0.05)
-    return value
 
 
 class Visitor:
@@ -52,7 +40,7 @@ class Visitor:
     def sees_all(self):
         """Whether the camera stands where it sees the whole model."""
         camera = self.client.camera
-        wanted = self.live._camera("best", camera.aspect)
+        wanted = self.live.camera_of("best", camera.aspect)
         return np.allclose(camera.position, wanted.position, rtol=1e-3, atol=1e-3)
 
     @property

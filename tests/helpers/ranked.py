@@ -126,6 +126,7 @@ def killed(victim: int) -> None:
     sim = Simulation(car.build(), method="components")
     sim.run(0.05)
     pids = [process["process"] for process in sim.method.times()]
+    names = sim.method.times()[victim]["components"]
     write("pids", pids)
     died: list[float] = []
 
@@ -138,7 +139,6 @@ def killed(victim: int) -> None:
         sim.run(600.0)
     except PartLostError as error:
         took = time.monotonic() - died[0]
-        names = sim.method._lines[victim - 1].names
         write("lost", {"what": str(error), "after": took, "names": names, "time": sim.time})
         raise
 

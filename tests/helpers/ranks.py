@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from linkwork.distributed.launch import Ranks
-from linkwork.distributed.links import LinkLost
+from linkwork.distributed.links import TIMEOUT, LinkLost
 
 SIZES = (0, 1, 36, 1000, 300_000)
 
@@ -79,13 +79,13 @@ def die() -> None:
 
 def amiss(ranks: Ranks, way: str) -> None:
     """Two ranks that are not in step, or one that hangs: rank 1 notices, and rank 0 is told."""
-    link = ranks.link(1 - ranks.rank, timeout=0.5)
+    link = ranks.link(1 - ranks.rank, timeout=0.5 if way == "hang" else TIMEOUT)
     if ranks.rank == 0:
         if way == "kind":
             link.tell({"a": 1})
         elif way != "hang":
             link.send(np.zeros(3 if way == "short" else 9))
-        ranks.link(1, channel=3, timeout=20).hear()
+        ranks.link(1, channel=3).hear()
     elif way == "kind of numbers":
         link.hear()
     else:

@@ -1,12 +1,9 @@
 """Running mechanisms, and reading what a run left behind."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
+from helpers.processes import python
 from linkwork import Simulation
 from linkwork.compile.colliders import may_touch
 
@@ -48,6 +45,11 @@ def end_of(record, rod, length):
     return x, record[f"{rod}.position.y"] + length * 2.0 * w * z
 
 
+def way_of(record, marker):
+    """Positions of a marker, samples × 3 [m]."""
+    return np.column_stack([record[f"{marker}.position.{axis}"] for axis in "xyz"])
+
+
 def apart(one, other, group="positions"):
     """The largest difference of two records."""
     return np.abs(one.array(group) - other.array(group)).max()
@@ -57,9 +59,6 @@ def compiled_and_plain(program):
     """The numbers in each line that a program prints: compiled, and run as plain Python."""
     lines = []
     for disabled in ("0", "1"):
-        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
-        run = subprocess.run(
-            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-        )
-        lines.append([[float(x) for x in line.split()] for line in run.stdout.splitlines()])
+        printed = python("-c", program, environment={"NUMBA_DISABLE_JIT": disabled})
+        lines.append([[float(x) for x in line.split()] for line in printed.splitlines()])
     return lines

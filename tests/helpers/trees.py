@@ -27,8 +27,12 @@ from linkwork.engine.coordinates.dynamics import (
 from linkwork.engine.coordinates.tree import mass_matrix, place, point_jacobian, retract
 from linkwork.engine.kernels.math3 import quat_mul
 from linkwork.engine.loads import Force, Spring, Torque
-from linkwork.engine.steppers.integrate import dormand_prince, euler, new_run, rk4, run_adaptive, run_fixed
-from linkwork.engine.steppers.state import OK, new_state
+from linkwork.engine.steppers import explicit
+from linkwork.engine.steppers.integrators import INTEGRATORS, Integrator, dormand_prince
+from linkwork.engine.steppers.motion import RUNGE_KUTTA, new_run
+from linkwork.engine.steppers.samples import new_samples
+from linkwork.engine.steppers.state import OK
+from linkwork.engine.tables import no_constraints
 from linkwork.model import Body, Component, Flat, Model
 from linkwork.model.item import GROUND
 from linkwork.model.joints import JOINTS, Joint
@@ -39,7 +43,8 @@ EPS = np.finfo(float).eps
 KINDS = tuple(JOINTS)
 ROOTS = (None, *KINDS)
 PLACED = ("here", "moved", "mirrored", "nested")
-EULER, RK4, DOPRI = euler(), rk4(), dormand_prince()
+EULER, RK4, ADAMS, ADAPTIVE = (INTEGRATORS[name] for name in ("euler", "rk4", "adams", "adaptive"))
+DOPRI = Integrator(RUNGE_KUTTA, dormand_prince())
 
 # The everyday run draws the same examples each time, so that only a change of the code can turn it red;
 # the slow run looks at new ones every time and prints how to repeat a failure.
@@ -350,21 +355,25 @@ class Probe:
         )
         return J
 
-    def run(self, q, v, h, steps, tableau=RK4, stride=1) -> Trajectory:
+    def run(self, q, v, h, steps, integrator=RK4, stride=1) -> Trajectory:
         """Samples every `stride` of `steps` equal steps, the start not among them."""
         targets = np.arange(stride, steps + 1, stride)
-        out = _outputs(len(targets), self.system)
-        status = run_fixed(self.tables, tableau, new_run(new_state(q, v, h)), h, targets, *out)
-        assert status == (len(targets), OK)
-        return Trajectory(*out)
+        return self._steps(q, v, h, targets, integrator)
 
     def run_adaptive(self, q, v, times, tolerance, first_step=1e-3) -> Trajectory:
         """Samples at `times`, with the local error kept at `tolerance`."""
-        out = _outputs(len(times), self.system)
-        state = new_run(new_state(q, v, first_step))
-        status = run_adaptive(self.tables, DOPRI, state, tolerance, np.asarray(times, float), *out)
-        assert status == (len(times), OK)
-        return Trajectory(*out)
+        return self._steps(q, v, first_step, times, ADAPTIVE, tolerance)
+
+    def _steps(self, q, v, h, targets, integrator, tolerance=1e-8) -> Trajectory:
+        out, none = new_samples(len(targets), self.system.nq, self.system.nv, 0, 0, 0), no_constraints()
+        run = new_run(q, v, 0, 0, h)
+        run.course.integrator, run.course.tolerance = integrator.kind, tolerance
+        status = explicit.run(
+            self.tables, none, none, None, None, run.motion, run.books, integrator.tableau,
+            np.asarray(targets, float), out,
+        )  # fmt: skip
+        assert status == (len(targets), OK)
+        return Trajectory(*out[:4])
 
 
 def ball_columns(system: System):
@@ -427,10 +436,6 @@ def wrenches(flat: Flat, poses, twists, t):
             n = factor * (turn if load.follows else np.eye(3)) @ np.array(load.torque)
             power += push(load.body, n, np.zeros(3))
     return out, power
-
-
-def _outputs(rows, system):
-    return np.zeros(rows), np.zeros((rows, system.nq)), np.zeros((rows, system.nv)), np.zeros((rows, 2))
 
 
 def placed_model(model: Model, *, at=(0.0, 0.0, 0.0), rotation=(1.0, 0.0, 0.0, 0.0), mirror=None) -> Model:

@@ -1,12 +1,11 @@
 """Components of the library, and the ports by which components are attached."""
 
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+from helpers.processes import python
 from helpers.references import reference
 from linkwork import (
     Body,
@@ -155,8 +154,7 @@ def test_a_mirrored_corner_moves_as_its_mirror_image():
 
 def test_the_library_brings_no_compiler_along():
     program = "import sys; import linkwork.library, linkwork.scenes.car; print('numba' in sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "False"
+    assert python("-c", program).strip() == "False"
 
 
 # --- chains of four-bars ---

@@ -1,12 +1,12 @@
 """Starts that are a little off: assembled to rounding, as near to what was written as loops allow, and told."""
 
-import dataclasses
 from math import acos, atan2, cos, hypot, pi, radians, sin, sqrt
 
 import numpy as np
 import pytest
-from test_doctor import mechanism
 
+from helpers.loops import mechanism
+from helpers.models import changed
 from linkwork import Body, Hinge, Model, Spherical, scene
 from linkwork.compile.compiler import compile_model
 from linkwork.engine.coordinates.dynamics import body_pose
@@ -31,11 +31,6 @@ def compiled(model, maximal=False):
         return system, system.q0, system.v0
     tree = compile_model(model)
     return (system, *floating(model, system, tree, tree.q0, tree.v0))
-
-
-def changed(model, joint, **fields):
-    model.joints[joint] = dataclasses.replace(model.joints[joint], **fields)
-    return model
 
 
 def openness(model, system, q):

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from helpers.models import random_rotation
 from helpers.runs import apart, bits, both, direct, orders
 from linkwork import Body, Hinge, Model, Simulation, check, equilibrium, scene
 from linkwork.compile.compiler import compile_model
@@ -24,14 +25,9 @@ HINGES = {
 }
 
 
-def rotation(seed):
-    M, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))
-    return M * np.sign(np.linalg.det(M))
-
-
 def oblique(digits=15, turned=1, scaled="j3", factor=0.5, order=tuple(HINGES), size=1.0, pins=PINS, rate=6.0):
     """A four-bar in an oblique plane, joints rounded to so many digits, one axis written at another length."""
-    T, origin = rotation(turned), np.array([0.3, -0.2, 0.5])
+    T, origin = random_rotation(np.random.default_rng(turned)), np.array([0.3, -0.2, 0.5])
 
     def rounded(x):
         return tuple(float(f"{v:.{digits}e}") if abs(v) < 0.1 else round(float(v), digits) for v in x)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkwork
+from helpers.models import ball
 from linkwork import (
     PID,
     Actuator,
@@ -32,7 +33,6 @@ from linkwork import (
     Sealed,
     Simulation,
     SimulationError,
-    Spherical,
     Spring,
     TorqueSource,
     UnsupportedError,
@@ -80,15 +80,6 @@ def arm(*things, shoulder=None, elbow=None) -> Model:
     model.add(Body("lower", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1.5, 0.0, 0.0)))
     model.add(Hinge("shoulder", "ground", "upper", axis=(0, 1, 0), **(shoulder or {"velocity": 2.0})))
     model.add(Hinge("elbow", "upper", "lower", at=(1.0, 0.0, 0.0), axis=(0, 1, 0), **(elbow or {})))
-    for thing in things:
-        model.add(thing)
-    return model
-
-
-def ball(*things) -> Model:
-    model = Model("ball")
-    model.add(Body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0.0, 0.0, -0.5)))
-    model.add(Spherical("socket", "ground", "bob"))
     for thing in things:
         model.add(thing)
     return model

@@ -8,7 +8,7 @@ import pytest
 
 from helpers.references import PULL, exact_four_bar
 from helpers.runs import CLOSED, apart, direct, explicit
-from linkwork import BodyFunction, LinkworkError, Simulation, SimulationError, UnsupportedError, scene
+from linkwork import BodyFunction, LinkworkError, Simulation, SimulationError, scene
 from linkwork.compile.compiler import compile_model
 
 # --- state ---
@@ -134,11 +134,6 @@ def test_a_diverging_run_stops_with_a_reason_and_keeps_its_record(method):
 def test_what_does_not_fit_together_is_refused_with_reasons(options, words):
     with pytest.raises(LinkworkError, match=words):
         Simulation(scene("peaucellier"), **options)
-
-
-def test_adams_is_not_an_integrator_of_the_tree():
-    with pytest.raises(UnsupportedError, match=r"method 'tree' has no integrator 'adams' \(it has rk4"):
-        Simulation(scene("chain5"), integrator="adams")
 
 
 def test_a_compiled_system_is_no_model():

@@ -10,7 +10,7 @@ from helpers.one_dof import M, arm, block
 from helpers.references import PULL
 from helpers.runs import CLOSED, apart, compiled_and_plain, orders
 from linkwork import Simulation, SimulationError, scene
-from linkwork.engine.solvers.layout import Samples
+from linkwork.engine.steppers.samples import Samples
 from linkwork.fuzz.random_mechanisms import build, random_plan
 from linkwork.mechanism.kinematics import Kinematics
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from helpers.models import ball
 from helpers.one_dof import M, arm, block, wheel
 from helpers.references import reference
 from helpers.runs import CLOSED, orders
@@ -19,7 +20,6 @@ from linkwork import (
     Scenery,
     Simulation,
     Sine,
-    Spherical,
     Table,
     TorqueSource,
     UnsupportedError,
@@ -70,15 +70,6 @@ def touching():
     model.add(Material("wood", friction=0.5))
     model.add(Scenery("floor", shapes=[Plane()], material="wood"))
     model.add(Body("box", at=(0, 0, 0.5), density=700, shapes=[Box((0.2, 0.1, 0.1))], material="wood"))
-    return model
-
-
-def ball(*drives):
-    model = Model("ball")
-    model.add(Body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0.0, 0.0, -0.5)))
-    model.add(Spherical("socket", "ground", "bob"))
-    for drive in drives:
-        model.add(drive)
     return model
 
 

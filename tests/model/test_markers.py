@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from helpers.runs import end_of
+from helpers.runs import end_of, way_of
 from linkwork import Body, Component, Hinge, Marker, Model, Record, Simulation, about, scene
 from linkwork.scenes import peaucellier
 
@@ -17,10 +17,6 @@ WAYS = {
     "maximal impulses": {"method": "simmc", "solver": "impulses"},
 }
 ways = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-
-
-def place(record, marker):
-    return np.stack([record[f"{marker}.position.{axis}"] for axis in "xyz"], axis=1)
 
 
 def swing():
@@ -54,21 +50,21 @@ def test_the_tip_of_a_pendulum_is_where_geometry_says(way):
     assert np.ptp(record["plain.pivot.angle"]) > 0.3
     # In maximal coordinates impulses let joints gape a little.
     near = 1e-3 if way in (WAYS["maximal impulses"],) else 1e-11
-    np.testing.assert_allclose(place(record, "plain.tip"), turned(record["plain.pivot.angle"]), atol=near)
+    np.testing.assert_allclose(way_of(record, "plain.tip"), turned(record["plain.pivot.angle"]), atol=near)
     # Mirrored x → -x, then x → y and y → -x, then lifted.
     x, y, z = turned(record["image.pivot.angle"]).T
     image = np.stack([-y, -x, z + 5.0], axis=1)
-    np.testing.assert_allclose(place(record, "image.tip"), image, atol=near)
-    np.testing.assert_array_equal(place(record, "plain.post"), np.tile([1.0, 2.0, 3.0], (len(record), 1)))
+    np.testing.assert_allclose(way_of(record, "image.tip"), image, atol=near)
+    np.testing.assert_array_equal(way_of(record, "plain.post"), np.tile([1.0, 2.0, 3.0], (len(record), 1)))
     np.testing.assert_allclose(
-        place(record, "image.post"), np.tile([-2.0, -1.0, 8.0], (len(record), 1)), atol=1e-12
+        way_of(record, "image.post"), np.tile([-2.0, -1.0, 8.0], (len(record), 1)), atol=1e-12
     )
 
 
 @pytest.mark.parametrize("method", ["simgc", "simmc"])
 def test_the_tip_of_the_peaucellier_linkage_keeps_its_line(method):
     record = Simulation(scene("peaucellier"), method=method).run(1.0)
-    tip = place(record, "tip")
+    tip = way_of(record, "tip")
     # Loops are closed to rounding; the linkage folds to within a factor of ten of a singular position.
     np.testing.assert_allclose(tip[:, 0], peaucellier.LINE, atol=1e-9)
     np.testing.assert_allclose(tip[:, 2], 0.0, atol=1e-9)
@@ -79,7 +75,7 @@ def test_the_tip_of_the_peaucellier_linkage_keeps_its_line(method):
 def test_the_tip_of_a_chain_is_the_end_of_its_last_link(way):
     record = Simulation(scene("chain5"), **way).run(0.3)
     x, y = end_of(record, "link5", 0.5)
-    np.testing.assert_allclose(place(record, "tip")[:, :2], np.stack([x, y], axis=1), atol=1e-12)
+    np.testing.assert_allclose(way_of(record, "tip")[:, :2], np.stack([x, y], axis=1), atol=1e-12)
     assert record.unit("tip.position.x") == "m"
     assert record.find("tip.position.*") == ["tip.position.x", "tip.position.y", "tip.position.z"]
 

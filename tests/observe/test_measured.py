@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from helpers.models import spring_law
 from helpers.runs import orders
 from linkwork import (
     Body,
@@ -139,12 +140,6 @@ def test_accelerations_of_impulses_are_means_of_a_step(way):
 STIFFNESS, DAMPING, REST = 300.0, 4.0, 0.35
 
 
-def pull(t, x, v, parameters, out):
-    out[0] = parameters[0] * (x[0] - parameters[2]) + parameters[1] * v[0]
-    out[1] = 0.5 * parameters[0] * (x[0] - parameters[2]) ** 2
-    out[2] = parameters[1] * v[0] ** 2
-
-
 def sprung():
     """A block that slides along x, on all kinds of springs."""
     model = Model("sprung")
@@ -156,7 +151,7 @@ def sprung():
     )
     ends = {"at_a": (0.0, 0.0, 0.0), "at_b": (0.5, 0.0, 0.0)}
     model.add(Spring("coil", "ground", "block", stiffness=STIFFNESS, damping=DAMPING, length=REST, **ends))
-    model.add(LineFunction("law", "ground", "block", pull, parameters=(50.0, 2.0, 0.6), **ends))
+    model.add(LineFunction("law", "ground", "block", spring_law, parameters=(50.0, 2.0, 0.6), **ends))
     model.add(
         Bushing(
             "mount",
@@ -393,7 +388,9 @@ def test_a_drive_and_a_load_of_one_name():
     model = driven(TorqueSource("same", "shoulder", command=3.0))
     at = (0.5, 0.0, 0.0)
     model.add(
-        LineFunction("same", "ground", "arm", pull, at_a=(0.0, 0.0, 1.0), at_b=at, parameters=(1.0, 0.0, 0.0))
+        LineFunction(
+            "same", "ground", "arm", spring_law, at_a=(0.0, 0.0, 1.0), at_b=at, parameters=(1.0, 0.0, 0.0)
+        )
     )
     assert Simulation(model, method="simgc").run(0.01)["same.force"][-1] == pytest.approx(3.0)
 

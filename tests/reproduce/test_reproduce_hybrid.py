@@ -93,7 +93,9 @@ def test_measures_of_the_other_tables():
     assert PUMA.error(record) == pytest.approx(5.0)
     rows = [{"scene": "puma_hold", "method": "hybrid", "h": h, "error": 7.0 * h * h} for h in PUMA.steps[:2]]
     rows.append({"scene": "puma_hold", "method": "hybrid", "h": 0.1, "error": "no convergence"})
-    assert list(hybrid._orders(rows)) == ["puma_hold, hybrid: order of convergence 2.00 from 0.05 to 0.01 s"]
+    assert list(hybrid.convergence(rows)) == [
+        "puma_hold, hybrid: order of convergence 2.00 from 0.05 to 0.01 s"
+    ]
     for table in hybrid.TABLES:
         assert set(table.published) == set(hybrid.METHODS)
         assert {len(values) for values in table.published.values()} == {len(table.steps)}

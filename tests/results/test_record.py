@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from helpers.processes import run, start
 from linkwork.model import errors
 from linkwork.model.rotation import Array, about, matrix
 from linkwork.results import hdf5
@@ -138,8 +139,8 @@ def test_builder_joins_blocks_and_copies_them() -> None:
     expected = swing()
     buffer = {name: np.empty((17, len(group.columns))) for name, group in expected.groups.items()}
     builder.append(np.empty(0), {name: block[:0] for name, block in buffer.items()})
-    for start in (0, 17, 34):
-        rows = slice(start, start + 17)
+    for first in (0, 17, 34):
+        rows = slice(first, first + 17)
         for name, block in buffer.items():
             block[:] = expected.array(name)[rows]
         builder.append(expected.time[rows], buffer)
@@ -378,8 +379,8 @@ def test_builder_writes_the_file_it_returns(tmp_path: Path) -> None:
     path.write_text("an older file")
     builder = RecordBuilder(GROUPS, INFO, path)
     expected = swing(5000)
-    for start in range(0, 5001, 700):
-        part = expected.between(expected.time[start], expected.time[min(start + 699, 5000)])
+    for first in range(0, 5001, 700):
+        part = expected.between(expected.time[first], expected.time[min(first + 699, 5000)])
         builder.append(part.time, {name: part.array(name) for name in part.groups})
     assert path.read_text() == "an older file"
     made = builder.finish({"wall_s": 1.5})
@@ -407,9 +408,7 @@ def test_a_growing_file_is_read_by_another_process(tmp_path: Path) -> None:
     path = tmp_path / "swing.h5"
     part = tmp_path / "swing.h5.part"
     builder = RecordBuilder(GROUPS, INFO, path)
-    with subprocess.Popen(
-        [sys.executable, "-c", READER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as reader:
+    with start([sys.executable, "-c", READER], stdin=subprocess.PIPE) as reader:
         assert reader.stdin is not None
         assert reader.stdout is not None
         for k in (1, 2, 3):
@@ -438,7 +437,7 @@ def test_a_reader_that_holds_the_file_does_not_stop_its_writer(tmp_path: Path) -
     path = tmp_path / "swing.h5"
     builder = RecordBuilder([RATES], {}, path)
     command = [sys.executable, "-c", HOLDER, f"{path}.part"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reader:
+    with start(command, stdin=subprocess.PIPE) as reader:
         assert reader.stdout is not None
         assert reader.stdout.readline() == "open\n"
         builder.append(np.zeros(1), {"rates": np.zeros((1, 1))})
@@ -463,7 +462,7 @@ def test_a_killed_writer_leaves_its_rows_and_the_old_file(tmp_path: Path) -> Non
     path = tmp_path / "swing.h5"
     swing().save(path)
     old = path.read_bytes()
-    assert subprocess.run([sys.executable, "-c", KILLED, path], check=False).returncode == 9
+    assert run([sys.executable, "-c", KILLED, path]).returncode == 9
     assert path.read_bytes() == old
     left = Record.load(f"{path}.part")
     np.testing.assert_array_equal(left.time, [0.0, 0.5, 1.0, 1.5])
@@ -605,7 +604,7 @@ def test_truncated_files_are_refused(record: Record, tmp_path: Path) -> None:
 
 def test_truncated_part_files_are_refused(tmp_path: Path) -> None:
     path, cut = tmp_path / "swing.h5", tmp_path / "cut.h5.part"
-    subprocess.run([sys.executable, "-c", KILLED, path], check=False)
+    run([sys.executable, "-c", KILLED, path])
     whole = Path(f"{path}.part").read_bytes()
     for size in range(0, len(whole), len(whole) // 60):
         cut.write_bytes(whole[:size])

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from helpers import browser as browsers
-from helpers.page import Visitor, wait_until
+from helpers.models import poses_at_start
+from helpers.page import Visitor
+from helpers.processes import wait_until
 from linkwork import (
     Body,
     Box,
@@ -69,14 +71,9 @@ def wall(size, at, name="wall", **options):
     return Scenery(name, at=at, shapes=(Box(size),), material="rough", **options)
 
 
-def at_start(model):
-    bodies = model.flatten().bodies.values()
-    return Poses(np.array([body.at for body in bodies]), np.array([body.rotation for body in bodies]))
-
-
 def seen(model):
     """The stage, where bodies start, and the corners of it all."""
-    stage, poses = stage_of(model), at_start(model)
+    stage, poses = stage_of(model), poses_at_start(model)
     return stage, poses, extent(stage, *poses)
 
 
@@ -433,7 +430,7 @@ def test_contacts_are_dots_and_arrows(resting):
     nodes.touch(arrays.points, 1e6 * arrays.forces, arrays.slides)
     arrows = page.nodes["/contacts/sticks/arrows"].points
     way = arrows[:, 1] - arrows[:, 0]
-    np.testing.assert_allclose(np.linalg.norm(way, axis=1), 0.35 * nodes._size)
+    np.testing.assert_allclose(np.linalg.norm(way, axis=1), 0.35 * nodes.size)
     strong = arrays.forces[~arrays.slides]
     np.testing.assert_allclose(
         way / np.linalg.norm(way, axis=1)[:, None],
@@ -471,7 +468,7 @@ def test_without_weight_arrows_are_as_long_as_the_strongest_allows():
     forces = np.array([[0.0, 0.0, 2.0], [0.0, 0.0, 1.0]])
     nodes.touch(np.zeros((2, 3)), forces, np.zeros(2, bool))
     arrows = page.nodes["/contacts/sticks/arrows"].points
-    np.testing.assert_allclose(arrows[:, 1, 2], [0.35 * nodes._size, 0.175 * nodes._size])
+    np.testing.assert_allclose(arrows[:, 1, 2], [0.35 * nodes.size, 0.175 * nodes.size])
 
 
 def test_a_session_tells_contacts_while_they_are_watched(resting):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from helpers import browser as browsers
+from helpers.runs import way_of
 from linkwork import LinkworkError, Simulation
 from linkwork.model.errors import MissingExtraError
 from linkwork.model.rotation import matrix
@@ -70,10 +71,6 @@ def updates(path, node, prop):
         for key in ("props", "updates")
         if str(message.get("name", "")).startswith(node) and prop in message.get(key, {})
     ]
-
-
-def way_of(record, marker):
-    return np.column_stack([record[f"{marker}.position.{axis}"] for axis in "xyz"])
 
 
 def without(record, *groups, **info):
@@ -148,14 +145,14 @@ def test_the_straight_line_of_peaucellier_is_straight(tmp_path):
 
 def test_long_traces_forget_their_beginning():
     way = np.column_stack([np.arange(5000.0), np.zeros(5000), np.zeros(5000)])
-    trace = export._trace(way, 1, 0.5)
+    trace = export.thin_out(way, 1, 0.5)
     assert len(trace.until(4999)) == 1500
     assert trace.until(4999)[-1, 0] == 4999.0
     assert len(trace.until(9)) == 10
 
 
 def test_what_stands_still_leaves_no_trace():
-    trace = export._trace(np.ones((100, 3)), 2, 0.5)
+    trace = export.thin_out(np.ones((100, 3)), 2, 0.5)
     assert len(trace.until(49)) == 1
 
 

@@ -1,13 +1,13 @@
 """Pictures against what geometry says must be seen in them."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from helpers.models import poses_at_start
+from helpers.processes import python
 from linkwork.cli import app
 from linkwork.model.errors import LinkworkError
 from linkwork.model.rotation import matrix
@@ -217,7 +217,7 @@ def test_plain_python_draws_the_same(tmp_path):
     for number, plain in enumerate(("0", "1")):
         path = tmp_path / f"{number}.npy"
         code = f"import os; os.environ['NUMBA_DISABLE_JIT'] = '{plain}'\n{script}"
-        subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+        python("-c", code, path)
         images.append(np.load(path).astype(int))
     # Fused products round differently: a sample on an edge may be decided otherwise.
     assert np.mean(np.abs(images[0] - images[1]).max(axis=2) > 1) < 0.01
@@ -262,15 +262,9 @@ def test_traces_and_arrows_are_drawn_where_they_are():
 # Cameras
 
 
-def start(name):
-    flat = scene(name).flatten()
-    bodies = flat.bodies.values()
-    return Poses(np.array([b.at for b in bodies]), np.array([b.rotation for b in bodies]))
-
-
 @pytest.mark.parametrize("name", scene_names())
 def test_every_camera_has_all_bodies_in_the_picture(name):
-    seen, poses = stage_of(scene(name)), start(name)
+    seen, poses = stage_of(scene(name)), poses_at_start(scene(name))
     for preset in PRESETS:
         shown = covered(seen, poses, close_camera(seen, poses, preset, 1.6), width=128, height=80)
         rim = np.concatenate([shown[0], shown[-1], shown[:, 0], shown[:, -1]])

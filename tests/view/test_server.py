@@ -16,13 +16,13 @@ import viser
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from helpers.processes import PATIENCE
 from linkwork import LinkworkError
 from linkwork.scenes import scene_names
 from linkwork.view.page import Page
 from linkwork.view.server import Reply, Server, new_token
 
 TOKEN = "open-sesame"
-PATIENCE = 60.0
 PROTOCOL = f"viser-v{viser.__version__}"
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..engine.solvers.layout import NOW, TRIAL
 from ..engine.steppers import components
+from ..engine.steppers.motion import VOTE
 from ..methods.part import Crossing, Part
 from ..model.rotation import Array
 from .links import Link
@@ -24,23 +24,23 @@ class Above:
 
     def __init__(self, link: Link, crossing: Crossing):
         self._link, self._crossing = link, crossing
-        self.own_vote = np.zeros(components.VOTES)
-        """What this part thought of the last step before it heard the others."""
+        self.bad = 0
+        """Why this part would have stopped at the last step, before it heard the others; 0 if it would not."""
 
     def exchange(self, part: Part, what: int) -> None:
         """Carry over what the loop asks for."""
         link, crossing = self._link, self._crossing
         if what == components.STATES:
-            link.send(crossing.read_states(part, TRIAL))
+            link.send(crossing.read_states(part, trial=True))
         elif what == components.SAMPLE:
-            link.send(crossing.read_states(part, NOW))
+            link.send(crossing.read_states(part, trial=False))
         elif what == components.FORCES:
             link.send(crossing.read_shares(part))
             link.receive(crossing.forces(part.columns))
             crossing.write_forces(part)
         else:
             assert what == components.VOTE
-            self.own_vote[:] = part.vote
+            self.bad = int(part.run.vote.bad)
             link.send(part.vote)
             link.receive(part.vote)
 
@@ -53,7 +53,7 @@ class Line:
     names: tuple[str, ...]
     """The subsystems there."""
     crossing: Crossing
-    vote: Array = field(default_factory=lambda: np.zeros(components.VOTES))
+    vote: Array = field(default_factory=lambda: np.zeros(len(VOTE.names or ())))
 
     def __str__(self) -> str:
         return ", ".join(f"'{name}'" for name in self.names)
@@ -66,18 +66,18 @@ class Below:
 
     def __init__(self, lines: Sequence[Line]):
         self.lines = lines
-        self.own_vote = np.zeros(components.VOTES)
-        """What this part thought of the last step before it heard the others."""
+        self.bad = 0
+        """Why this part would have stopped at the last step, before it heard the others; 0 if it would not."""
 
     def exchange(self, part: Part, what: int) -> None:
         """Carry over what the loop asks for."""
         if what == components.VOTE:
-            self.own_vote[:] = part.vote
+            self.bad = int(part.run.vote.bad)
         for line in self.lines:
             link, crossing = line.link, line.crossing
             if what == components.STATES or what == components.SAMPLE:
                 link.receive(crossing.states)
-                crossing.write_states(part, TRIAL if what == components.STATES else NOW)
+                crossing.write_states(part, trial=what == components.STATES)
             elif what == components.SHARES:
                 link.receive(crossing.shares(part.columns))
                 crossing.write_shares(part)

@@ -37,7 +37,7 @@ _OWN = ("q", "v", "work", "clock")  # of the state
 
 
 class JoinedMethod(ComponentMethod):
-    """Components with lines to other processes. If one of them ends, all go back to where they last agreed."""
+    """Subsystems joined to those of other processes. If one of these ends, all go back to where they last agreed."""
 
     _lines: list[Line]
     _busy = 0.0

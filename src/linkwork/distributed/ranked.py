@@ -17,8 +17,6 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.subsystems import Subsystem, borders, hierarchy, ties
 from ..engine.coordinates.observe import read_joints
-from ..engine.solvers import layout
-from ..engine.steppers.components import BAD
 from ..engine.steppers.samples import Samples
 from ..methods.capabilities import IN_RANKS, MOVED_FORCES, require
 from ..methods.components import ComponentMethod
@@ -170,7 +168,7 @@ class RankAttendant(Attendant):
 def fastest(part: Part) -> tuple[int, float]:
     """The rate that a part blames for a step that failed, and how large it was."""
     rate = int(part.state.clock.fastest)
-    speed = abs(float(part.motion.y[layout.TRIAL, part.system.nv + rate]))
+    speed = abs(float(part.motion.y_trial[part.system.nv + rate]))
     speed = max(speed, abs(float(part.motion.a[rate])) * part.dt)  # it may be its acceleration that failed
     return rate, speed if np.isfinite(speed) else 1e300
 
@@ -271,7 +269,7 @@ class RankedMethod(JoinedMethod):
         out.t[:] = mine.t
         self._window.scatter(mine, out)
         guilty = []
-        if self._below.own_vote[BAD]:
+        if self._below.bad:
             rate, speed = fastest(part)
             guilty.append((-speed, self._window.v[rate]))
         for line, other in zip(self._lines, self._others, strict=True):
@@ -290,8 +288,8 @@ class RankedMethod(JoinedMethod):
         guilty = int(state.clock.fastest)
         state.set_times(part.state.times())
         state.clock.fastest = guilty
-        self._stats[layout.EVALUATIONS] = part.stats[layout.EVALUATIONS]
-        self._stats[layout.LAST_EVALUATIONS] = part.stats[layout.LAST_EVALUATIONS]
+        self._stats.evaluations = part.stats.evaluations
+        self._stats.last_evaluations = part.stats.last_evaluations
         for i in range(done):
             if len(self._uncovered):
                 values, rates = out.values[i].copy(), out.rates[i].copy()
@@ -299,9 +297,9 @@ class RankedMethod(JoinedMethod):
                 out.values[i, self._uncovered], out.rates[i, self._uncovered] = (
                     values[self._uncovered], rates[self._uncovered],
                 )  # fmt: skip
-            if out.solver[i, 2] > self._stats[layout.GAP]:
-                self._stats[layout.GAP], self._stats[layout.GAP_TIME] = out.solver[i, 2], out.t[i]
-            self._stats[layout.LAST_GAP] = out.solver[i, 2]
+            if out.solver[i, 2] > self._stats.gap:
+                self._stats.gap, self._stats.gap_time = out.solver[i, 2], out.t[i]
+            self._stats.last_gap = out.solver[i, 2]
         if done:
             state.q[:], state.v[:], state.work[:] = out.q[done - 1], out.v[done - 1], out.work[done - 1]
             motion.seen[:] = np.concatenate([state.q, state.v, self._constraints.inputs])

@@ -120,12 +120,13 @@ class Server:
 
 
 def stop_on_signals() -> None:
-    """SIGINT and SIGTERM end a server in order."""
+    """SIGINT and SIGTERM end a server in order; SIGINT stays ignored where it is, as in the background of a script."""
 
     def stop(number: int, frame: Any) -> None:
         raise Stopped
 
-    signal.signal(signal.SIGINT, stop)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
 
 

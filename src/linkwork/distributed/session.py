@@ -20,7 +20,6 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.partition import refine
 from ..compile.subsystems import hierarchy, ties
-from ..engine.steppers.components import BAD
 from ..engine.steppers.samples import Samples
 from ..methods.capabilities import WITH_SEALED_PARTS, require
 from ..methods.part import Crossing, Steps
@@ -72,7 +71,7 @@ class Attendant(ABC):
         waited = self._link.waited - waited
         self._waited += waited
         self._busy += wall.perf_counter() - began - waited
-        bad = int(self._above.own_vote[BAD])
+        bad = self._above.bad
         self._link.tell(
             {"done": done, "status": status, "bad": bad, **self._details()},
             self._samples(out),

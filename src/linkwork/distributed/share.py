@@ -110,7 +110,7 @@ class Share:
     def pack(self) -> bytes:
         """Its state as bytes, always as many."""
         state, buffer = self.part.state, io.BytesIO()
-        np.savez(buffer, allow_pickle=False, clock=np.asarray(state.clock), **self.part.memory())
+        np.savez(buffer, allow_pickle=False, **state.arrays(), **self.part.memory())
         return buffer.getvalue()
 
     def unpack(self, packed: bytes) -> None:
@@ -118,10 +118,7 @@ class Share:
         state = self.part.state
         try:
             with np.load(io.BytesIO(packed), allow_pickle=False) as stored:
-                for name, array in {
-                    "clock": np.asarray(state.clock),
-                    **self.part.memory(),
-                }.items():
+                for name, array in {**state.arrays(), **self.part.memory()}.items():
                     array[...] = stored[name]
         except (OSError, ValueError, KeyError, EOFError) as error:
             raise LinkworkError(f"a saved state of another component, or damaged ({error})") from None

@@ -214,25 +214,41 @@ class RealTime:
         """Counts resets and changes."""
         return self._run
 
+    # What the thread does; instead of `start`, a program with a loop of its own may do it
+
+    def delay(self) -> float:
+        """Time until a step falls due [s]; infinite while paused."""
+        if self._paused or self._failure is not None:
+            return math.inf
+        return (self.simulation.dt - self._behind()) / self._speed
+
+    def attend(self) -> bool:
+        """Run the next task or else take the steps that are due, as many as fit into one call; False if nothing was."""
+        with self._wake:
+            task = self._tasks.popleft() if self._tasks else None
+        if task is not None:
+            self._serve(*task)
+        elif self.delay() <= 0.0:
+            try:
+                self._catch_up()
+            except Exception as error:  # of a listener or a hand; the thread must live to tell
+                self._failure = str(error) or type(error).__name__
+        else:
+            return False
+        return True
+
     # The thread's own
 
     def _follow(self) -> None:
         while True:
             with self._wake:
                 if not self._tasks and not self._ending:
-                    delay = self._delay()
+                    delay = self.delay()
                     if delay > 0.0:
                         self._wake.wait(None if delay == math.inf else delay)
                 if self._ending:
                     return
-                task = self._tasks.popleft() if self._tasks else None
-            if task is not None:
-                self._serve(*task)
-            elif self._delay() <= 0.0:
-                try:
-                    self._catch_up()
-                except Exception as error:  # of a listener or a hand; the thread must live to tell
-                    self._failure = str(error) or type(error).__name__
+            self.attend()
 
     def _serve(self, task: Callable[[Simulation], Any], future: Future[Any]) -> None:
         if not future.set_running_or_notify_cancel():
@@ -246,12 +262,6 @@ class RealTime:
         """How far the motion lags behind the clock, in simulated time [s]."""
         wall, simulated = self._anchored
         return simulated + (self._clock() - wall) * self._speed - self.simulation.time
-
-    def _delay(self) -> float:
-        """Time until a step falls due [s]."""
-        if self._paused or self._failure is not None:
-            return math.inf
-        return (self.simulation.dt - self._behind()) / self._speed
 
     def _catch_up(self) -> None:
         """Take the steps that are due, as many as fit into one call."""

@@ -71,7 +71,7 @@ class Method(ABC):
         """Go through the targets; returns (how many were reached, status, samples there)."""
 
     def reach(self, targets: Sequence[float]) -> tuple[int, int, Block]:
-        """The same with the changes of joints that the model plans on the way."""
+        """Go through the targets, and through the changes of joints that the model plans on the way."""
         return self.advance(targets)
 
     @property
@@ -158,7 +158,7 @@ class Method(ABC):
         return []
 
     def touch_arrays(self) -> TouchArrays | None:
-        """The same as arrays; None if nothing can touch."""
+        """Where things touched in the last step, as arrays; None if nothing can touch."""
         return None
 
     def loose_joints(self) -> list[str]:
@@ -191,8 +191,3 @@ def _moving(system: System) -> list[str]:
     joints = () if system.rows is None else system.rows.joints
     columns = [*system.rates, *(column for joint in joints for column in rate_columns(joint))]
     return [column.name for column in columns]
-
-
-def samples(count: int, system: System) -> tuple[Array, Array, Array, Array]:
-    """Room for times, coordinates, rates and work."""
-    return np.empty(count), np.empty((count, system.nq)), np.empty((count, system.nv)), np.empty((count, 2))

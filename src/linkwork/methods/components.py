@@ -14,6 +14,7 @@ from ..compile.partition import refine
 from ..compile.spanning import Edge
 from ..compile.subsystems import Subsystem, borders, hierarchy, ties, without_merged
 from ..engine.elements.stiffness import slopes_of, soft_rows, too_stiff
+from ..engine.steppers.integrators import integrators
 from ..engine.tables import LAW
 from ..mechanism.switching import Attachment
 from ..model import Model
@@ -22,7 +23,7 @@ from ..model.rotation import Array
 from ..observe.observer import Block, DirectObserver
 from .explicit import ExplicitMethod
 from .options import DEFAULT_TOLERANCE, Options, option
-from .part import INTEGRATORS, Part, Relatives, Steps
+from .part import Part, Relatives, Steps
 from .rows import Start, settle
 
 
@@ -34,7 +35,7 @@ class Components(Options):
     (order 1).
     """
 
-    integrators: ClassVar = tuple(INTEGRATORS)
+    integrators: ClassVar = integrators(usual="rk4")
     text: ClassVar = "smooth motions, subsystem by subsystem, in one process or many"
     way: ClassVar[str] = "components"
 

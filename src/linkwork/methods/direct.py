@@ -15,10 +15,11 @@ from ..compile.constrain import RowTable, without_addresses
 from ..compile.order import new_work
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.solvers import layout
-from ..engine.steppers import stepping
-from ..engine.steppers.integrate import dormand_prince, rk4
-from ..engine.steppers.samples import Samples
-from ..engine.steppers.state import new_state
+from ..engine.steppers import explicit
+from ..engine.steppers.direct import USED_UP
+from ..engine.steppers.integrators import INTEGRATORS, integrators
+from ..engine.steppers.motion import ADAMS, ADAPTIVE, RUNGE_KUTTA, Run, new_run
+from ..engine.steppers.samples import Samples, new_samples
 from ..engine.tables import FREE, HELD, HOLD, LIMIT, Constraints
 from ..mechanism.dependence import better_choice
 from ..mechanism.softness import softness
@@ -26,18 +27,12 @@ from ..mechanism.switching import Attachment
 from ..model import Model
 from ..model.rotation import Array
 from ..observe.observer import Block, DirectObserver
-from .base import Method, samples
+from .base import Method
 from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
-from .explicit import ExplicitMethod
+from .explicit import ExplicitMethod, run_memory
 from .options import DEFAULT_TOLERANCE, RowOptions, option
 from .rows import Start, ordered_rows, settle
 
-INTEGRATORS = {
-    "adams": stepping.ADAMS,
-    "rk4": stepping.RUNGE_KUTTA,
-    "adaptive": stepping.ADAPTIVE,
-    "euler": stepping.EULER,
-}
 DEFAULT_SWEEPS = 100
 _PROBES = 3
 _LATER = 0.5  # how much smaller pivots must have become before another choice of rows is looked for again
@@ -51,7 +46,7 @@ class Direct(RowOptions):
     "euler" (impulses, order 1; all that there is with contact).
     """
 
-    integrators: ClassVar = tuple(INTEGRATORS)
+    integrators: ClassVar = integrators(usual="adams")
     text: ClassVar = "any mechanism, constraints solved exactly"
     solver: ClassVar = "direct"
 
@@ -96,12 +91,11 @@ class DirectMethod(ExplicitMethod):
     ):
         compiled = Compiled.of(model)
         self.name = name
-        self.adaptive = integrator == "adaptive"
+        self._kind, self._tableau = INTEGRATORS[integrator]
+        self.adaptive = self._kind == ADAPTIVE
         self._dt, self._integrator, self._tolerance, self._budget = dt, integrator, tolerance, budget
         start = Start(compiled, name == "simmc")
         self._begin_scratch(compiled, start)
-        tableau = dormand_prince() if self.adaptive else rk4()
-        self._tableau = np.vstack([tableau.a, tableau.b, tableau.c, tableau.e])
         self.observer: DirectObserver = DirectObserver(compiled, start.system, self.scratch)
         self._open(start)
         self.reset()
@@ -134,12 +128,13 @@ class DirectMethod(ExplicitMethod):
         rows["active"][held] = rows["mode"][held] == HELD
         self._work.row[layout.USUAL] = 0.0
         self._work.report[layout.WEAKEST] = 1.0
-        self._work.report[layout.WORN] = stepping.USED_UP if len(chosen) < len(held) else 0.0
+        self._work.report[layout.WORN] = USED_UP if len(chosen) < len(held) else 0.0
 
     def _choose_anew(self) -> None:
         """Exchange joint equations that have come near to following from each other, if others are better here."""
         system = dataclasses.replace(self.system, rows=self._rows)
         chosen = better_choice(system, self.state.q, self._kept())
+        self._run.course.worn = False
         if chosen is not None:
             self._keep(chosen)
         else:  # no use to ask again before it is much worse
@@ -176,20 +171,20 @@ class DirectMethod(ExplicitMethod):
 
     def reset(self) -> None:
         self._rewind()
-        start, nv = self._start, self.system.nv
-        self._stats = np.zeros(layout.STATS)
-        self._stats[[layout.RATIO, layout.RATIO_ROW, layout.GAP_ROW]] = np.inf, -1.0, -1.0
+        start = self._start
         self._fill()
         settle(self._tables, self._constraints, start.q)
         settle(self._tables, self._every_row, start.q)
-        motion = layout.new_motion(self.system.nq, nv, len(self._constraints.inputs), self._rows.states)
-        motion.q[layout.NOW] = start.q
-        now = motion.y[layout.NOW]
-        now[nv : 2 * nv] = start.v
-        self._motion = motion
-        state = new_state(start.q, start.v, self._dt)
-        self.state = state._replace(q=motion.q[layout.NOW], v=now[nv : 2 * nv], work=now[2 * nv : 2 * nv + 2])
+        self._run = new_run(start.q, start.v, len(self._constraints.inputs), self._rows.states, self._dt)
+        self._stats, self.state = self._run.stats, self._run.state
         self._choose()
+
+    def _step(self, run: Run, rows: Constraints, wanted: Array, out: Samples) -> tuple[int, int]:
+        done, status = explicit.run(
+            self._tables, rows, self._every_row, self._work, None, run.motion, run.books,
+            self._tableau, wanted, out,
+        )  # fmt: skip
+        return done, status
 
     def _probed(self) -> Array:
         """How large the diagonals of A are at a few random poses: pivots are judged against that.
@@ -197,17 +192,13 @@ class DirectMethod(ExplicitMethod):
         The start will not do for it, which may be singular.
         """
         random = np.random.default_rng(0)
-        options = np.array([stepping.PROBE, 0.0, 0.0, 0.0])
-        nothing = Samples(*samples(0, self.system), *(np.empty((0, 0)) for _ in range(6)))
-        constraints, stats = self._rows.fresh(), np.zeros(layout.STATS)
-        motion = layout.new_motion(self.system.nq, self.system.nv, len(constraints.inputs), self._rows.states)
-        state = new_state(self._start.q, self._start.v, self._dt)
+        constraints, nothing = self._rows.fresh(), new_samples(0, self.system.nq, self.system.nv, 0, 0, 0)
+        self._every_row = constraints
+        run = new_run(self._start.q, self._start.v, len(constraints.inputs), self._rows.states, self._dt)
         for _ in range(_PROBES):
-            motion.q[layout.NOW] = self._start.q + random.normal(size=self.system.nq)
-            stepping.run_direct(
-                self._tables, constraints, constraints, self._work, motion, state.clock,
-                self._tableau, stats, self._dt, options, np.empty(0), nothing,
-            )  # fmt: skip
+            run.motion.q[:] = self._start.q + random.normal(size=self.system.nq)
+            run.course.phase = explicit.PROBE
+            self._step(run, constraints, np.empty(0), nothing)
         scale: Array = self._work.row[layout.SCALE].copy()
         return scale
 
@@ -219,47 +210,39 @@ class DirectMethod(ExplicitMethod):
             self._implicit = tuple(softness(self._start.tree, self._start.tree_q).implicit(h))
             for name in self._implicit:
                 rows["stiff"][self._rows.names.index(name)] = 1
-        code = INTEGRATORS[self._integrator]
-        if code == stepping.ADAMS and self._implicit:
-            code = stepping.RUNGE_KUTTA
-        bounded = (rows["role"] == LIMIT) | np.isfinite(rows["strength"])
-        ticks = 0.0 if self._budget is None else self._budget * cycles_per_second()
-        self._options = np.array([code, bounded.any(), self._tolerance, ticks])
+        course = self._run.course
+        course.integrator = RUNGE_KUTTA if self._kind == ADAMS and self._implicit else self._kind
+        course.bounded = bool(((rows["role"] == LIMIT) | np.isfinite(rows["strength"])).any())
+        course.tolerance, course.step, course.worn = self._tolerance, h, False
+        course.budget = 0.0 if self._budget is None else self._budget * cycles_per_second()
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         out, wanted, done = self._room(len(targets)), np.array(targets, float), 0
         while True:
-            reached, status = stepping.run_direct(
-                self._tables, self._constraints, self._every_row, self._work, self._motion, self.state.clock,
-                self._tableau, self._stats, self._dt, self._options, wanted[done:],
-                Samples(*(part[done:] for part in out)),
-            )  # fmt: skip
+            self._run.course.phase = explicit.PLAN
+            rest = Samples(*(part[done:] for part in out))
+            reached, status = self._step(self._run, self._constraints, wanted[done:], rest)
             done += reached
-            if status != stepping.CHOOSE:
+            if status != explicit.CHOOSE:
                 return done, status, self._block(out)
             self._choose_anew()
 
     def change_step(self, dt: float) -> None:
         super().change_step(dt)
         self._choose()
-        self._motion.seen[:] = np.nan
+        self.disturb()
 
     def disturb(self) -> None:
-        self._motion.seen[:] = np.nan
+        self._run.motion.seen[:] = np.nan
 
     def memory(self) -> dict[str, Array]:
-        constraints, motion = self._constraints, self._motion
+        constraints = self._constraints
         return {
             **super().memory(),
             "rows": without_addresses(constraints.rows),
             "coordinates": constraints.coords["value"],
             "commands": constraints.inputs,
-            "stats": self._stats,
-            "motion_q": motion.q,
-            "motion_y": motion.y,
-            "motion_a": motion.a,
-            "motion_count": motion.tally,
-            "motion_seen": motion.seen,
+            **run_memory(self._run),
             "work_rows": self._work.row,
             "report": self._work.report,
         }
@@ -269,12 +252,12 @@ class DirectMethod(ExplicitMethod):
 
     def outcome(self) -> dict[str, Any]:
         s = self._stats
-        events = {"events": int(s[layout.EVENTS]), "steps_by_impulses": int(s[layout.EULER_STEPS])}
+        events = {"events": int(s.events), "steps_by_impulses": int(s.leaps)}
         return {**super().outcome(), **events}
 
     def warnings(self) -> list[str]:
         found = super().warnings()
-        crowded = int(self._stats[layout.EULER_STEPS])
+        crowded = int(self._stats.leaps)
         if self._integrator != "euler" and crowded:
             found.append(f"in {crowded} steps events crowded so much that they were taken at first order")
         return found

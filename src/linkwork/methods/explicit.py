@@ -7,15 +7,32 @@ from typing import Any
 import numpy as np
 
 from ..compile.constrain import RowTable
-from ..engine.solvers import layout
+from ..engine.steppers.motion import Run
+from ..model.rotation import Array
 from .sampled import SampledMethod
+
+_KEPT = ("head", "known", "wait", "crowd", "worn")  # what a step leaves to the next in its course
 
 # A gap worth a warning [m or rad]; sin² of the angle between constraints that counts as a singular position.
 _GAP_BUDGET, _SINGULAR = 1e-8, 1e-6
 
 
+def run_memory(run: Run) -> dict[str, Array]:
+    """All that changes in an explicit run beside its state, to be saved and written back in place."""
+    motion = run.motion
+    return {
+        "stats": np.asarray(run.stats),
+        **{f"course_{name}": np.asarray(run.course)[name] for name in _KEPT},
+        "motion_y": motion.y,
+        "motion_a": motion.a,
+        "motion_past": motion.past,
+        "motion_q_past": motion.q_past,
+        "motion_seen": motion.seen,
+    }
+
+
 class ExplicitMethod(SampledMethod):
-    """A method of the direct solver or of components: statistics as in `engine/solvers/layout.py`."""
+    """A method of the direct solver or of components: statistics as in `engine/steppers/motion.py`."""
 
     _integrator: str
     _tolerance: float
@@ -26,9 +43,9 @@ class ExplicitMethod(SampledMethod):
     _redundant: tuple[str, ...]
     """Rows that follow from others wherever the mechanism goes."""
 
-    def _marks(self) -> list[tuple[int, RowTable]]:
+    def _marks(self) -> list[tuple[Any, RowTable]]:
         assert self.system.rows is not None
-        return [(layout.RATIO_ROW, self._rows), (layout.GAP_ROW, self.system.rows)]
+        return [("ratio_row", self._rows), ("gap_row", self.system.rows)]
 
     def info(self) -> dict[str, Any]:
         return {
@@ -41,28 +58,28 @@ class ExplicitMethod(SampledMethod):
     def report(self) -> dict[str, Any]:
         """The last step: evaluations and the largest gap at the last sample."""
         return {
-            "evaluations": int(self._stats[layout.LAST_EVALUATIONS]),
-            "gap": float(self._stats[layout.LAST_GAP]),
+            "evaluations": int(self._stats.last_evaluations),
+            "gap": float(self._stats.last_gap),
         }
 
     def outcome(self) -> dict[str, Any]:
         s = self._stats
         steps = max(int(self.state.clock.taken), 1)
         nearest_singular = None
-        if s[layout.RATIO] < np.inf:
+        if s.ratio < np.inf:
             nearest_singular = {
-                "row": self._row_name(s[layout.RATIO_ROW], self._rows),
-                "time": float(s[layout.RATIO_TIME]),
-                "distance": float(max(s[layout.RATIO], 0.0)),
+                "row": self._row_name(s.ratio_row, self._rows),
+                "time": float(s.ratio_time),
+                "distance": float(max(s.ratio, 0.0)),
             }
         return {
             **super().outcome(),
-            "evaluations_mean": float(s[layout.EVALUATIONS]) / steps,
-            "steps_redone": int(s[layout.REDONE]),
-            "steps_unsettled": int(s[layout.UNSETTLED]),
-            "steps_over_budget": int(s[layout.OVERRUNS]),
+            "evaluations_mean": float(s.evaluations) / steps,
+            "steps_redone": int(s.redone),
+            "steps_unsettled": int(s.unsettled),
+            "steps_over_budget": int(s.overruns),
             "rejected_steps": int(self.state.clock.refused),
-            "worst_gap_m": float(s[layout.GAP]),
+            "worst_gap_m": float(s.gap),
             "worst_row": self._gap_row(),
             "nearest_singular": nearest_singular,
             "redundant_rows": list(self._redundant),
@@ -70,26 +87,22 @@ class ExplicitMethod(SampledMethod):
 
     def warnings(self) -> list[str]:
         s, found = self._stats, list(self._start.notes)
-        if s[layout.GAP] > _GAP_BUDGET:
+        if s.gap > _GAP_BUDGET:
+            found.append(f"{self._gap_row()} is open by {s.gap:.2g} m at t = {s.gap_time:.4g} s")
+        if s.unsettled:
             found.append(
-                f"{self._gap_row()} is open by {s[layout.GAP]:.2g} m at t = {s[layout.GAP_TIME]:.4g} s"
+                f"{int(s.unsettled)} steps ended off the constraints, the first at t = "
+                f"{s.unsettled_time:.4g} s: take smaller steps"
             )
-        if s[layout.UNSETTLED]:
+        if s.ratio < _SINGULAR * min(1.0, s.ratio_first):  # light bodies make small pivots anywhere
             found.append(
-                f"{int(s[layout.UNSETTLED])} steps ended off the constraints, the first at t = "
-                f"{s[layout.UNSETTLED_TIME]:.4g} s: take smaller steps"
+                f"a singular position was passed near t = {s.ratio_time:.4g} s: there the equations of "
+                f"'{str(self._row_name(s.ratio_row, self._rows)).partition(':')[0]}' follow from the others"
             )
-        if s[layout.RATIO] < _SINGULAR * min(
-            1.0, s[layout.RATIO_FIRST]
-        ):  # light bodies make small pivots anywhere
-            found.append(
-                f"a singular position was passed near t = {s[layout.RATIO_TIME]:.4g} s: there the equations of "
-                f"'{str(self._row_name(s[layout.RATIO_ROW], self._rows)).partition(':')[0]}' follow from the others"
-            )
-        if s[layout.OVERRUNS]:
-            found.append(f"{int(s[layout.OVERRUNS])} steps took longer than the budget of {self._budget:g} s")
+        if s.overruns:
+            found.append(f"{int(s.overruns)} steps took longer than the budget of {self._budget:g} s")
         return found
 
     def _gap_row(self) -> str | None:
         assert self.system.rows is not None
-        return self._row_name(self._stats[layout.GAP_ROW], self.system.rows)
+        return self._row_name(self._stats.gap_row, self.system.rows)

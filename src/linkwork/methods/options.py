@@ -60,10 +60,10 @@ class Options(ABC):
 
     @abstractmethod
     def _build(self, model: Compiled, dt: float) -> Method:
-        """The same, for models alone."""
+        """A method of these options for a model."""
 
     def settled(self, touching: bool) -> Self:
-        """The same with what was left open chosen. `touching`: whether things in the model may touch."""
+        """These options with what was left open chosen. `touching`: whether things in the model may touch."""
         return dataclasses.replace(self, integrator=self.integrator or self._usual())
 
     def _usual(self) -> str:

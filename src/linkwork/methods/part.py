@@ -19,20 +19,14 @@ from ..engine.kernels.clock import cycles_per_second
 from ..engine.solvers import layout
 from ..engine.solvers.hierarchy import ARRIVED, NODE_COLUMN, NODE_D, RANK, ROW_BEGIN, ROW_END, go_up
 from ..engine.solvers.passing import go_down
-from ..engine.steppers import components, stepping
-from ..engine.steppers.floating import look
-from ..engine.steppers.integrate import dormand_prince, rk4
+from ..engine.steppers import components, explicit
+from ..engine.steppers.floating import evaluate_floating
+from ..engine.steppers.integrators import INTEGRATORS
+from ..engine.steppers.motion import ADAPTIVE, Run, new_run
 from ..engine.steppers.samples import Samples
-from ..engine.steppers.state import State, new_state
 from ..engine.tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
 from ..model.rotation import Array
-
-INTEGRATORS = {
-    "rk4": stepping.RUNGE_KUTTA,
-    "adams": stepping.ADAMS,
-    "adaptive": stepping.ADAPTIVE,
-    "euler": stepping.EULER,
-}
+from .explicit import run_memory
 
 
 @dataclass(frozen=True)
@@ -48,7 +42,7 @@ class Steps:
 
     @property
     def adaptive(self) -> bool:
-        return self.integrator == "adaptive"
+        return INTEGRATORS[self.integrator].kind == ADAPTIVE
 
 
 class Relatives(Protocol):
@@ -73,13 +67,10 @@ class Part:
         self.rows = table.chosen(order)
         self.work = new_hierarchy(system, self.rows, homes, placement)
         self.steps = steps
-        tableau = dormand_prince() if steps.adaptive else rk4()
-        self._tableau = np.vstack([tableau.a, tableau.b, tableau.c, tableau.e])
-        ticks = 0.0 if steps.budget is None else steps.budget * cycles_per_second()
-        own = 6 * (
+        self._kind, self._tableau = INTEGRATORS[steps.integrator]
+        self._own = 6 * (
             len(system.floating) - sum(len(placement.borders[name].ports) for name in placement.remote)
         )
-        self._options = np.array([INTEGRATORS[steps.integrator], steps.tolerance, ticks, own, 0.0])
         self.dt = steps.dt
 
     def begin(
@@ -88,22 +79,19 @@ class Part:
         """Take up a motion at time zero."""
         self.tables = tables
         self.set_rows(constraints, every_row)
-        nv = self.system.nv
-        self.stats = np.zeros(layout.STATS)
-        self.stats[[layout.RATIO, layout.RATIO_ROW, layout.GAP_ROW]] = np.inf, -1.0, -1.0
-        motion = layout.new_motion(self.system.nq, nv, len(constraints.inputs), self.rows.states)
-        motion.q[layout.NOW] = q
-        now = motion.y[layout.NOW]
-        now[nv : 2 * nv] = v
-        self.motion = motion
         self.work.row[layout.USUAL] = 0.0
-        self._control = np.zeros(components.CONTROL, np.int64)
-        self._course = np.zeros(components.PLAN)
-        self.vote = np.zeros(components.VOTES)
-        state = new_state(q, v, self.dt)
-        self.state: State = state._replace(
-            q=motion.q[layout.NOW], v=now[nv : 2 * nv], work=now[2 * nv : 2 * nv + 2]
-        )
+        self._take_up(new_run(q, v, len(constraints.inputs), self.rows.states, self.dt))
+        course, steps = self.run.course, self.steps
+        course.integrator, course.tolerance, course.own = (
+            self._kind, steps.tolerance, self._own,
+        )  # fmt: skip
+        course.budget = 0.0 if steps.budget is None else steps.budget * cycles_per_second()
+
+    def _take_up(self, run: Run) -> None:
+        self.run = run
+        self.motion, self.stats, self.state = run.motion, run.stats, run.state
+        self.vote = np.asarray(run.vote).reshape(1).view(float)
+        """Judgements of the step under way, as plain numbers."""
 
     def set_rows(self, constraints: Constraints, every_row: Constraints) -> None:
         """Go on with these rows."""
@@ -114,13 +102,7 @@ class Part:
     def go_on(self, before: Part, constraints: Constraints, every_row: Constraints) -> None:
         """Take up the motion of a part with the same bodies and other rows."""
         self.tables, self.dt = before.tables, before.dt
-        self.stats, self.motion, self.vote, self.state = (
-            before.stats,
-            before.motion,
-            before.vote,
-            before.state,
-        )
-        self._control, self._course = before._control, before._course
+        self._take_up(before.run)
         self.set_rows(constraints, every_row)
         self.disturb()
 
@@ -128,7 +110,7 @@ class Part:
         """Take these rows implicitly, which look ahead by a step."""
         rows = self.constraints.rows
         rows["stiff"] = [name in names for name in self.rows.names]
-        self._options[components.STIFF] = float(rows["stiff"].any())
+        self.run.course.stiff = bool(rows["stiff"].any())
 
     def yielding(self, rows: np.ndarray) -> Array:
         """How much a force along each of these rows accelerates each of them where the part is now [1/kg or 1/(kg m²)].
@@ -139,11 +121,11 @@ class Part:
         if self.placement.remote:
             return found
         kept = work.row[layout.USUAL].copy(), work.node.copy()
-        look(
+        evaluate_floating(
             self.tables,
             self.constraints,
             work,
-            self.motion.q[layout.NOW],
+            self.motion.q,
             np.zeros(n),
             0.0,
             self.dt,
@@ -197,15 +179,15 @@ class Part:
         self, targets: Sequence[float], out: Samples, relatives: Relatives | None = None
     ) -> tuple[int, int]:
         """Go through the targets; returns how many were reached and the status."""
-        control, wanted = self._control, np.array(targets, float)
-        control[components.PHASE] = 0
+        run, wanted = self.run, np.array(targets, float)
+        course = run.course
+        course.phase, course.inner, course.step = explicit.PLAN, 0, self.dt
         if relatives is not None:
-            control[components.PARENT], control[components.CHILDREN] = relatives.above, relatives.below
+            course.above, course.below = relatives.above, relatives.below
         while True:
-            done, status = components.run_components(
-                self.tables, self.constraints, self.every_row, self.work, self.motion, self.state.clock,
-                self._tableau, self.stats, self.dt, self._options, wanted, out,
-                control, self._course, self.vote,
+            done, status = explicit.run(
+                self.tables, self.constraints, self.every_row, None, self.work, run.motion, run.books,
+                self._tableau, wanted, out,
             )  # fmt: skip
             if not components.STATES <= status <= components.SAMPLE:
                 return done, status
@@ -215,21 +197,20 @@ class Part:
     @property
     def columns(self) -> int:
         """Right-hand sides of the evaluation that is under way."""
-        return int(self._control[components.COLUMNS])
+        return int(components.columns_of(self.run.course))
+
+    def state_of(self, trial: bool) -> tuple[Array, Array]:
+        """Coordinates and the rest of the state, of the trial or now."""
+        motion = self.motion
+        return (motion.q_trial, motion.y_trial) if trial else (motion.q, motion.y)
 
     def memory(self) -> dict[str, Array]:
         """All that changes while it moves beside the rows, to be saved and written back in place."""
-        motion = self.motion
         return {
             "rows": without_addresses(self.constraints.rows),
             "coordinates": self.constraints.coords["value"],
             "commands": self.constraints.inputs,
-            "stats": self.stats,
-            "motion_q": motion.q,
-            "motion_y": motion.y,
-            "motion_a": motion.a,
-            "motion_count": motion.tally,
-            "motion_seen": motion.seen,
+            **run_memory(self.run),
             "report": self.work.report,
             "usual_pivots": self.work.row[layout.USUAL],
             "ranks": self.work.node[:, ARRIVED],
@@ -265,18 +246,20 @@ class Crossing:
         """Room for τ."""
         return self._forces[columns]
 
-    def read_states(self, part: Part, which: int) -> Array:
+    def read_states(self, part: Part, trial: bool) -> Array:
         """Coordinates and rates of the bordering bodies, of the trial or now."""
         n, split = part.system.nv, len(self._q)
-        np.take(part.motion.q[which], self._q, out=self.states[:split])
-        np.take(part.motion.y[which, n : 2 * n], self._v, out=self.states[split:])
+        q, y = part.state_of(trial)
+        np.take(q, self._q, out=self.states[:split])
+        np.take(y[n : 2 * n], self._v, out=self.states[split:])
         return self.states
 
-    def write_states(self, part: Part, which: int) -> None:
-        """The same, as they were received."""
+    def write_states(self, part: Part, trial: bool) -> None:
+        """Take coordinates and rates of the bordering bodies as they were received."""
         n, split = part.system.nv, len(self._q)
-        part.motion.q[which][self._q] = self.states[:split]
-        part.motion.y[which, n : 2 * n][self._v] = self.states[split:]
+        q, y = part.state_of(trial)
+        q[self._q] = self.states[:split]
+        y[n : 2 * n][self._v] = self.states[split:]
 
     def read_shares(self, part: Part) -> Array:
         """D and r of the subsystems on the line."""
@@ -289,7 +272,7 @@ class Crossing:
         return room
 
     def write_shares(self, part: Part) -> None:
-        """The same, as they were received."""
+        """Take D and r of the subsystems on the line as they were received."""
         columns = part.columns
         room, split = self._shares[columns], len(self._D)
         part.work.D[self._D] = room[:split]
@@ -306,6 +289,6 @@ class Crossing:
         return room
 
     def write_forces(self, part: Part) -> None:
-        """The same, as it was received."""
+        """Take τ of the subsystems on the line as it was received."""
         columns = part.columns
         part.work.tau[:columns, self._columns] = self._forces[columns].reshape(columns, -1)

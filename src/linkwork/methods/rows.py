@@ -58,7 +58,7 @@ class Start:
             self.q, self.v = floating(compiled, self.system, self.tree, assembly.q, assembly.v)
 
     def switched(self, attachment: Attachment, tree_q: Array) -> Start:
-        """The same mechanism with other joints attached, to be analysed at another pose of its tree."""
+        """This mechanism with other joints attached, to be analysed at another pose of its tree."""
         made = copy.copy(self)
         made.attachment, made.tree_q = attachment, tree_q
         made.tree, made.system = (configured(system, attachment) for system in (self.tree, self.system))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..compile.constrain import RowTable
 from ..engine.steppers.samples import Samples
 from ..engine.tables import Constraints
@@ -29,7 +31,7 @@ class SampledMethod(RowMethod):
         super().take_over(other)
         if isinstance(other, type(self)):
             if self._rows.names == other._rows.names:
-                self._stats[:] = other._stats
+                np.asarray(self._stats)[...] = np.asarray(other._stats)
             for mine, theirs in zip(self._row_sets(), other._row_sets(), strict=True):
                 carry(*mine, *theirs)
         self.disturb()

@@ -79,7 +79,8 @@ class RowMethod(Method):
             self.system, self._rows.names, start.attachment, start.tree_q
         )
 
-    _stats: Array
+    _stats: Any
+    """Statistics of the run: a record, or an array."""
 
     @abstractmethod
     def _prepare(self, start: Start) -> None:
@@ -93,7 +94,7 @@ class RowMethod(Method):
         """Tables of rows and the constraints made of them: those that are solved first."""
         return [(self._rows, self._constraints)]
 
-    def _marks(self) -> list[tuple[int, RowTable]]:
+    def _marks(self) -> list[tuple[Any, RowTable]]:
         """Places in the statistics that hold the number of a row, and of which table."""
         return []
 
@@ -183,7 +184,7 @@ class RowMethod(Method):
         """Go on with other joints attached."""
         old, names = self._row_sets(), self._every_name()
         for slot, table in self._marks():
-            if self._stats[slot] >= 0.0:
+            if self._stats[slot] >= 0:
                 self._stats[slot] = _RETIRED - names.index(table.names[int(self._stats[slot])])
         self._configure_as(self._first.switched(attachment, tree_q))
         self._fill()
@@ -298,7 +299,7 @@ class RowMethod(Method):
         return self._plan[self._done[0]] if self._done[0] < len(self._plan) else None
 
     def _matched(self, due: Due, targets: Sequence[float]) -> Due:
-        """The same at the time of a target that differs by rounding, so that no step is left between the two."""
+        """A change at the time of a target that differs by rounding, so that no step is left between the two."""
         if not self.adaptive:
             return due
         close = [x for x in targets if abs(x - due.time) <= _SAME_TIME * max(1.0, abs(x))]

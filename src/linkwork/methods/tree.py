@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,30 +12,28 @@ from ..compile.compiler import Compiled
 from ..compile.scratch import Scratch, settable_forces
 from ..compile.system import System, fresh
 from ..engine.coordinates.dynamics import derive
-from ..engine.steppers.integrate import (
-    Tableau,
-    dormand_prince,
-    euler,
-    new_run,
-    rk4,
-    run_adaptive,
-    run_fixed,
-)
-from ..engine.steppers.state import new_state
+from ..engine.steppers import explicit
+from ..engine.steppers.integrators import INTEGRATORS, integrators
+from ..engine.steppers.motion import ADAPTIVE, new_run
+from ..engine.steppers.samples import new_samples
+from ..engine.tables import no_constraints
 from ..model import Model
 from ..model.rotation import Array
 from ..observe.observer import Block, TreeObserver
-from .base import Method, samples
+from .base import Method
+from .explicit import run_memory
 from .options import DEFAULT_TOLERANCE, Options, option
-
-TABLEAUS: dict[str, Callable[[], Tableau]] = {"rk4": rk4, "euler": euler, "adaptive": dormand_prince}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tree(Options):
-    """Open mechanisms, by articulated bodies. Integrators: "rk4" (order 4), "euler" (order 1), "adaptive" (order 5)."""
+    """Open mechanisms, by articulated bodies.
 
-    integrators: ClassVar = tuple(TABLEAUS)
+    Integrators: "rk4" (order 4; the default), "adams" (order 4, one evaluation a step), "adaptive" (order 5), "euler"
+    (order 1).
+    """
+
+    integrators: ClassVar = integrators(usual="rk4")
     text: ClassVar = "open mechanisms, by articulated bodies"
     way: ClassVar[str] = "tree"
 
@@ -61,27 +59,40 @@ class TreeMethod(Method):
         else:
             assert isinstance(model, System)
             self.system = model
-        self.adaptive = integrator == "adaptive"
+        self._kind, self._tableau = INTEGRATORS[integrator]
+        self.adaptive = self._kind == ADAPTIVE
         self._integrator, self._dt, self._tolerance = integrator, dt, tolerance
-        self._tableau = TABLEAUS[integrator]()
+        self._no_rows = no_constraints()
         self.scratch = Scratch(() if compiled is None else settable_forces(compiled.flat))
         self._tables = self.scratch.tables("step", self.system)
         self.observer = TreeObserver(self.system, self.scratch)
         self.reset()
 
     def reset(self) -> None:
-        self.state = new_state(self.system.q0, self.system.v0, self._dt)
-        self._run = new_run(self.state)
+        self._run = new_run(self.system.q0, self.system.v0, 0, 0, self._dt)
+        self.state = self._run.state
+        course = self._run.course
+        course.integrator, course.tolerance = self._kind, self._tolerance
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
-        out = samples(len(targets), self.system)
-        if self.adaptive:
-            goals = np.array(targets, float)
-            done, status = run_adaptive(self._tables, self._tableau, self._run, self._tolerance, goals, *out)
-        else:
-            steps = np.array(targets, np.int64)
-            done, status = run_fixed(self._tables, self._tableau, self._run, self._dt, steps, *out)
-        return done, status, out
+        run, out = self._run, new_samples(len(targets), self.system.nq, self.system.nv, 0, 0, 0)
+        run.course.phase = explicit.PLAN
+        done, status = explicit.run(
+            self._tables, self._no_rows, self._no_rows, None, None, run.motion, run.books,
+            self._tableau, np.array(targets, float), out,
+        )  # fmt: skip
+        return done, status, tuple(out[:4])
+
+    def change_step(self, dt: float) -> None:
+        super().change_step(dt)
+        self._run.course.step = dt
+        self.disturb()
+
+    def disturb(self) -> None:
+        self._run.motion.seen[:] = np.nan
+
+    def memory(self) -> dict[str, Array]:
+        return run_memory(self._run)
 
     def info(self) -> dict[str, Any]:
         return {"integrator": self._integrator, "tolerance": self._tolerance if self.adaptive else None}

@@ -144,7 +144,7 @@ def reproduce(progress: Callable[[float], object] | None = None) -> Reproduction
             f"{table.scene}, error: {table.measure} [{table.unit}]",
             f"{table.scene}: {NOTES[table.scene]}",
         ]
-    notes += [*_orders(rows)]
+    notes += [*convergence(rows)]
     notes += dict.fromkeys(f"{row['scene']}, {row['method']}: {row['why']}" for row in rows if row["why"])
     notes.append(
         f"cpu_s: process time of a whole run in compiled code, the shortest of {RUNS}; the paper's is Matlab's"
@@ -201,7 +201,7 @@ def _timed(simulation: Simulation, count: int) -> float:
     return time.process_time() - began
 
 
-def _orders(rows: list[dict[str, Any]]) -> Iterator[str]:
+def convergence(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Orders of convergence between neighbouring steps where errors vanish with the step."""
     vanishing = [row for row in rows if row["scene"] == "puma_hold"]
     for method in METHODS:

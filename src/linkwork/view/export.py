@@ -177,10 +177,10 @@ def _traces(record: Record, play: _Play, names: Iterable[str] | None) -> dict[st
     fine = min(_TRACE_SAMPLES, max(1, _TRACE_POINTS // len(times)))
     between = np.interp(np.arange((len(times) - 1) * fine + 1) / fine, np.arange(len(times)), times)
     found = ways(play.stage, motion(record, play.stage, between), names)
-    return {name: _trace(way, fine, spacing) for name, way in found.items()}
+    return {name: thin_out(way, fine, spacing) for name, way in found.items()}
 
 
-def _trace(way: Array, fine: int, spacing: float) -> _Trace:
+def thin_out(way: Array, fine: int, spacing: float) -> _Trace:
     """A way without points that are close to the one before; `fine` of it belong to a pose."""
     points, counts = [way[0]], []
     for k, place in enumerate(way):

@@ -117,8 +117,9 @@ class Nodes:
     """All nodes of a stage. `bounds` [m] are the corners of its motion; the ground lies at `floor` [m] along `up`."""
 
     def __init__(self, scene: Any, stage: Stage, bounds: tuple[Array, Array], floor: float):
-        size = float((bounds[1] - bounds[0]).max())
-        self.stage, self._scene, self._size = stage, scene, size
+        self.size = size = float((bounds[1] - bounds[0]).max())
+        """The longest side of the corners [m]."""
+        self.stage, self._scene = stage, scene
         # What joints and the like are drawn in proportion to: not larger than bodies, where there are many.
         self._mark = min(size, 4.0 * typical_size(stage) or size)
         self._shown = set(SHOWN)
@@ -153,18 +154,18 @@ class Nodes:
 
     def _add_ground(self, floor: float, middle: Array) -> None:
         up = np.array(self.stage.up)
-        cell = 10.0 ** np.floor(np.log10(max(self._size, 1e-6) / 2))
+        cell = 10.0 ** np.floor(np.log10(max(self.size, 1e-6) / 2))
         centre = middle - (middle @ up) * up + floor * up
         grounds = levels(self.stage)
         self._lines["ground"] = self._scene.add_grid(
             "/ground",
-            width=float(round(5 * self._size / cell) * cell),
-            height=float(round(5 * self._size / cell) * cell),
+            width=float(round(5 * self.size / cell) * cell),
+            height=float(round(5 * self.size / cell) * cell),
             cell_size=float(cell),
             section_size=float(5 * cell),
             cell_color=(210, 214, 220),
             section_color=(180, 186, 196),
-            fade_distance=float(8 * self._size),
+            fade_distance=float(8 * self.size),
             shadow_opacity=0.25,
             plane_color=(grounds[0][1] if grounds else None) or _PLAIN,
             plane_opacity=0.6,
@@ -244,7 +245,7 @@ class Nodes:
             segments = _segments(np.array(points))
             if key not in self._lines:
                 self._lines[key] = self._scene.add_line_segments(
-                    f"/traces/{k}", segments, _TRACE_COLORS[k % len(_TRACE_COLORS)], thickness=0.006 * self._size,
+                    f"/traces/{k}", segments, _TRACE_COLORS[k % len(_TRACE_COLORS)], thickness=0.006 * self.size,
                     visible="traces" in self._shown,
                 )  # fmt: skip
             else:
@@ -264,12 +265,12 @@ class Nodes:
             return
         tails, arrows = np.array(stands), np.array(forces, float)
         self._strongest = max(self._strongest, float(np.linalg.norm(arrows, axis=1).max()), 1e-12)
-        ends = tails + arrows * (_ARROW * self._size / self._strongest)
+        ends = tails + arrows * (_ARROW * self.size / self._strongest)
         points = np.stack([tails, ends], axis=1)
         if "reactions" not in self._lines:
             self._lines["reactions"] = self._scene.add_arrows(
-                "/reactions", points, _FORCE_COLOR, shaft_radius=0.004 * self._size,
-                head_radius=0.011 * self._size, head_length=0.03 * self._size, visible="reactions" in self._shown,
+                "/reactions", points, _FORCE_COLOR, shaft_radius=0.004 * self.size,
+                head_radius=0.011 * self.size, head_length=0.03 * self.size, visible="reactions" in self._shown,
             )  # fmt: skip
         else:
             self._lines["reactions"].points = points
@@ -279,7 +280,7 @@ class Nodes:
         stick and in another where they slide (n)."""
         strength = np.linalg.norm(forces, axis=1)
         self._hardest = max(self._hardest, float(strength.max(initial=0.0)), 1e-12)
-        longest = _ARROW * self._size
+        longest = _ARROW * self.size
         length = strength * (self._newton or longest / self._hardest)
         ends = points + forces * (np.minimum(length, longest) / np.maximum(strength, 1e-300))[:, None]
         r = 0.006 * self._mark
@@ -306,7 +307,7 @@ class Nodes:
         """Length of the arrow of a contact [m/N], in proportion to what bodies weigh; 0 if they weigh nothing."""
         masses = [body.mass for body in self.stage.bodies if body.mass > 0.0]
         weight = float(np.median(masses or [0.0])) * float(np.linalg.norm(self.stage.gravity))
-        return _WEIGHT * (typical_size(self.stage) or self._size) / weight if weight > 0.0 else 0.0
+        return _WEIGHT * (typical_size(self.stage) or self.size) / weight if weight > 0.0 else 0.0
 
     def _glaze(self) -> None:
         """Contacts are between bodies, and forces point into them: they are seen through."""

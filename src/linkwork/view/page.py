@@ -205,7 +205,7 @@ class Page:
         self._poses = poses
         self.nodes.place(poses)
         self._seen_run = -1
-        self._start = start = self._camera("best", 1.6)
+        self._start = start = self.camera_of("best", 1.6)
         for name in ("position", "look_at", "up", "fov"):
             setattr(viser.initial_camera, name, getattr(start, name))
         for client in viser.get_clients().values():
@@ -257,7 +257,7 @@ class Page:
             contextlib.suppress(AssertionError),
         ):  # no size is known before the first picture
             aspect = float(client.camera.aspect) or 1.6
-            wanted = self._camera(preset, aspect)
+            wanted = self.camera_of(preset, aspect)
             self._aimed[client.client_id] = preset, aspect, wanted
             with client.atomic():
                 client.camera.up_direction = wanted.up
@@ -381,7 +381,8 @@ class Page:
         i = stage.index(body)
         return self._poses.place(i, stage.bodies[i].com)
 
-    def _camera(self, preset: str, aspect: float) -> Camera:
+    def camera_of(self, preset: str, aspect: float) -> Camera:
+        """Where the camera of a preset stands now, in a picture of this width to height."""
         return camera(self.nodes.stage, self._poses, *self._bounds, preset, aspect)
 
     def _count(self, now: float) -> None:

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from helpers.models import random_rotation
 from linkwork.engine.contact import broad
 from linkwork.engine.contact.boxes import enclose
 from linkwork.engine.contact.geometry import (
@@ -142,7 +143,7 @@ def test_stays_right_while_things_move():
             centres *= 0.001
         boxes = cubes(centres, half)
         np.testing.assert_array_equal(finder(boxes), all_pairs(boxes), err_msg=f"frame {frame}")
-    assert 1 < finder.memory.state[3] < 60  # put in order anew, but not every time
+    assert 1 < finder.memory.state[0]["rebuilt"] < 60  # put in order anew, but not every time
 
 
 def test_pairs_do_not_depend_on_the_past():
@@ -222,11 +223,6 @@ def test_planes_and_boxes_without_bounds():
     assert 0 < np.count_nonzero(pairs == 3) < n - 2
 
 
-def turned(rng):
-    R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    return R * np.sign(np.linalg.det(R))
-
-
 @pytest.mark.parametrize("kind", [SPHERE, CAPSULE, CYLINDER, BOX])
 def test_boxes_around_shapes_are_exact(kind):
     rng = np.random.default_rng(kind)
@@ -237,7 +233,7 @@ def test_boxes_around_shapes_are_exact(kind):
     ball = rng.normal(size=(200_000, 3))
     ball /= np.linalg.norm(ball, axis=1)[:, None]
     for trial in range(5):
-        R = turned(rng) if trial else np.eye(3)
+        R = random_rotation(rng) if trial else np.eye(3)
         p, size = rng.normal(size=3), rng.uniform(0.5, 2.0, 3)
         up = np.array([0, 0, size[1] / 2])
         if kind == SPHERE:
@@ -261,7 +257,7 @@ def test_box_around_a_hull_is_exact():
     rng = np.random.default_rng(8)
     hull = hull_of_points(rng.normal(size=(50, 3)))
     hulls, records = gather_hulls([hull])
-    boxes, planes, R, p = np.zeros((1, 6)), np.zeros((1, 4)), turned(rng), rng.normal(size=3)
+    boxes, planes, R, p = np.zeros((1, 6)), np.zeros((1, 4)), random_rotation(rng), rng.normal(size=3)
     enclose(records[0], tuple(p), tuple(R.ravel()), hulls.vertices, 0.1, boxes, planes, 0)
     points = hull.vertices @ R.T + p
     exact = np.concatenate([points.min(axis=0) - 0.1, points.max(axis=0) + 0.1])
@@ -270,7 +266,7 @@ def test_box_around_a_hull_is_exact():
 
 def test_planes_and_unknown_kinds_have_no_bounds():
     rng = np.random.default_rng(9)
-    boxes, planes, R, p = np.zeros((2, 6)), np.ones((2, 4)), turned(rng), rng.normal(size=3)
+    boxes, planes, R, p = np.zeros((2, 6)), np.ones((2, 4)), random_rotation(rng), rng.normal(size=3)
     for i, kind in enumerate((PLANE, UNKNOWN)):
         enclose(make_shape(kind), tuple(p), tuple(R.ravel()), np.zeros((1, 3)), 0.1, boxes, planes, i)
     assert np.all(np.isinf(boxes))
@@ -306,7 +302,7 @@ def test_growth(kind):
             pairs = finder.count(frame)
             taken.append(time.perf_counter() - start)
         times.append(1e6 * float(np.quantile(taken, 0.1)))
-        costs.append(int(finder.memory.state[1]))
+        costs.append(int(finder.memory.state[0]["cost"]))
         print(f"{kind}: {n} boxes, {pairs} pairs, {times[-1]:.1f} µs, {costs[-1]} nodes visited")
     exponents = [np.polyfit(np.log(counts), np.log(values), 1)[0] for values in (times, costs)]
     print(f"{kind}: time grows as n^{exponents[0]:.2f}, visits as n^{exponents[1]:.2f}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
-import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
 
+from helpers.models import random_rotation
+from helpers.processes import python
 from linkwork.engine.contact import hull as hulls
 from linkwork.engine.contact import remember
 from linkwork.engine.contact.hull import Hull, decompose, hull_of, hull_of_points
@@ -19,15 +20,10 @@ trimesh = pytest.importorskip("trimesh")
 spatial = pytest.importorskip("scipy.spatial")
 
 
-def turned(rng):
-    R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    return R * np.sign(np.linalg.det(R))
-
-
 def clouds():
     """Points by name, and the vertices, edges and faces of their hull where those are known."""
     rng = np.random.default_rng(0)
-    R = turned(rng)
+    R = random_rotation(rng)
     ball = rng.normal(size=(1500, 3))
     ball /= np.linalg.norm(ball, axis=1)[:, None]
     grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 6)] * 3), axis=-1).reshape(-1, 3) * [1, 2, 3]
@@ -148,7 +144,9 @@ def test_random_points_of_any_number():
     rng = np.random.default_rng(1)
     for _ in range(150):
         n = int(rng.integers(4, 200))
-        points = rng.normal(size=(n, 3)) * 10.0 ** rng.uniform(-2, 0, 3) @ turned(rng) + rng.normal(size=3)
+        points = rng.normal(size=(n, 3)) * 10.0 ** rng.uniform(-2, 0, 3) @ random_rotation(rng) + rng.normal(
+            size=3
+        )
         if rng.random() < 0.5:
             points = np.round(points, int(rng.integers(1, 3)))  # many coplanar and equal ones
         if np.linalg.matrix_rank(points - points[0]) < 3:
@@ -225,16 +223,16 @@ def test_large_files_are_remembered_on_disk(tmp_path, monkeypatch):
     file = write(tmp_path / "ball.stl", trimesh.creation.icosphere(subdivisions=4))
     first = hull_of(file)
     (shelf,) = tmp_path.glob("*.npz")
-    remember._memory.clear()
+    remember.forget()
     monkeypatch.setattr(hulls, "read_surface", lambda file: pytest.fail("was read again"))
     for before, after in zip(first, hull_of(file), strict=True):
         np.testing.assert_array_equal(before, after)
     monkeypatch.undo()
     monkeypatch.setattr(remember, "shelf_of", lambda key: tmp_path / f"{key}.npz")
-    remember._memory.clear()
+    remember.forget()
     shelf.write_bytes(shelf.read_bytes()[:1000])  # cut short
     np.testing.assert_array_equal(hull_of(file).vertices, first.vertices)
-    remember._memory.clear()
+    remember.forget()
 
 
 def stl(triangles):
@@ -362,7 +360,7 @@ def test_a_million_triangles(tmp_path, kind):
     check(hull, points, contains=1e-9)
     assert any("1310720 triangles" in note for note in hull.notes)
     assert hull.error < 0.15
-    remember._memory.clear()
+    remember.forget()
 
 
 # --- extras ----------------------------------------------------------------------------------------------------
@@ -370,7 +368,7 @@ def test_a_million_triangles(tmp_path, kind):
 
 def test_missing_extras(tmp_path, monkeypatch):
     file = write(tmp_path / "L.stl", l_shape())
-    remember._memory.clear()
+    remember.forget()
     monkeypatch.setattr(remember, "shelf_of", lambda key: None)
     monkeypatch.setitem(sys.modules, "coacd", None)
     with pytest.raises(MissingExtraError, match=r"L\.stl.* needs the package 'coacd'.*linkwork\[decompose\]"):
@@ -385,13 +383,13 @@ def test_hulls_need_no_numba():
         "import sys, linkwork.engine.contact.hull as h; h.hull_of_points([[0,0,0],[1,0,0],[0,1,0],[0,0,1]]);"
     )
     code += "assert 'numba' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    python("-c", code)
 
 
 def test_parts_of_a_concave_mesh(tmp_path, monkeypatch):
     pytest.importorskip("coacd")
     monkeypatch.setattr(remember, "shelf_of", lambda key: tmp_path / f"{key}.npz")
-    remember._memory.clear()
+    remember.forget()
     file = write(tmp_path / "L.stl", l_shape())
     parts = decompose(file, scale=0.1)
     assert 2 <= len(parts) <= 4
@@ -400,13 +398,13 @@ def test_parts_of_a_concave_mesh(tmp_path, monkeypatch):
     assert abs(parts.volume_error) < 0.01
     assert parts.outside < 1e-3 * 0.1
     np.testing.assert_allclose(sum(part.volume for part in parts), 5e-3, rtol=0.02)
-    remember._memory.clear()  # from disk, reflected
+    remember.forget()  # from disk, reflected
     monkeypatch.setattr(hulls, "read_surface", lambda file: pytest.fail("was read again"))
     again = decompose(file, scale=0.1, inverted=True)
     assert (again.volume_error, again.outside) == (parts.volume_error, parts.outside)
     np.testing.assert_array_equal(again[0].vertices, -parts[0].vertices)
     check(again[0], again[0].vertices)
-    remember._memory.clear()
+    remember.forget()
 
 
 def test_parts_of_a_torus(tmp_path, monkeypatch):

@@ -7,13 +7,12 @@ product of edges and thousands of directions.
 """
 
 import os
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from helpers.processes import python
 from linkwork.engine.contact.collide import collide, collide_pairs
 from linkwork.engine.contact.geometry import (
     BOX,
@@ -569,12 +568,7 @@ def test_plain_python_gives_the_same():
         "for a, b in [(PLANE, HULL)] + PAIRS:\n"
         "    print(np.round(Scene((a, b), 4, seed=6).run().distance, 9).tolist())\n"
     )
-    command = [sys.executable, "-c", code, os.path.dirname(__file__)]
-    printed = [
-        subprocess.run(
-            command, env=dict(os.environ, **extra), capture_output=True, text=True, check=True
-        ).stdout
-        for extra in ({}, {"NUMBA_DISABLE_JIT": "1"})
-    ]
+    here = os.path.dirname(__file__)
+    printed = [python("-c", code, here, environment=extra) for extra in ({}, {"NUMBA_DISABLE_JIT": "1"})]
     assert len(printed[0]) > 100
     assert printed[0] == printed[1]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.jit import inlined, kernel
-from ..kernels.record import new_record
+from ..kernels.record import as_array, new_record
 from .box_tree import LEAF, arrange, refit, tree_depth
 from .boxes import boxes_meet, is_bounded, planes_meet
 
@@ -41,7 +41,7 @@ class Broad(NamedTuple):
     order: Any
     """Shapes in the order of the leaves."""
     state: Any
-    """Of the tree: a record of `TREE_STATE`."""
+    """Of the tree: one record of `TREE_STATE`."""
     tree: Any
     """Boxes of the nodes, then those of the shapes in order."""
     found: Any
@@ -61,7 +61,7 @@ def make_broad(count: int, capacity: int = 0) -> Broad:
         boxes=np.zeros((count, 6)),
         planes=np.zeros((count, 4)),
         order=np.arange(count, dtype=np.int64),
-        state=state,
+        state=as_array(state),
         tree=np.zeros(((2 << int(tree_depth(count))) + count, 6)),
         **_pair_room(capacity),
         counts=np.zeros(count + 1, dtype=np.int64),
@@ -178,7 +178,7 @@ def find_pairs(broad, groups, masks, fixed, excluded):
     nor does a box with NaN. If `out` is too small, nothing in it counts, and minus the number of pairs is
     returned: come again with room for as many.
     """
-    boxes, planes, order, state = broad.boxes, broad.planes, broad.order, broad.state
+    boxes, planes, order, state = broad.boxes, broad.planes, broad.order, broad.state[0]
     tree, found = broad.tree, broad.found
     n = len(boxes)
     capacity = len(broad.out)

@@ -68,6 +68,11 @@ def shelf_of(key: str) -> Path | None:
     return None if folder is None else folder.parent / "hulls" / f"{key[:32]}-{source_stamp(_MAKER)}.npz"
 
 
+def forget() -> None:
+    """Drop what this process remembers; what lies on disk stays."""
+    _memory.clear()
+
+
 def _stored(key: str) -> Parts | None:
     shelf = shelf_of(key)
     if shelf is None or not shelf.exists():

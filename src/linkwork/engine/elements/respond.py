@@ -157,7 +157,7 @@ def power_of(row):
 _EARLY = 1e-9  # share of a period by which a step may miss an instant: rounding of times
 
 
-@kernel
+@inlined
 def sampling_due(constraints, t):
     """Whether an element has to be sampled at t."""
     rows = constraints.rows
@@ -167,7 +167,7 @@ def sampling_due(constraints, t):
     return False
 
 
-@kernel
+@inlined
 def up_to_sample(constraints, t, h):
     """How far a step from t may go: h, or up to the next instant after t at which an element is sampled [s]."""
     rows, reach = constraints.rows, h

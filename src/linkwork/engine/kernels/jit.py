@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -25,7 +26,16 @@ from typing import Any, ClassVar, TypeVar
 import numba
 from numba.core import caching, config
 
-__all__ = ["COMPILED", "cache_directory", "exact_kernel", "inlined", "kernel", "source_stamp", "woven"]
+__all__ = [
+    "COMPILED",
+    "cache_directory",
+    "closure",
+    "exact_kernel",
+    "inlined",
+    "kernel",
+    "source_stamp",
+    "woven",
+]
 
 COMPILED = not config.DISABLE_JIT
 """False under NUMBA_DISABLE_JIT=1, where kernels are plain Python functions."""
@@ -60,15 +70,20 @@ def _imports(path: Path) -> frozenset[Path]:
     return frozenset(found & _sources().keys())
 
 
-@cache
-def source_stamp(path: Path | None = None) -> str:
-    """A hash of a compiled source and of all that it imports; without a path, of all compiled sources."""
-    known, waiting = set[Path](), set(_sources() if path is None else [path])
+def closure(paths: Iterable[Path]) -> set[Path]:
+    """Compiled sources and all that they import of them, directly or through others."""
+    known, waiting = set[Path](), set(paths)
     while waiting:
         known |= waiting
         waiting = {other for source in waiting for other in _imports(source)} - known
+    return known
+
+
+@cache
+def source_stamp(path: Path | None = None) -> str:
+    """A hash of a compiled source and of all that it imports; without a path, of all compiled sources."""
     digest = hashlib.sha256(f"{sys.version_info[:2]}{numba.__version__}".encode())
-    for source in sorted(known):
+    for source in sorted(closure(_sources() if path is None else [path])):
         digest.update(source.relative_to(PACKAGE).as_posix().encode())
         digest.update(_sources()[source])
     return digest.hexdigest()[:16]
@@ -158,6 +173,18 @@ class _CacheImpl(caching.CompileResultCacheImpl):
 
 class _Cache(caching.FunctionCache):
     _impl_class = _CacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Code for some types of arguments, or nothing.
+
+        What is kept names the types that callers passed, by their modules: where one has moved since, though the
+        kernel and its imports are the same, or where a file was cut short, it cannot be read and is made anew.
+        """
+        try:
+            return super().load_overload(sig, target_context)
+        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
+            self.flush()
+            return None
 
 
 def _compile(options: dict[str, Any]) -> Callable[[F], F]:

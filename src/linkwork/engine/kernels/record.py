@@ -2,8 +2,18 @@
 
 import numpy as np
 
+from .jit import COMPILED
+
 
 def new_record(layout: np.dtype) -> np.record:
     """A record of zeros. Kernels take it by reference; `np.asarray` of it is a view that can be saved and written."""
-    record: np.record = np.zeros(1, layout).view(np.recarray)[0]
+    taken = [name for name in layout.names or () if hasattr(np.void, name)]
+    assert not taken, f"NumPy's records have methods of these names: {taken}"
+    record: np.record = np.zeros(1, np.dtype(layout.descr, align=True)).view(np.recarray)[0]
     return record
+
+
+def as_array(record: np.record) -> np.ndarray:
+    """The record as an array of one, which it shares its memory with: Numba unpacks that ten times as fast."""
+    array = np.asarray(record).reshape(1)
+    return array if COMPILED else array.view(np.recarray)

@@ -109,7 +109,7 @@ def solve_envelope(work, x):
 
 @inlined
 def solve_three(work):
-    """Solve with L D Lᵀ for row[P], row[PLACE] and row[TURN] at once: most of the time goes into fetching L."""
+    """Solve for row[P], row[PLACE] and row[TURN] at once: most of the time goes into fetching L."""
     L, row, flag = work.L, work.row, work.flag
     count = row.shape[1]
     for k in range(count):

@@ -26,27 +26,10 @@ step less those at its end, numbered like rates."""
 RATE, BEGIN, END = range(3)
 """Index of its rate; first row that touches it or anything it carries, and the one behind the last."""
 
-(
-    EVALUATIONS, EVENTS, EULER_STEPS, REDONE, UNSETTLED, UNSETTLED_TIME, RATIO, RATIO_ROW, RATIO_TIME, GAP, GAP_ROW,
-    GAP_TIME, OVERRUNS, LAST_EVALUATIONS, LAST_GAP, RATIO_FIRST,
-) = range(16)  # fmt: skip
-"""Counts and extremes of a run."""
-STATS = 16
-
 # report
 SMALLEST, SMALLEST_ROW, SUPPLIED, DISSIPATED, LOADS_SUPPLIED, LOADS_DISSIPATED, WEAKEST, WORN = range(8)
 """Smallest pivot against its row's scale, and that row; power by all and by loads alone [W]; smallest pivot against its
 row's usual one, and below which share other joint equations are to be chosen (0: never)."""
-
-# motion.y: each as (displacement, velocity, work, states of elements) or its derivative
-NOW, TRIAL, PAST, STAGE, LENGTH = 0, 1, 2, 6, 14
-"""The state; the trial; derivatives at the last four points, in a ring; stages of Runge-Kutta; how many in all."""
-# motion.q
-PAST_Q, LENGTH_Q = 2, 6
-# motion.tally
-KNOWN, STUCK, HEAD, WAIT = range(4)
-"""Points of the past that are valid, below 1 while Adams steps have to wait; events in a row without progress; where
-the newest of the past stands; how long Adams steps had to wait the last time [steps]."""
 
 
 class Work(NamedTuple):
@@ -60,31 +43,7 @@ class Work(NamedTuple):
     J: np.ndarray
     """Rows in joint space, J[d, r]; of each dof, only rows BEGIN to END are ever touched."""
     Y: np.ndarray
-    """J of the rows that are on, with the factor of the inertia solved inward: A = Yᵀ D⁻¹ Y."""
+    """J solved inward, for rows that are on."""
     A: np.ndarray
     L: np.ndarray
     report: np.ndarray
-
-
-class Motion(NamedTuple):
-    """State, trial and past of a motion."""
-
-    q: np.ndarray
-    y: np.ndarray
-    a: np.ndarray
-    """Accelerations where the last evaluation was."""
-    tally: np.ndarray
-    seen: np.ndarray
-    """q, v and commands at the end of the last call: if they differ, somebody wrote to them."""
-
-
-def new_motion(nq: int, nv: int, inputs: int, states: int) -> Motion:
-    """A motion that has not begun, of so many coordinates, rates, commands and states of elements."""
-    seen = np.full(nq + nv + inputs, np.nan)
-    return Motion(
-        np.zeros((LENGTH_Q, nq)),
-        np.zeros((LENGTH, 2 * nv + 2 + states)),
-        np.zeros(nv),
-        np.zeros(4, np.int64),
-        seen,
-    )

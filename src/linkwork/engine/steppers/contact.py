@@ -70,9 +70,8 @@ from ..solvers.touch import (
     wrench,
 )
 from ..tables import COORDINATE, HOLD
-from .direct import couple, look
-from .integrate import sample
-from .means import begin_mean, end_mean, sample_means
+from .joint_rows import couple, evaluate_rows
+from .means import begin_mean, end_mean, sample, sample_means
 from .state import OK, finite
 
 NO_PAIRS, NO_POOL, FULL = 11, 12, 13
@@ -122,7 +121,7 @@ def step(
     deadline = cycles() + int(options[BUDGET])
     dofs, rows = tables.dofs, constraints.rows
     n = dofs.shape[0] - 1
-    look(tables, constraints, work, q, v, t)  # (q, v, t) => R r S V I p, J, phi, rate
+    evaluate_rows(tables, constraints, work, q, v, t)  # (q, v, t) => R r S V I p, J, phi, rate
     turn_freely(dofs, h, work.dof[AHEAD])  # V => p, mean rates
     if detect(tables, colliders, found, h, options[NEAR]) == _NO_PAIRS:
         return NO_PAIRS

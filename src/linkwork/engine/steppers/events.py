@@ -11,13 +11,16 @@ from ..kernels.jit import kernel
 from ..solvers.box import EXACT
 from ..solvers.layout import BEGAN, BEGAN_RATE
 from ..tables import FRICTION, HELD, LIMIT, LOW, SERVO_RATE
-from .direct import STOPPED
+
+STOPPED = 1e-9
+"""A joint with dry friction stands if it is slower than this [rad/s or m/s]."""
 
 PEEK = 1e-3
 """Share of a step after which it is seen whether a row that is at its bound when the step begins is let go at once."""
 _STILL = 1e-11  # a located event is this near [m, rad, m/s or rad/s]
 _BARELY = 1e-9  # a force beyond its bound by this share of the largest is at it
 _TOUCH = 1e-10  # a limit that is violated by more has been hit [rad or m]
+_SEARCHES = 8  # for the time of one event
 
 
 @kernel
@@ -116,3 +119,44 @@ def _crossing(y0, s0, y1, s1, slack):
         else:
             high = x
     return high, by
+
+
+@kernel
+def locate(constraints, work, course, refused):
+    """(end of a trial evaluated) => course.event, the row of the first event or -1, and course.share, where it is.
+
+    Returns whether to try again up to that share. With `refused`, the step is too long for its error: then only the
+    factor of the next one is told, for beyond an event the motion is another one, and its error means little.
+    """
+    rows, h = constraints.rows, course.length
+    if course.event < 0:
+        course.share, course.event, course.high = first_event(constraints, work, h)
+        if refused:
+            if course.event >= 0:
+                course.factor = min(max(course.share, 0.2), 0.9)
+            return False
+        if course.event < 0 or course.share == 0.0:
+            return False
+        course.before, course.before_at = measured(rows[course.event])[0], 1.0
+        return True
+    # Newton's method for the time of the event, kept within what is known.
+    value, rate = measured(rows[course.event])
+    course.searches += 1
+    enough, share = near_enough(constraints, work, course.event), course.share
+    if course.searches == 1 and share == PEEK and value <= 0.0 and rows[course.event].mode == HELD:
+        course.share = 0.0  # at its bound when the step began
+        return False
+    if abs(value) <= enough or course.searches == _SEARCHES:
+        if value > enough:
+            course.event = -1  # not yet: the next part of the step begins nearer to it
+        return False
+    if rate == 0.0:  # not known: by the line through the last two points
+        rate = (value - course.before) / (h * (share - course.before_at))
+    course.before, course.before_at = value, share
+    if value > 0.0:
+        course.low = share
+    else:
+        course.high = share
+    newton = share - value / (h * rate) if rate < 0.0 else -1.0
+    course.share = newton if course.low < newton < course.high else 0.5 * (course.low + course.high)
+    return True

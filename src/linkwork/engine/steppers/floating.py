@@ -22,7 +22,7 @@ from ..solvers.hierarchy import ENDS
 from ..solvers.layout import LOADS_DISSIPATED, LOADS_SUPPLIED, SMALLEST, SMALLEST_ROW
 from ..solvers.passing import lighten
 from ..tables import COORDINATE, HOLD
-from .direct import aim_corrections, hold, law
+from .row_forces import aim_corrections, hold, law
 
 
 @kernel
@@ -133,7 +133,7 @@ def _body_of(pairs, coords, row, end):
 
 
 @kernel
-def look(tables, constraints, h, q, v, t, step, columns, sampling):
+def evaluate_floating(tables, constraints, h, q, v, t, step, columns, sampling):
     """(state, t) => all that the passes need: rows, what they want, forces, D and r of every body alone; with
     `sampling`, elements that are due at t are sampled first."""
     rows = constraints.rows

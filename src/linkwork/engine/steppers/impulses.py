@@ -36,8 +36,7 @@ from ..solvers.impulses import (
     warm,
 )
 from ..tables import FRICTION, HOLD
-from .integrate import sample
-from .means import begin_mean, end_mean, sample_means
+from .means import begin_mean, end_mean, sample, sample_means
 from .state import OK, finite
 
 # A row whose Jacobian in joint space is this small against that of twists moves nothing: it is degenerate.

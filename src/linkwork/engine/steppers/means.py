@@ -21,6 +21,18 @@ def end_mean(mean, v, h):
 
 
 @kernel
+def sample(state, out_t, out_q, out_v, out_work, row, t):
+    """State into a sample."""
+    out_t[row] = t
+    for i in range(state.q.shape[0]):
+        out_q[row, i] = state.q[i]
+    for i in range(state.v.shape[0]):
+        out_v[row, i] = state.v[i]
+    out_work[row, 0] = state.work[0]
+    out_work[row, 1] = state.work[1]
+
+
+@kernel
 def sample_means(constraints, mean, steps, h, out, row):
     """Accelerations and forces of rows into a sample; not a number before the first step."""
     for i in range(mean.shape[0]):

@@ -75,7 +75,9 @@ def write_sample(tables, constraints, every_row, q, v, a, work, t, iterations, o
     for i in range(constraints.rows.shape[0]):
         out.forces[k, i] = constraints.rows[i].force
     sample_states(constraints, out.states[k])
-    strain = read_joints(tables, every_row, q, v, t, out.values[k], out.rates[k])
-    gap, worst = largest_gap(every_row.rows)
+    strain, gap, worst = 0.0, 0.0, -1
+    if every_row.coords.shape[0] > 0:
+        strain = read_joints(tables, every_row, q, v, t, out.values[k], out.rates[k])
+        gap, worst = largest_gap(every_row.rows)
     out.solver[k, 0], out.solver[k, 1], out.solver[k, 2] = strain, iterations, gap
     return gap, worst

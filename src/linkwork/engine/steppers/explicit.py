@@ -1,0 +1,340 @@
+"""Explicit steps, one driver for all back ends: Adams, Runge-Kutta or Euler, from event to event and sample to sample.
+
+A step ends on the constraints with the accelerations there, which the next one begins with:
+
+    plan       what is next: a sample, an element to be sampled, a step and how long it may be
+    prepare    history or stages => trial
+    evaluate   trial => accelerations, power, flows of states; at the end of the step also corrections
+    judge      does the past foretell it, how large is its error, is there an event before it?
+    correct    onto the constraints, again while that is worth it
+    keep       the trial becomes the state, its derivative the newest of the past
+
+What is particular to a back end is how it evaluates and corrects: `articulated` (an open tree), `direct` (any rows)
+and `components` (subsystems; there an evaluation waits for other processes, the loop returns with what has to
+cross, and goes on from there when it is called again). A joint that comes to rest against dry friction, or a limit
+that is hit, ends a step early: the moment is located (`events`), the mode of the row changes, and the rest of the step
+begins anew, so that order is kept between events. Where events crowd, what is left of the step is taken by impulses,
+which need no times.
+"""
+
+from ..coordinates.tree import retract
+from ..elements.respond import read_states, sampling_due, up_to_sample, write_states
+from ..kernels.clock import cycles
+from ..kernels.jit import inlined, kernel, woven
+from .articulated import evaluate_tree
+from .components import SAMPLE as SAMPLE_CROSSES
+from .components import VOTE, correct_parts, evaluate_parts, judge_parts, note_parts
+from .direct import correct_direct, evaluate_direct, leap_direct, note_direct, scale_pivots_at
+from .events import locate
+from .integrators import (
+    adams,
+    copy_state,
+    euler,
+    evaluations,
+    foretold,
+    give_up_adams,
+    keep_derivative,
+    local_error,
+    next_factor,
+    runge_kutta,
+    store_stage,
+    take_trial,
+)
+from .motion import ADAMS, ADAPTIVE, EULER
+from .samples import write_sample
+from .state import OK, TOO_SMALL, count_step, finite, untouched
+
+CHOOSE = 21
+"""A stretch of steps ended because the joint equations in use come near to following from each other, while there are
+others that they could be exchanged for: choose anew, and come again."""
+PLAN, PREPARE, EVALUATE, DECIDE, CORRECT, SAMPLE, PROBE, END = range(8)
+"""Where the loop is; a call begins with PLAN, or with PROBE, which only looks how large the diagonals of A are."""
+ROUNDS = 20
+"""Corrections onto the constraints at the end of a step before it counts as unsettled."""
+_STEP, _REACHED, _CHOOSE, _TOO_SMALL = range(4)
+_EVENTS = 10  # in one step, before the rest of it is taken by impulses
+_LEAP = 1e-5  # how far the adaptive integrator goes by impulses where events crowd [s]
+
+
+@kernel
+def _remind(constraints, motion, write):
+    """Whether state and commands are those that the last call left; with `write`, leave them."""
+    n = motion.a.shape[0]
+    return untouched(motion.seen, motion.q, motion.y[n : 2 * n], constraints.inputs, write)
+
+
+@kernel
+def _stay(motion, course, clock, t):
+    """Evaluate the state as it is, at t: no step leads here."""
+    course.ahead = clock.proposed if course.integrator == ADAPTIVE else course.step
+    copy_state(motion)
+    course.staying, course.anew, course.changed, course.fresh = True, True, True, False
+    course.project, course.rounds, course.event, course.at = True, 0, -1, t
+    course.start, course.length, course.share = t, 0.0, 1.0
+
+
+@woven
+def _plan_step(constraints, course, clock, target):
+    """Where the next step, or what is left of it, begins and how far it goes."""
+    course.last = False
+    if course.integrator == ADAPTIVE:
+        t = clock.now
+        course.last = t + 1.01 * clock.proposed >= target  # as in DOPRI5: leave no sliver of a step
+        rest = target - t if course.last else clock.proposed
+        if rest <= 1e-14 * max(1.0, abs(t)):
+            return _TOO_SMALL if rest > 0.0 else _REACHED
+        course.left = min(rest, _LEAP) if course.crowd >= _EVENTS else rest
+        course.start, course.ahead = t, course.left
+    else:
+        if course.left == 0.0:
+            if clock.steps >= target:
+                return _REACHED
+            course.left, course.crowd = course.step, 0
+        course.start = clock.now + (course.step - course.left)
+        course.ahead = course.step
+    if course.worn and (course.integrator == ADAPTIVE or course.left == course.step):
+        course.left = 0.0
+        return _CHOOSE
+    course.length = up_to_sample(constraints, course.start, course.left)
+    course.leaping = course.bounded and course.crowd >= _EVENTS
+    course.smooth = course.integrator == ADAMS and course.known >= 4 and course.length == course.ahead
+    course.stage, course.rounds, course.share, course.factor = 1, 0, 1.0, 1.0
+    course.event, course.searches, course.low, course.high = -1, 0, 0.0, 1.0
+    course.changed, course.anew, course.fresh = False, False, True
+    return _STEP
+
+
+@woven
+def _prepare(tables, motion, course, tableau):
+    """The next trial of a step, and when it is."""
+    h, s = course.share * course.length, course.stage
+    last, share = s == evaluations(tableau, course.integrator, course.smooth), 1.0
+    if course.integrator == EULER:
+        euler(motion, course, h)
+    elif course.smooth:
+        adams(tables, motion, course, h)
+    else:
+        runge_kutta(motion, course, tableau, s, last, h)
+        # A stage at the end of the step is still before it, should a signal jump there; by so much that sums of times
+        # show it, and so little that no order of convergence does.
+        share = 1.0 if last else min(tableau.c[s], 1.0 - 1e-9)
+    course.project, course.at = last, course.start + share * h
+    retract(tables.dofs, motion.q, motion.y_trial, motion.q_trial)
+
+
+@woven
+def _judge(motion, course, tableau, vote):
+    """What is thought of the end of a step that was just evaluated."""
+    vote.apart, vote.error = 0.0, 0.0
+    if course.fresh:
+        h = course.share * course.length
+        if course.smooth and not foretold(motion, course, h):
+            vote.apart = 1.0
+        if course.integrator == ADAPTIVE:
+            vote.error = local_error(motion, course, tableau, h)
+
+
+@inlined
+def _count(course, clock, target):
+    """A step, or a part of it, has been taken."""
+    used = course.share * course.length
+    if course.integrator == ADAPTIVE:
+        clock.taken += 1
+        course.crowd = course.crowd + 1 if used < 1e-3 * course.length else 0
+        clock.now = target if course.last and used == course.left else course.start + used
+        grown = course.length * course.factor
+        # A step cut short to meet a sample says little about the next one.
+        short = course.last or course.length < course.left
+        clock.proposed = max(grown, clock.proposed) if short else grown
+    else:
+        course.left -= used
+        course.crowd += 1 if course.share < 1.0 else 0
+        if course.left <= 1e-12 * course.step:
+            course.left = 0.0
+            count_step(clock, course.step)
+
+
+@woven
+def _plan(constraints, motion, course, clock, stats, targets):
+    """What is next: where the loop goes on, or END with a status."""
+    if course.sample == targets.shape[0]:
+        return END, OK
+    course.counted = stats.evaluations
+    course.began = cycles() if course.budget > 0.0 else 0
+    t = clock.now
+    if course.integrator != ADAPTIVE and course.left > 0.0:
+        t += course.step - course.left
+    course.sampling = sampling_due(constraints, t)
+    if course.staying or course.sampling:
+        _stay(motion, course, clock, t)
+        return EVALUATE, OK
+    what = _plan_step(constraints, course, clock, targets[course.sample])
+    if what == _TOO_SMALL:
+        return END, TOO_SMALL
+    if what == _CHOOSE:
+        return END, CHOOSE
+    return PREPARE if what == _STEP else SAMPLE, OK
+
+
+@woven
+def _decide(constraints, work, motion, course, clock, stats, vote):
+    """(judged end of a trial) Where the loop goes on: the same step by other means, its correction, or another one."""
+    if not course.fresh:
+        return CORRECT
+    if vote.apart != 0.0:
+        give_up_adams(course)
+        stats.redone += 1
+        course.stage = 1
+        return PREPARE
+    refused, again = False, False
+    if course.integrator == ADAPTIVE and course.event < 0:
+        course.factor = next_factor(vote.error)
+        refused = not vote.error <= 1.0
+    if work is not None and course.bounded:
+        again = locate(constraints, work, course, refused)
+    if refused:
+        clock.refused += 1
+        clock.proposed = course.length * course.factor
+        course.crowd = 0
+        return PLAN
+    if again:
+        course.stage, course.smooth = 1, False
+        return PREPARE
+    course.fresh = False
+    if course.event >= 0:
+        stats.events += 1
+        if course.share == 0.0:
+            copy_state(motion)
+        course.anew, course.at = True, course.start + course.share * course.length
+        return EVALUATE
+    return CORRECT
+
+
+@inlined
+def _go_again(course, stats):
+    """Whether corrections onto the constraints may go on; if not, the step ends off them."""
+    course.rounds += 1
+    if course.rounds < ROUNDS:
+        return True
+    if stats.unsettled == 0:
+        stats.unsettled_time = course.at
+    stats.unsettled += 1
+    return False
+
+
+@woven
+def _keep(constraints, motion, course, clock, stats, target):
+    """The corrected trial becomes the state; returns why the run cannot go on, or OK."""
+    n = motion.a.shape[0]
+    take_trial(motion)
+    unlike = course.share < 1.0 or course.length != course.ahead
+    keep_derivative(constraints, motion, course, course.changed or course.staying or unlike)
+    if course.staying:
+        course.staying, course.sampling = False, False
+        return OK
+    _count(course, clock, target)
+    stats.last_evaluations = stats.evaluations - course.counted
+    if course.budget > 0.0 and cycles() - course.began > course.budget:
+        stats.overruns += 1
+    return finite(motion.y[n : 2 * n], clock, course.length)
+
+
+@woven
+def _sample(tables, constraints, every_row, motion, course, clock, stats, out):
+    """State, accelerations, forces of rows, coordinates of all joints and the largest gap at a target."""
+    n, t = motion.a.shape[0], clock.now
+    write_states(every_row, motion.y, 2 * n + 2)
+    gap, row = write_sample(
+        tables, constraints, every_row, motion.q, motion.y[n : 2 * n], motion.a, motion.y[2 * n : 2 * n + 2], t,
+        stats.last_evaluations, out, course.sample,
+    )  # fmt: skip
+    if gap > stats.gap:
+        stats.gap, stats.gap_row, stats.gap_time = gap, row, t
+    stats.last_gap = gap
+    course.sample += 1
+
+
+# Few and wide: each of these is one thing, and every array that a kernel takes costs compile time.
+@kernel
+def run(tables, constraints, every_row, work, parts, motion, books, tableau, targets, out):
+    """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
+
+    every_row: the constraints with all their rows, redundant ones too. work: of the direct solver; parts: of
+    subsystems; both are None for a tree. A status of `components.STATES` … means: exchange that with the other
+    processes and call again.
+    """
+    course, clock, stats, vote = books.course[0], books.clock[0], books.stats[0], books.vote[0]
+    n, phase, related = motion.a.shape[0], course.phase, course.above or course.below
+    if work is not None and phase == PROBE:
+        scale_pivots_at(tables, constraints, work, motion)
+        return 0, OK
+    if phase == PLAN:
+        course.sample, course.left = 0, 0.0
+        course.staying = not _remind(constraints, motion, False)
+        read_states(constraints, motion.y, 2 * n + 2)
+    while True:
+        if phase == PLAN:
+            phase, status = _plan(constraints, motion, course, clock, stats, targets)
+            if phase == END:
+                if status != TOO_SMALL:
+                    _remind(constraints, motion, True)
+                return course.sample, status
+            if phase == SAMPLE and related:
+                course.phase = phase
+                return course.sample, SAMPLE_CROSSES
+        if phase == SAMPLE:
+            _sample(tables, constraints, every_row, motion, course, clock, stats, out)
+            phase = PLAN
+            continue
+        if phase == PREPARE:
+            if work is not None and (course.leaping or course.integrator == EULER):
+                leap_direct(tables, constraints, work, motion, course, stats)
+            else:
+                _prepare(tables, motion, course, tableau)
+            phase = EVALUATE
+        if phase == EVALUATE:
+            if motion.y.shape[0] > 2 * n + 2:
+                write_states(constraints, motion.y_trial, 2 * n + 2)
+            if parts is not None:
+                waiting = evaluate_parts(tables, constraints, parts, motion, course, stats)
+                if waiting != 0:
+                    course.phase = phase
+                    return course.sample, waiting
+            elif work is not None:
+                evaluate_direct(tables, constraints, work, motion, course, stats)
+            else:
+                evaluate_tree(tables, motion, course, stats)
+            if course.fresh and not course.smooth and (not course.project or course.integrator == ADAPTIVE):
+                store_stage(tables, constraints, motion, course)
+            if not course.project:
+                course.stage += 1
+                phase = PREPARE
+                continue
+            _judge(motion, course, tableau, vote)
+            if parts is not None:
+                judge_parts(parts, motion, course, clock, vote)
+            phase = DECIDE
+            if related:
+                course.phase = phase
+                return course.sample, VOTE
+        if phase == DECIDE:
+            if parts is not None and vote.bad != OK:
+                return course.sample, int(vote.bad)
+            phase = _decide(constraints, work, motion, course, clock, stats, vote)
+        if phase == CORRECT:
+            again = False
+            if parts is not None:
+                again = correct_parts(tables, constraints, parts, motion, course, vote)
+            elif work is not None:
+                again = correct_direct(tables, constraints, work, motion, course)
+            if again and _go_again(course, stats):
+                phase = EVALUATE
+                continue
+            if parts is not None:
+                note_parts(parts, course, stats, vote)
+            elif work is not None:
+                note_direct(constraints, work, course, stats)
+            status = _keep(constraints, motion, course, clock, stats, targets[course.sample])
+            if status != OK and not related:
+                return course.sample, status
+            phase = PLAN

@@ -1,0 +1,148 @@
+"""What changes at once: modes of rows at an event, impacts at limits, and steps taken by impulses."""
+
+import numpy as np
+
+from ..coordinates.factor import factor, solve_inward
+from ..coordinates.gyroscopic import turn_freely
+from ..coordinates.tree import retract
+from ..elements.impulse import end_row, set_targets
+from ..kernels.jit import kernel, woven
+from ..kernels.signal import signal_value
+from ..solvers.box import solve_box
+from ..solvers.layout import (
+    AHEAD,
+    DELTA,
+    FORCE,
+    HI,
+    INVERSE,
+    LO,
+    LOADS_DISSIPATED,
+    LOADS_SUPPLIED,
+    ON,
+    SIDE,
+    SOFT,
+    SUM,
+    WANT,
+    P,
+)
+from ..tables import FREE, FRICTION, GIVEN, HELD, HIGH, HOLD, LIMIT, LOW, SERVO_RATE
+from .events import STOPPED
+from .joint_rows import couple, evaluate_rows, respond_to, times
+
+NEAR, RESTING = 1e-7, 3e-5
+"""At an event, limits this near and this slow are taken as closed, and their force says whether they open: else two
+limits of one joint would hit each other open for ever, in ever smaller bounces [rad or m, rad/s or m/s]."""
+
+
+@kernel
+def let_go(row):
+    """A kept row whose force has come to its bound opens, or slides the way it was pushed.
+
+    Nothing else is asked, for at that moment its force is still within its bound, to rounding.
+    """
+    if row.role == LIMIT:
+        row.mode = FREE
+    else:
+        row.mode = LOW if row.force < 0.0 else HIGH
+
+
+@woven
+def set_modes(tables, constraints, t, event):
+    """Modes from gaps and rates."""
+    rows = constraints.rows
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if row.role == HOLD:
+            continue
+        if i == event and row.mode == HELD:  # its force is used up
+            row.mode = FREE if row.role == LIMIT else LOW if row.force < 0.0 else HIGH
+        elif row.role == LIMIT:
+            touching = row.phi <= NEAR or i == event
+            row.mode = HELD if touching and row.rate <= RESTING else FREE
+        elif row.role == FRICTION or row.role == SERVO_RATE:
+            goal = 0.0
+            if row.input >= 0:
+                goal = constraints.inputs[row.input] * signal_value(tables, row.signal, t)
+            slip = row.rate - goal
+            if abs(slip) <= STOPPED or i == event or row.strength == np.inf:
+                row.mode = HELD
+            else:
+                row.mode = LOW if slip > 0.0 else HIGH
+        else:
+            row.mode = GIVEN
+
+
+@woven
+def impact(tables, constraints, work, v, energy, t, event):
+    """Impulses at limits that are hit, on assembled rows; returns whether there were any.
+
+    Finite forces have no time to act; rows without bounds, and rotors, do. Newton's law of restitution.
+    """
+    rows, row, flag = constraints.rows, work.row, work.flag
+    hit = False
+    for i in range(rows.shape[0]):
+        record = rows[i]
+        flag[ON, i] = 0
+        flag[SIDE, i] = HELD
+        row[SOFT, i] = 0.0
+        row[WANT, i] = 0.0
+        row[LO, i], row[HI, i] = -np.inf, np.inf
+        if record.role == HOLD:
+            flag[ON, i] = 1 if record.mode != FREE else 0
+            row[WANT, i] = -record.rate
+        elif record.role == LIMIT:
+            if record.phi <= NEAR or i == event:
+                flag[ON, i] = 1
+                row[LO, i] = 0.0
+                bounce = -record.value[0] * record.rate
+                row[WANT, i] = (bounce if bounce > record.value[1] else 0.0) - record.rate
+                hit |= record.rate < -RESTING
+        elif record.role == SERVO_RATE:
+            flag[ON, i] = 1 if record.strength == np.inf else 0
+        elif record.inertia > 0.0:
+            flag[ON, i] = 1
+            row[SOFT, i] = 1.0 / record.inertia
+    if not hit:
+        return False
+    couple(tables, work)
+    solve_box(work)
+    delta = work.dof[DELTA]
+    respond_to(tables, work, P, 0.0, delta)
+    for i in range(delta.shape[0]):
+        v[i] += delta[i]
+    times(work, work.J, v, row[SUM])
+    for i in range(rows.shape[0]):
+        if flag[ON, i] != 0:
+            end_row(tables, constraints, rows[i], row[P, i], row[SUM, i], t, 0.0, energy)
+    return True
+
+
+@woven
+def leap(tables, constraints, work, q, v, energy, delta, t, h):
+    """Semi-implicit Euler with all rows as impulses within their bounds."""
+    rows, row, flag = constraints.rows, work.row, work.flag
+    evaluate_rows(tables, constraints, work, q, v, t)
+    turn_freely(tables.dofs, h, work.dof[AHEAD])
+    factor(tables.dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
+    energy[0] += h * work.report[LOADS_SUPPLIED]
+    energy[1] += h * work.report[LOADS_DISSIPATED]
+    set_targets(tables, constraints, t, h, 0.0)
+    for i in range(rows.shape[0]):
+        flag[ON, i] = 0 if rows[i].role == HOLD and rows[i].mode == FREE else rows[i].active
+        flag[SIDE, i] = HELD
+        row[SOFT, i], row[LO, i], row[HI, i] = rows[i].soft, rows[i].lo, rows[i].hi
+    solve_inward(tables.dofs, work.H, work.dof[FORCE])
+    couple(tables, work)
+    for i in range(rows.shape[0]):
+        if flag[ON, i] != 0:
+            row[WANT, i] = rows[i].goal - rows[i].rate - h * row[SUM, i]
+    solve_box(work)
+    respond_to(tables, work, P, h, delta)
+    for i in range(v.shape[0]):
+        v[i] += delta[i]
+        delta[i] = h * (v[i] + work.dof[AHEAD, i])
+    times(work, work.J, v, row[SUM])
+    for i in range(rows.shape[0]):
+        if flag[ON, i] != 0:
+            end_row(tables, constraints, rows[i], row[P, i], row[SUM, i], t, h, energy)
+    retract(tables.dofs, q, delta, q)
