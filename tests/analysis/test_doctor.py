@@ -14,7 +14,8 @@ from helpers.trees import triple
 from linkwork import Body, Force, Hinge, Model, Simulation, Slider, Spherical, scene
 from linkwork.analysis.check import check
 from linkwork.analysis.loosen import LOOSER, Replacement, joint_axes, with_changes
-from linkwork.analysis.redundancy import diagnose, rings
+from linkwork.analysis.redundancy import diagnose
+from linkwork.analysis.stresses import rings
 from linkwork.cli import app
 from linkwork.compile.compiler import compile_model
 from linkwork.engine.coordinates.dynamics import body_pose, body_twist

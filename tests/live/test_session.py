@@ -11,7 +11,8 @@ from linkwork import Body, Box, Hinge, LinkworkError, Marker, Model, PositionSer
 from linkwork.engine.loads import Force
 from linkwork.live.files import inside
 from linkwork.live.history import History
-from linkwork.live.session import TRACE, Session
+from linkwork.live.session import Session
+from linkwork.live.sight import TRACE
 from linkwork.model.signals import Sine
 from linkwork.results.record import RecordBuilder
 from linkwork.scenes import find_scene, scene

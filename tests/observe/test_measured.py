@@ -452,3 +452,46 @@ def test_the_docs_list_every_quantity():
     for quantity in (*measured.STORED, *measured.DERIVED):
         line = f"| `{quantity.group}` | {quantity.pattern} | {quantity.unit} | {quantity.about} |"
         assert line in text, f"docs/results.md lacks the line\n{line}"
+
+
+# --- what is missing ---
+
+
+def test_a_group_that_the_model_has_no_member_of_is_missing_by_name_and_one_that_the_method_lacks_by_reason():
+    sim = Simulation(pendulum(), dt=1e-3, method="simgc", solver="impulses")
+    record = sim.run(0.002, every=0.001)
+    for read in (sim.__getitem__, record.__getitem__):
+        for name in ("pivot.force", "pivot.force.x", "pivot.torque.z"):
+            with pytest.raises(LinkworkError, match=r"does not solve for forces in joints.*solver 'direct'"):
+                read(name)
+        with pytest.raises(LinkworkError, match="has no accelerations"):
+            read("pivot.angle_acceleration")
+        with pytest.raises(LinkworkError, match=r"no signal 'pivott\.force\.x'(?!: )"):  # no such joint
+            read("pivott.force.x")
+        with pytest.raises(LinkworkError, match=r"no signal 'spring\.force'(?!: )"):  # no such spring
+            read("spring.force")
+    with pytest.raises(LinkworkError, match="does not solve for forces in joints"):
+        record.array("forces")
+    with pytest.raises(LinkworkError, match="nothing in this model has such signals"):
+        record.array("element_forces")
+    with pytest.raises(LinkworkError, match=r"no group 'ratess'.*did you mean 'rates'"):
+        record.array("ratess")
+
+
+@pytest.mark.parametrize("method", ["simmc", "global", "components"])
+def test_methods_whose_bodies_float_say_so_where_joint_accelerations_are_asked_for(method):
+    sim = Simulation(pendulum(), dt=1e-3, method=method)
+    with pytest.raises(LinkworkError, match="no joint coordinates, for its bodies float"):
+        sim["pivot.angle_acceleration"]
+
+
+def test_reactions_that_were_not_recorded_say_how_to_record_them():
+    record = Simulation(pendulum(), dt=1e-3, method="simgc").run(0.002, every=0.001, reactions=False)
+    with pytest.raises(LinkworkError, match="left out: record with reactions=True"):
+        record["pivot.force.x"]
+
+
+def test_records_say_why_signals_are_missing_after_they_were_saved(tmp_path):
+    Simulation(pendulum(), dt=1e-3, method="global").run(0.002, every=0.001, save=tmp_path / "swing.h5")
+    with pytest.raises(LinkworkError, match="does not solve for forces in joints"):
+        Record.load(tmp_path / "swing.h5")["pivot.force"]

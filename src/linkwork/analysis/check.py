@@ -10,7 +10,8 @@ import numpy as np
 
 from ..compile.compiler import Compiled
 from ..compile.system import System
-from ..mechanism.assemble import Assembly, assemble
+from ..mechanism.assemble import assemble
+from ..mechanism.assembly import Assembly
 from ..mechanism.dependence import LOCKED, dependence
 from ..methods.capabilities import STIFF_SPRINGS
 from ..methods.options import DEFAULT_DT
@@ -18,7 +19,8 @@ from ..model import Flat, Model
 from ..model.errors import LinkworkError, ModelError
 from ..model.item import GROUND
 from ..run.simulate import Simulation
-from .redundancy import Diagnosis, Loop, Redundant, diagnose
+from .diagnosis import Diagnosis, Loop, Redundant
+from .redundancy import diagnose
 from .stiffness import lost_vibrations
 from .trial import Trial, try_out
 
@@ -165,9 +167,9 @@ def _look_at_mechanism(checkup: Checkup, compiled: Compiled, test_run: bool) -> 
             checkup.add("note", where, what)
     if test_run and diagnosis is not None:
         trial, complaints = try_out(simulation, system, assembly.q, diagnosis.mobility.rank)
-        told = {*checkup.start, *(finding.what for finding in checkup.findings), LOCKED}
+        known = {*checkup.start, *(finding.what for finding in checkup.findings), LOCKED}
         for complaint in complaints:
-            if complaint not in told and " is beyond its " not in complaint:
+            if complaint not in known and " is beyond its " not in complaint:
                 checkup.add("warning", "test run", complaint)
         checkup.nearest_singular = trial
         if trial is not None and trial.near and not checkup.singular:

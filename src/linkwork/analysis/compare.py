@@ -64,7 +64,7 @@ class Entry:
     time: float | None = None
     """and when [s]."""
     half_distance: float | None = None
-    """The same with steps of half the size [m]."""
+    """Largest distance from the reference with steps of half the size [m]."""
     order: float | None = None
     """By which power of the step the distance falls; None where it is rounding or the reference's own error."""
     expected_order: float | None = None
@@ -123,7 +123,7 @@ class Comparison:
                 if count > 1
                 else "the method tells the reference's motion"
             )
-        told = []
+        parts = []
         for verdict, what in (
             (APART, "from the reference by more than the error of the step explains"),
             (
@@ -133,8 +133,8 @@ class Comparison:
             (FAILED, "on the way"),
         ):
             names = [f"'{entry.name}'" for entry in self.entries if entry.verdict == verdict]
-            told += [f"{', '.join(names)}: {verdict} {what}"] if names else []
-        return "; ".join(told)
+            parts += [f"{', '.join(names)}: {verdict} {what}"] if names else []
+        return "; ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -177,7 +177,7 @@ def compare(
         _judge(ran, motions, found, points)
     entries.sort(key=lambda entry: entry.name)
     return Comparison(
-        model.name, runs.duration, dt, found.told, found.uncertainty, found.times, entries, refused
+        model.name, runs.duration, dt, found.description, found.uncertainty, found.times, entries, refused
     )
 
 
@@ -284,7 +284,7 @@ def _try_both(runs: _Runs, entry: Entry, dt: float, share: _Progress) -> list[Ar
 class _Reference(NamedTuple):
     """A motion that is nearer to the truth than others."""
 
-    told: str
+    description: str
     """In words."""
     points: Array
     uncertainty: float
@@ -315,8 +315,8 @@ def _adaptive(runs: _Runs, dt: float) -> _Reference | None:
             _, rough = runs.run(dt, 3, solver="direct", tolerance=_COARSER * tolerance)
         except LinkworkError:
             continue
-        told = f"{record.info['method']}, direct, in adaptive steps at a tolerance of {tolerance:g}"
-        return _Reference(told, truth, _largest(rough - truth), runs.times(), True)
+        description = f"{record.info['method']}, direct, in adaptive steps at a tolerance of {tolerance:g}"
+        return _Reference(description, truth, _largest(rough - truth), runs.times(), True)
     return None
 
 
@@ -325,8 +325,8 @@ def _finest(runs: _Runs, best: Entry, dt: float, why: str) -> _Reference:
     options: dict[str, Any] = {"method": best.method, "solver": best.solver}
     _, truth = runs.run(dt / _FINER, **options)
     _, rough = runs.run(2.0 * dt / _FINER, **options)
-    told = f"the finest run: {best.name} in steps of {dt / _FINER:g} s, for {why}"
-    return _Reference(told, truth, _largest(rough - truth), runs.times(), False)
+    description = f"the finest run: {best.name} in steps of {dt / _FINER:g} s, for {why}"
+    return _Reference(description, truth, _largest(rough - truth), runs.times(), False)
 
 
 class _Progress:

@@ -43,7 +43,7 @@ class Forces:
         self.compiled, self.time = Compiled(model), time
         self.mech = mech = Mechanism(self.compiled)
         self.notes: list[str] = list(mech.system.notes)
-        self.told: dict[int, float] = {}
+        self.commands: dict[int, float] = {}
         self.held: dict[int, float] = {}
         self._read(hold)
         self.locks = self._locks()
@@ -66,7 +66,7 @@ class Forces:
             if not isinstance(value, int | float | np.number) or not np.isfinite(value):
                 raise LinkworkError(f"hold of '{name}' must be a finite number, not {value!r}")
             if name in drives:
-                self.told[drives.index(name)] = float(value)
+                self.commands[drives.index(name)] = float(value)
             elif name in self.mech.coordinates:
                 self.held[self.mech.index(name)] = float(value)
             else:
@@ -76,7 +76,7 @@ class Forces:
     def command(self, row: int) -> float:
         """What a drive is told."""
         slot = int(self.mech.kin.constraints.rows["input"][row])
-        return self.told[slot] if slot in self.told else self.mech.command(row, self.time)
+        return self.commands[slot] if slot in self.commands else self.mech.command(row, self.time)
 
     def _locks(self) -> dict[int, int]:
         """Coordinates that velocity servos keep from moving, and their rows."""

@@ -46,9 +46,9 @@ class Partition:
     cost: float
     """Of all equations [multiplications]."""
     written: float
-    """The same, with nothing but the components that the user wrote [multiplications]."""
+    """Of all equations with nothing but the components that the user wrote [multiplications]."""
     monolithic: float
-    """The same, without any subsystems [multiplications]."""
+    """Of all equations without any subsystems [multiplications]."""
 
     def shares(self) -> list[Share]:
         """All subsystems, each before those inside it."""

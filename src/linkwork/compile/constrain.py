@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.elements import LAWS, SPRING, TORQUE, Drive, Law
+from ..engine.elements import SPRING, TORQUE, Drive
 from ..engine.kernels.jit import COMPILED
 from ..engine.loads import Bushing, LineFunction, Spring
 from ..engine.tables import (
@@ -22,26 +22,23 @@ from ..engine.tables import (
     LAW,
     LIMIT,
     LOAD,
-    NO_LAW,
     PAIR,
     ROW,
     SERVO_RATE,
     SLIDE,
     SPIN,
-    TURN,
     USER_LAW,
     Constraints,
 )
 from ..model.errors import ModelError, Problem, nearest
 from ..model.joints import Joint
-from ..model.joints.base import AX, AZ, BX, D, Motion
+from ..model.joints.base import AX, AZ, BX, D
 from ..model.rotation import Array, frame_from_axis, matrix
 from .placement import Placement
+from .row_records import VECTORS, law_number, readings, row_record, stacked
 
 # Below this approach speed a limit does not bounce, whatever its restitution [rad/s or m/s].
 _BOUNCE = 1e-2
-
-
 MEASURED = (Spring, Bushing, LineFunction)
 """Loads that act along one measure each, or several: rows in methods that have rows."""
 
@@ -98,7 +95,7 @@ class RowTable:
         return replace(table, constraints=constraints, attached=on, whole=whole)
 
     def chosen(self, indices: Sequence[int]) -> RowTable:
-        """The same with some of the rows, in this order."""
+        """A table with some of the rows, in this order."""
         return replace(
             self,
             constraints=self.constraints._replace(rows=self.constraints.rows[list(indices)]),
@@ -149,7 +146,7 @@ class Constrainer:
             group += 1
         if self.problems:
             raise ModelError(self.problems)
-        tables = (_stack(self.pairs, PAIR), _stack(self.coords, COORD), _stack(self.rows, ROW))
+        tables = (stacked(self.pairs, PAIR), stacked(self.coords, COORD), stacked(self.rows, ROW))
         switchable = {joint.name: self._pair(joint) for joint in joints.values() if joint.switchable}
         table = RowTable(
             Constraints(*tables, np.array(inputs, float)),
@@ -188,7 +185,7 @@ class Constrainer:
         made: dict[str, int] = {}
         rates = iter(joint.rates)
         span = self.compiler.spans.get(joint.name)
-        for motion, how, pick in _readings(joint):
+        for motion, how, pick in readings(joint):
             name = next(rates)
             row: Any = np.zeros((), COORD)
             row["pair"], row["q"], row["v"] = -1, -1, -1
@@ -208,13 +205,13 @@ class Constrainer:
     def _hold(self, joint: Joint, group: int) -> None:
         pair = self._pair(joint)
         for alpha, beta in joint.equations():
-            row = _row(DOT, HOLD, group, pair=pair, alpha=alpha, beta=beta)
-            self._name(row, f"{joint.name}: {_VECTORS[alpha]}·{_VECTORS[beta]}")
+            row = row_record(DOT, HOLD, group, pair=pair, alpha=alpha, beta=beta)
+            self._name(row, f"{joint.name}: {VECTORS[alpha]}·{VECTORS[beta]}")
         for motion in joint.motions():
             if motion.rot and motion.trans:  # a screw: travel follows the angle
                 lead = -motion.trans if joint.mirrored else motion.trans
                 first = next(iter(self.coord_of[joint.name].values()))
-                row = _row(DOT, HOLD, group, pair=pair, alpha=AZ, beta=D, first=first, ratio=lead)
+                row = row_record(DOT, HOLD, group, pair=pair, alpha=AZ, beta=D, first=first, ratio=lead)
                 self._name(row, f"{joint.name}: thread")
 
     def _along(self, joint: Joint, group: int, cut: bool) -> None:
@@ -226,26 +223,28 @@ class Constrainer:
                 self._limit_balls(joint, cut)
             label = f"{joint.name}.{rate.removesuffix('_rate')}"
             if low is not None:
-                row = _row(COORDINATE, LIMIT, group, first=coord, offset=low, value=bounce)
+                row = row_record(COORDINATE, LIMIT, group, first=coord, offset=low, value=bounce)
                 self._name(row, f"{label}: lower limit")
             if high is not None:
-                row = _row(COORDINATE, LIMIT, group, first=coord, sign=-1.0, offset=-high, value=bounce)
+                row = row_record(COORDINATE, LIMIT, group, first=coord, sign=-1.0, offset=-high, value=bounce)
                 self._name(row, f"{label}: upper limit")
             if joint.per_rate("friction")[k] > 0.0:
                 row = self._moving(coord, FRICTION, group, strength=joint.per_rate("friction")[k])
                 self._name(row, f"{label}: friction")
             stiffness, damping = joint.per_rate("spring")[k], joint.per_rate("damping")[k]
             if damping and self.coords[coord]["how"] == BALL_AXIS:
-                damper = self._moving(coord, LAW, group, law=_number(SPRING), value=(0.0, damping))
+                damper = self._moving(coord, LAW, group, law=law_number(SPRING), value=(0.0, damping))
                 self._name(damper, f"{label}: damper")
                 damping = 0.0
             if stiffness or damping:
                 rest = joint.per_rate("rest")[k]
                 value = (stiffness, damping)
-                row = _row(COORDINATE, LAW, group, law=_number(SPRING), first=coord, offset=rest, value=value)
+                row = row_record(
+                    COORDINATE, LAW, group, law=law_number(SPRING), first=coord, offset=rest, value=value
+                )
                 self._name(row, f"{label}: spring")
             if cut and joint.per_rate("armature")[k] > 0.0:  # a drive that does nothing but turn along
-                rotor = {"inertia": joint.per_rate("armature")[k], "source": 1, "law": _number(TORQUE)}
+                rotor = {"inertia": joint.per_rate("armature")[k], "source": 1, "law": law_number(TORQUE)}
                 self._name(self._moving(coord, LAW, group, **rotor), f"{label}: armature")
 
     def _limit_balls(self, joint: Joint, cut: bool) -> None:
@@ -259,8 +258,8 @@ class Constrainer:
         record = self.coords[coord]
         if record["how"] == BALL_AXIS:
             axis = BX + record["pick"][4]
-            return _row(SPIN, role, group, pair=record["pair"], alpha=axis, first=coord, **fields)
-        return _row(COORDINATE, role, group, first=coord, **fields)
+            return row_record(SPIN, role, group, pair=record["pair"], alpha=axis, first=coord, **fields)
+        return row_record(COORDINATE, role, group, first=coord, **fields)
 
     def _measured(self, load: Any, group: int) -> None:
         """Rows of a load along one measure, or three."""
@@ -270,13 +269,15 @@ class Constrainer:
             for k, axis in enumerate("xyz"):
                 value = (load.stiffness[k], load.damping[k])
                 along = {"alpha": AX + k, "beta": D, "pair": pair, "offset": rest[k]}
-                row = _row(DOT, LAW, group, law=_number(SPRING), value=value, **along)
+                row = row_record(DOT, LAW, group, law=law_number(SPRING), value=value, **along)
                 self._name(row, f"{load.name}: bushing {axis}")
         elif isinstance(load, Spring):
             pair, drawn = self._ends(load, np.eye(3))
             length = float(np.linalg.norm(drawn)) if load.length is None else load.length
             value = (load.stiffness, load.damping)
-            row = _row(DISTANCE, LAW, group, law=_number(SPRING), pair=pair, offset=length, value=value)
+            row = row_record(
+                DISTANCE, LAW, group, law=law_number(SPRING), pair=pair, offset=length, value=value
+            )
             self._name(row, f"{load.name}: spring")
         else:
             pair, _ = self._ends(load, np.eye(3) if load.axis is None else frame_from_axis(load.axis))
@@ -285,7 +286,7 @@ class Constrainer:
             load.fill(record, self.compiler)
             value = (float(record["first"]), float(record["count"]))
             own = {"law": USER_LAW, "function": record["function"], "pair": pair, "value": value}
-            self._name(_row(role=LAW, group=group, **kind, **own), f"{load.name}: function")
+            self._name(row_record(role=LAW, group=group, **kind, **own), f"{load.name}: function")
 
     def _ends(self, load: Any, axes: Array) -> tuple[int, Array]:
         """The frames of a load's two ends, that on a with these axes, and how far b's is from a's along them [m]."""
@@ -300,7 +301,7 @@ class Constrainer:
         second = self._find(coupling, "b", coupling.b, coupling.coordinate_b)
         if first is None or second is None:
             return
-        row = _row(COORDINATE, HOLD, group, first=first, second=second, ratio=coupling.ratio)
+        row = row_record(COORDINATE, HOLD, group, first=first, second=second, ratio=coupling.ratio)
         row["offset"] = self._start_value(first) - coupling.ratio * self._start_value(second)
         self._name(row, f"{coupling.name}: repeater")
 
@@ -320,7 +321,7 @@ class Constrainer:
         }
         role = SERVO_RATE
         if drive.law is not None:
-            role, fields["law"] = LAW, _number(drive.law)
+            role, fields["law"] = LAW, law_number(drive.law)
             if drive.law.state is not None:
                 fields["state"] = self.states
                 self.states += 1
@@ -330,7 +331,7 @@ class Constrainer:
         if drive.along_rate:
             row = self._moving(coord, role, group, **fields)
         else:
-            row = _row(COORDINATE, role, group, first=coord, **fields)
+            row = row_record(COORDINATE, role, group, first=coord, **fields)
         self._name(row, f"{drive.name}: {drive.kind.replace('_', ' ')}")
 
     def _unit(self, coord: int, unit: str) -> str:
@@ -368,58 +369,3 @@ class Constrainer:
     def _append(table: list[Any], row: Any) -> int:
         table.append(row)
         return len(table) - 1
-
-
-_VECTORS = ("x", "y", "z", "ax", "ay", "az", "bx", "by", "bz", "d")
-
-
-def _readings(joint: Joint) -> Iterator[tuple[Motion, int, tuple[int, ...]]]:
-    """How each rate's coordinate is read from the joint frames A and B, slides standing before turns.
-
-    A turn about axis k: sine a_j·b_i, cosine a_i·b_i, (k, i, j) cyclic. The second turn of a universal joint, whose
-    first is about axis k: from a_k seen in B.
-    """
-    motions = joint.motions()
-    turns = [motion for motion in motions if motion.rot and not motion.ball]
-    for motion in motions:
-        k = motion.axis
-        i, j = (k + 1) % 3, (k + 2) % 3
-        if motion.ball:
-            for column in range(3):
-                yield motion, BALL_AXIS, (0, 0, 0, 0, column)
-        elif not motion.rot:
-            yield motion, SLIDE, (0, 0, 0, 0, AX + k)
-        elif len(turns) == 2 and motion is turns[1]:
-            first = turns[0].axis
-            third = 3 - k - first
-            yield motion, TURN, (AX + first, BX + third, AX + first, BX + first, 0)
-        else:
-            yield motion, TURN, (AX + j, BX + i, AX + i, BX + i, 0)
-
-
-def _number(law: Law) -> int:
-    """Number of a law in the table of rows."""
-    return LAWS.index(law)
-
-
-def _row(kind: int, role: int, group: int, **fields: Any) -> Any:
-    row: Any = np.zeros((), ROW)
-    row["kind"], row["role"], row["group"] = kind, role, group
-    row["pair"] = row["first"] = row["second"] = row["input"] = row["signal"] = row["state"] = row[
-        "column"
-    ] = -1
-    row["law"], row["strength"] = NO_LAW, np.inf
-    row["sign"] = 1.0
-    for name, value in fields.items():
-        if name == "value":
-            row["value"][: len(value)] = value
-        else:
-            row[name] = value
-    return row
-
-
-def _stack(rows: list[Any], dtype: np.dtype) -> np.ndarray:
-    table = np.zeros(len(rows), dtype)
-    for i, row in enumerate(rows):
-        table[i] = row
-    return table

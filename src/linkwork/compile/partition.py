@@ -17,7 +17,7 @@ from .subsystems import Border, Subsystem, Tie, borders, ways_home, ways_out
 def refine(
     top: Subsystem, tied: Sequence[Tie], ports: Sequence[str] = (), remote: Collection[str] = ()
 ) -> Subsystem:
-    """The same hierarchy with subsystems in between, never dearer than before.
+    """A hierarchy with further subsystems in between, never dearer than before.
 
     `ports` and `remote` as for `borders`; what is remote stays as it is.
     """

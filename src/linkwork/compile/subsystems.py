@@ -107,7 +107,7 @@ def monolith(model: Model) -> Subsystem:
 
 
 def without_merged(top: Subsystem, merged: Collection[Edge]) -> Subsystem:
-    """The same without bodies that are part of others, or of the ground, by these welds."""
+    """A hierarchy without the bodies that are part of others, or of the ground, by these welds."""
     if not merged:
         return top
     inside = carriers(top.everybody(), merged)

@@ -135,11 +135,11 @@ class Lifeline:
         first = not self._ended
         self._ended.setdefault(rank, what)
         if self.rank == 0 and first:
-            told = json.dumps({"ended": rank, "what": what}).encode() + b"\n"
+            message = json.dumps({"ended": rank, "what": what}).encode() + b"\n"
             for other, connection in self._sockets.items():
                 if other != rank:
                     with contextlib.suppress(OSError):
-                        connection.sendall(told)
+                        connection.sendall(message)
         elif rank == 0:
             # Whoever waits for rank 0 is told by its link. Whoever computes or compiles is ended here.
             timer = threading.Timer(_GRACE, os._exit, (1,))

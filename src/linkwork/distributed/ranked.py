@@ -239,7 +239,7 @@ class RankedMethod(JoinedMethod):
     def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state, share = self.state, self._share
         disturbed = self._part.disturbed
-        told: dict[str, Any] = {"do": "advance", "dt": self._dt, "disturbed": disturbed}
+        command: dict[str, Any] = {"do": "advance", "dt": self._dt, "disturbed": disturbed}
         numbers = {
             "targets": np.array(targets, float), "clock": state.times(),
             "inputs": self._constraints.inputs,
@@ -249,16 +249,16 @@ class RankedMethod(JoinedMethod):
             stiff = np.flatnonzero(
                 self._constraints.rows["stiff"]
             )  # judged by the whole, not by a share of it
-            told["stiff"] = [self._rows.names[i] for i in stiff]
+            command["stiff"] = [self._rows.names[i] for i in stiff]
         for line in self._lines:
-            line.link.tell(told, numbers)
+            line.link.tell(command, numbers)
         part = share.part
         part.dt = self._dt
         part.state.set_times(state.times())
         self._window.set_inputs(self._constraints.inputs)
         if disturbed:
             self._window.set_state(state.q, state.v)
-            part.stiffen(told["stiff"])
+            part.stiffen(command["stiff"])
             part.disturb()
         mine = share.room(len(targets))
         with self._timed():

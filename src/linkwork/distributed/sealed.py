@@ -116,13 +116,13 @@ class SealedMethod(JoinedMethod):
 
     def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state = self.state
-        told = {"do": "advance", "dt": self._dt, "disturbed": self._part.disturbed}
+        command = {"do": "advance", "dt": self._dt, "disturbed": self._part.disturbed}
         numbers = {
             "targets": np.array(targets, float),
             "clock": state.times(),
         }
         for line in self._lines:
-            line.link.tell(told, numbers)
+            line.link.tell(command, numbers)
         done, status, block = self._own(targets)
         self._guilty = [str(line) for line in self._lines if line.link.hear()[0].get("bad")]
         return done, status, block

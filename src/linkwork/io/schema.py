@@ -123,7 +123,7 @@ def _item(schema: dict[str, Any], cls: Any) -> dict[str, Any]:
 
 
 def _simple(schema: Any) -> Any:
-    """The same schema, shorter: shared forms by reference, where every number may also be an expression."""
+    """A shorter schema that says as much: shared forms by reference, every number may also be an expression."""
     if isinstance(schema, list):
         return [_simple(entry) for entry in schema]
     if not isinstance(schema, dict):

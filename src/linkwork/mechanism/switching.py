@@ -55,7 +55,7 @@ class Attachment:
     """Joints that are not where they were written: frame on b, rotation (9) and position (3) [m] in b's own frame."""
 
     def after(self, attach: dict[str, Array], release: Collection[str]) -> Attachment:
-        """The same after some joints took hold at these frames and others let go."""
+        """The attachment after some joints took hold at these frames and others let go."""
         return Attachment((self.attached | set(attach)) - set(release), self.frames | attach)
 
     def arrays(self, names: Sequence[str]) -> tuple[Array, Array]:
@@ -125,8 +125,8 @@ def here(system: System, tables: Tables, pairs: Any, name: str) -> Array:
     return frame
 
 
-class Blow(NamedTuple):
-    """What happens to a mechanism when joints take hold of it."""
+class Impact(NamedTuple):
+    """What an impact does to a mechanism: joints take hold of it, and its rates jump."""
 
     v: Array
     """Rates afterwards."""
@@ -138,7 +138,7 @@ class Blow(NamedTuple):
     """Impulses of force and torque in each of them."""
 
 
-def blow(system: System, q: Array, v: Array, taking: Collection[str]) -> Blow:
+def impact(system: System, q: Array, v: Array, taking: Collection[str]) -> Impact:
     """Rates v become such that all joints of a configured system allow, with the impulses that this takes.
 
     Finite forces have no time to act; joint equations, drives of unlimited strength and rotors do.
@@ -168,7 +168,7 @@ def blow(system: System, q: Array, v: Array, taking: Collection[str]) -> Blow:
         lost[name] = -float(p[mine] @ mean[mine])
         wrench = p[mine] @ moments[mine] if mine else np.zeros(6)
         wrenches[name] = _vector(wrench[3:]), _vector(wrench[:3])
-    return Blow(after, supplied, lost, wrenches)
+    return Impact(after, supplied, lost, wrenches)
 
 
 def impulses(J: Array, H: Array, want: Array) -> Array:

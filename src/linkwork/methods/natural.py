@@ -14,7 +14,7 @@ from ..compile.natural import choose, natural_system
 from ..engine.coordinates.observe import read_joints
 from ..engine.steppers.path import Path, new_path
 from ..mechanism.mobility import analyse
-from ..mechanism.switching import Attachment, Blow, blow, tree_coordinates, tree_rates
+from ..mechanism.switching import Attachment, Impact, impact, tree_coordinates, tree_rates
 from ..model.rotation import Array
 from ..observe.observer import Block, RowObserver
 from .implicit import ImplicitMethod, ImplicitOptions
@@ -71,7 +71,7 @@ class GlobalMethod(ImplicitMethod):
         own = {"path_q": self._path.state.q, "path_v": self._path.state.v, "known_q": q, "known_v": v}
         return {**super().memory(), **own}
 
-    def _blow(self, taking: Collection[str]) -> Blow:
+    def _impact(self, taking: Collection[str]) -> Impact:
         """In the coordinates of the tree: bodies without inertia of their own cannot be struck while they float."""
         tree, coords = self._start.tree, len(self._constraints.coords)
         values, rates = np.empty(coords), np.empty(coords)
@@ -85,7 +85,7 @@ class GlobalMethod(ImplicitMethod):
             rates,
         )
         q, v = tree_coordinates(tree, values), tree_rates(tree, rates)
-        hit = blow(tree, q, v, taking)
+        hit = impact(tree, q, v, taking)
         return hit._replace(v=floating(self._compiled, self.system, tree, q, hit.v)[1])
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:

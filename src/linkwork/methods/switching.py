@@ -26,11 +26,11 @@ from ..engine.tables import COORDINATE, HOLD, LAW, Constraints
 from ..mechanism.setting import Loops, Motion, bring
 from ..mechanism.switching import (
     Attachment,
-    Blow,
     Due,
+    Impact,
     JointChange,
-    blow,
     here,
+    impact,
     plan,
     tree_coordinates,
     tree_rates,
@@ -141,7 +141,7 @@ class RowMethod(Method):
             return
         strain = {name: self._strain_of(name) for name in leaving}
         self._configure(taking, leaving)
-        hit = self._blow(taking)
+        hit = self._impact(taking)
         self.state.v[:] = hit.v
         stored = sum(self._strain_of(name) for name in taking)  # whoever attaches a spring has wound it
         self.state.work[0] += hit.supplied + stored
@@ -152,9 +152,9 @@ class RowMethod(Method):
         for name in taking:
             self.changes.append(JointChange(time, name, True, *hit.wrenches[name], hit.lost[name]))
 
-    def _blow(self, taking: Collection[str]) -> Blow:
+    def _impact(self, taking: Collection[str]) -> Impact:
         """What happens when joints take hold here."""
-        return blow(self.system, self.state.q, self.state.v, taking)
+        return impact(self.system, self.state.q, self.state.v, taking)
 
     def _not_switchable(self, name: str) -> str:
         assert self.system.rows is not None

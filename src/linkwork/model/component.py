@@ -252,7 +252,7 @@ class Component:
         return flat
 
     def replace(self, path: str, other: Component | str) -> Self:
-        """The same with another component at the dotted path of an instance; this one stays as it is.
+        """A copy with another component at the dotted path of an instance; this one stays as it is.
 
         `other` is a component, or the file or address (tcp://host:port) of a sealed one.
 

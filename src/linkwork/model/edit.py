@@ -45,7 +45,7 @@ def with_item(model: C, shelf: str, name: str, **fields: Any) -> C:
 
 
 def with_shelves(component: C) -> C:
-    """The same component with shelves of its own, to be changed."""
+    """A copy of a component with shelves of its own, to be changed."""
     made = copy.copy(component)
     for shelf in (*SHELVES, "instances"):
         setattr(made, shelf, dict(getattr(component, shelf)))

@@ -125,7 +125,7 @@ Orientation = Annotated[
 LocalOrientation = Annotated[
     tuple[Number, Number, Number, Number], BeforeValidator(_turn), AfterValidator(_unit)
 ]
-"""The same, written in a body's own frame."""
+"""A unit quaternion [w, x, y, z] or {axis: [x, y, z], angle: rad}, written in a body's own frame."""
 BodyName = Annotated[str, Field(strict=True, min_length=1), Refers.BODY]
 JointName = Annotated[str, Field(strict=True, min_length=1), Refers.JOINT]
 MarkerName = Annotated[str, Field(strict=True, min_length=1), Refers.MARKER]
@@ -309,7 +309,7 @@ class Item:
     name: Name
 
     def placed(self, placement: Placement, rename: Callable[[str], str]) -> Self:
-        """The same item in a component that stands at `placement`; its name and every reference go through `rename`."""
+        """A copy of the item in a component that stands at `placement`; `rename` turns its name and every reference."""
         named = {field: rename(value) for field, _, value in self.references()}
         # One construction for all of it: checking every item is most of what it takes to flatten a model.
         return dataclasses.replace(self, name=rename(self.name), **named, **self.moved_fields(placement))

@@ -115,3 +115,9 @@ class Placement:
 
 def _vector(a: Array) -> Vector:
     return float(a[0]), float(a[1]), float(a[2])
+
+
+def quaternions_of(phi: Array) -> Array:
+    """Unit quaternions (n × 4) of rotation vectors (n × 3) [rad]."""
+    half = 0.5 * np.linalg.norm(phi, axis=1, keepdims=True)
+    return np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * phi])

@@ -30,7 +30,7 @@ class MassProperties(NamedTuple):
     inertia: Array
 
     def scaled(self, factor: float) -> MassProperties:
-        """The same distribution, `factor` times as heavy."""
+        """Mass properties of an equal distribution, `factor` times as heavy."""
         return MassProperties(self.mass * factor, self.com, self.inertia * factor)
 
     def placed(self, at: Any, R: Array) -> MassProperties:
@@ -71,7 +71,7 @@ class _Shape:
         raise NotImplementedError
 
     def moved(self, placement: Placement) -> Any:
-        """The same shape on a body whose component is placed (mirrored) elsewhere."""
+        """A copy of the shape on a body whose component is placed (mirrored) elsewhere."""
         return dataclasses.replace(self, **_moved_fields(self, placement))
 
 

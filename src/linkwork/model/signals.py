@@ -113,7 +113,7 @@ class Table:
         return tuple(found)
 
     def unrolled(self, end: float) -> Table:
-        """The same until a time [s], without repeating."""
+        """A table of all rounds until a time [s], which does not repeat."""
         period = self.times[-1] - self.times[0]
         if not self.repeats or period == 0.0:
             return self

@@ -20,16 +20,9 @@ from ..compile.compiler import Compiled
 from ..compile.order import elimination_order
 from ..compile.scratch import Scratch
 from ..compile.system import System
-from ..engine.coordinates.reactions import (
-    EQUATION,
-    RIDER,
-    Balance,
-    carry,
-    correct,
-    factor_envelope,
-    observe_wrenches,
-    state_equations,
-)
+from ..engine.coordinates.block_envelope import factor_envelope
+from ..engine.coordinates.equations import EQUATION, RIDER, Balance, correct, state_equations
+from ..engine.coordinates.reactions import KnownMotion, Transmitted, carry, observe_wrenches
 from ..engine.kernels.jit import COMPILED
 from ..engine.kernels.rows import measure
 from ..engine.loads import KIND_CODES, JointFunction
@@ -120,14 +113,14 @@ class Reactions:
             raise ValueError(
                 f"row_forces must be {count} samples of {len(self._rows)} rows, not {given.shape}"
             )
-        forces, torques = np.empty((count, 3 * len(self.joints))), np.empty((count, 3 * len(self.joints)))
-        unbalanced = np.zeros(count)
         t, q, v, qdd, given = (np.ascontiguousarray(array, float) for array in (t, q, v, qdd, given))
+        motion = KnownMotion(t, q, v, qdd, given, self._rows, self._lawful)
+        forces, torques = np.empty((count, 3 * len(self.joints))), np.empty((count, 3 * len(self.joints)))
+        out = Transmitted(self._outer, forces, torques, np.zeros(count))
         observe_wrenches(
-            self._source, self._tables, self._constraints, self._balance, self.length, self._lawful, self._outer,
-            t, q, v, qdd, given, self._rows, forces, torques, unbalanced,
-        )  # fmt: skip
-        self.unbalanced = float(unbalanced.max(initial=0.0))
+            self._source, self._tables, self._constraints, self._balance, self.length, motion, out
+        )
+        self.unbalanced = float(out.unbalanced.max(initial=0.0))
         return forces, torques
 
     @cached_property
@@ -138,7 +131,7 @@ class Reactions:
 
     @cached_property
     def indeterminate_columns(self) -> tuple[str, ...]:
-        """The same by components: of a planar linkage of hinges, those out of its plane."""
+        """Components of reactions that the motion leaves open: of a planar linkage of hinges, those off its plane."""
         rows = self._constraints.rows
         couplings = bool(((rows["role"] == HOLD) & (rows["kind"] == COORDINATE)).any())
         if not self._cuts and not couplings:  # equations of a tree are independent

@@ -169,7 +169,7 @@ def accuracy(rides: Mapping[str, Ride]) -> dict[str, dict[str, float]]:
 
 
 def other_method(method: str) -> Record:
-    """The same ride by another method, in steps of the same size."""
+    """The ride of the car by another method, in steps of equal size."""
     simulation = Simulation(car.build(), method=method, dt=DT, **OTHERS[method])  # type: ignore[arg-type]
     return simulation.run(DURATION, every=COARSE * DT, reactions=False)
 

@@ -12,161 +12,17 @@ somebody asks, from a simulation, a record in memory or a file; they take no roo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..model.rotation import Array
-from .frames import Frames, MovingFrames
+from .frames import Frames
+from .quantity import Columns, Derived, Observed, Stored, group_of, vectors
 from .schema import Group
-
-Columns = Sequence[tuple[str, str]]
-"""Names and units."""
 
 ENERGIES = ("kinetic", "gravity", "strain", "supplied", "dissipated", "balance")
 REACTIONS = ("forces", "torques")
 """Groups that may be left out of a record, for the time they take: what joints transmit."""
-
-
-class Observed(Protocol):
-    """What a declaration may ask of a simulation: names (and units) of what it has.
-
-    None where its method does not know the quantity; empty where the model has nothing that would have it.
-    """
-
-    frames: Frames
-    bodies: Sequence[str]
-    coordinates: Columns
-    """Of joints."""
-    rates: Columns
-    accelerating: Columns | None
-    """Rates whose accelerations are known."""
-    transmitting: Sequence[str] | None
-    """Joints whose reactions are known."""
-    elements: Columns
-    """Forces of drives, springs, bushings ..."""
-    states: Columns
-    """Of elements."""
-    touching: Sequence[str]
-    """Bodies and scenery that may touch."""
-    report: Columns
-    """Of the solver."""
-
-
-class BodyMotion(NamedTuple):
-    """Of all bodies, samples × components; world axes, accelerations and velocities of their origins."""
-
-    positions: Array
-    rotations: Array
-    velocities: Array
-    angular_velocities: Array
-    accelerations: Array
-    angular_accelerations: Array
-
-
-class Sampled(Protocol):
-    """What a declaration may ask of a block of samples; each is computed when first asked for."""
-
-    t: Array
-    q: Array
-    """Coordinates of the method."""
-    v: Array
-    work: Array
-
-    @property
-    def a(self) -> Array:
-        """Accelerations: derivatives of v."""
-
-    @property
-    def bodies(self) -> BodyMotion: ...
-
-    @property
-    def frames(self) -> MovingFrames:
-        """Markers, points and centres of mass."""
-
-    @property
-    def coordinates(self) -> Array:
-        """Of joints."""
-
-    @property
-    def rates(self) -> Array: ...
-
-    @property
-    def energy(self) -> Array: ...
-
-    @property
-    def transmitted(self) -> tuple[Array, Array]:
-        """Forces and torques in joints."""
-
-    @property
-    def element_forces(self) -> Array: ...
-
-    @property
-    def states(self) -> Array:
-        """Of elements."""
-
-    @property
-    def contact_forces(self) -> Array: ...
-
-    @property
-    def report(self) -> Array: ...
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A quantity that is measured of samples and recorded."""
-
-    group: str
-    """Of a record; the name of a dataset in a file."""
-    pattern: str
-    """Names of its signals, for readers."""
-    unit: str
-    """Units, for readers."""
-    about: str
-    """What it is."""
-    columns: Callable[[Observed], Columns | None]
-    """Names and units for a simulation; None if its records do without the group."""
-    measure: Callable[[Sampled], Array]
-    """Samples × columns."""
-
-
-@dataclass(frozen=True)
-class Derived:
-    """A quantity that follows from the recorded motion of bodies."""
-
-    group: str
-    pattern: str
-    unit: str
-    about: str
-    needs: tuple[str, ...]
-    """Groups that it follows from."""
-    columns: Callable[[Frames], Columns | None]
-    measure: Callable[[MovingFrames], Sequence[Array]]
-    """Blocks of columns, side by side."""
-
-
-def group_of(quantity: Stored | Derived, whose: Any) -> Group | None:
-    """The group of a record that holds a quantity of an observer or of frames; None if there is none."""
-    columns = quantity.columns(whose)
-    if columns is None:
-        return None
-    return Group(quantity.group, tuple(name for name, _ in columns), tuple(unit for _, unit in columns))
-
-
-def vectors(owners: Sequence[str] | None, quantity: str, unit: str, axes: str = "xyz") -> Columns | None:
-    """Columns `<owner>.<quantity>.<axis>`; None if nothing is known of owners."""
-    return (
-        None
-        if owners is None
-        else [(f"{owner}.{quantity}.{axis}", unit) for owner in owners for axis in axes]
-    )
-
-
-def derive(quantity: Derived, motion: MovingFrames, rows: int) -> Array:
-    """Samples × columns of a derived quantity."""
-    return np.hstack([np.empty((rows, 0)), *quantity.measure(motion)])
 
 
 def measurable(observed: Observed) -> dict[str, tuple[Stored, Group]]:
@@ -177,6 +33,30 @@ def measurable(observed: Observed) -> dict[str, tuple[Stored, Group]]:
         if group is not None:
             found[quantity.group] = (quantity, group)
     return found
+
+
+def why_missing(
+    name: str, rates: Iterable[str], unavailable: Mapping[str, str], joints: Iterable[str] = ()
+) -> str | None:
+    """Why a signal is missing, if it would belong to a group that is `unavailable`: the reason of that.
+
+    None if no joint or coordinate of these rates would have it, nor one of the `joints`, which may have no rates.
+    """
+    bare = name[:-2] if name[-2:] in (".x", ".y", ".z") else name
+    owners = {owner for rate in rates for owner in (rate.removesuffix("_rate"), rate.rpartition(".")[0])}
+    owners |= set(joints)
+    for quantity in STORED:
+        owner = bare.removesuffix(quantity.ending)
+        if quantity.group in unavailable and owner != bare and owner in owners:
+            return unavailable[quantity.group]
+    return None
+
+
+def why_no_group(group: str, unavailable: Mapping[str, str]) -> str | None:
+    """Why a group that is declared is missing: it is `unavailable`, or the model has nothing that would have it."""
+    if group not in {stored.group for stored in STORED} | {derived.group for derived in DERIVED}:
+        return None
+    return unavailable.get(group, "nothing in this model has such signals")
 
 
 def derivable(frames: Frames, have: Sequence[str]) -> dict[str, tuple[Derived, Group]]:
@@ -199,7 +79,6 @@ def _accelerations(rates: Columns | None) -> Columns | None:
 _MEAN = "of methods with impulses, the mean over the last step, not a number before the first"
 _MOVES = ("positions", "rotations", "body_velocities", "body_angular_velocities")
 _SPEEDS_UP = (*_MOVES, "body_accelerations", "body_angular_accelerations")
-
 STORED: list[Stored] = [
     Stored(
         "coordinates",
@@ -225,6 +104,8 @@ STORED: list[Stored] = [
         "nor with impulses",
         lambda observer: _accelerations(observer.accelerating),
         lambda sampled: sampled.a,
+        feature="accelerations",
+        ending="_acceleration",
     ),
     Stored(
         "positions",
@@ -316,6 +197,8 @@ STORED: list[Stored] = [
         "what a transmits to b through the joint, world axes; not with impulses nor `global`",
         lambda observer: vectors(observer.transmitting, "force", "N"),
         lambda sampled: sampled.transmitted[0],
+        feature="reactions of joints",
+        ending=".force",
     ),
     Stored(
         "torques",
@@ -324,6 +207,8 @@ STORED: list[Stored] = [
         "likewise, at the joint's frame on the outer body",
         lambda observer: vectors(observer.transmitting, "torque", "N m"),
         lambda sampled: sampled.transmitted[1],
+        feature="reactions of joints",
+        ending=".torque",
     ),
     Stored(
         "energy",
@@ -342,7 +227,6 @@ STORED: list[Stored] = [
         lambda sampled: sampled.report,
     ),
 ]
-
 DERIVED: list[Derived] = [
     Derived(
         "point_positions",

@@ -19,8 +19,9 @@ from ..model.rotation import Array
 from . import exchange, hdf5
 from .frames import Frames, MovingFrames
 from .interpolate import bracket, interpolate
-from .measured import derivable, derive
+from .measured import derivable, why_missing, why_no_group
 from .plot import plot
+from .quantity import derive
 from .schema import TIME, TIME_UNIT, Group, check, named, plain
 
 if TYPE_CHECKING:
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["Group", "Record", "RecordBuilder", "matching"]
+__all__ = ["MISSING", "Group", "Record", "RecordBuilder", "matching"]
 
 # Times are sums of steps: they may miss a round number by rounding, relative to the largest of them.
 _ROUNDING = 1e-12
+MISSING = "missing_groups"
+"""In `info`: groups that were not recorded, and why."""
 _FRAMES = "frames"  # in `info`: points, markers and masses whose motion follows from that of the bodies
 
 
@@ -194,7 +197,9 @@ class Record:
     def array(self, group: str) -> Array:
         """All columns of a group [rows × columns], in the order of `groups[group].columns`."""
         if group not in self.groups:
-            raise LinkworkError(f"the record has no group '{group}'{nearest(group, self.groups)}")
+            reason = why_no_group(group, self.info.get(MISSING, {}))
+            hint = nearest(group, self.groups) if reason is None else f": {reason}"
+            raise LinkworkError(f"the record has no group '{group}'{hint}")
         if group not in self._data:
             bodies = [column.removesuffix(".position.x") for column in self._stored["positions"].columns[::3]]
             motion = MovingFrames(self._frames, bodies, self._data.__getitem__)
@@ -296,7 +301,10 @@ class Record:
         try:
             return self._columns[name]
         except KeyError:
-            raise LinkworkError(f"the record has no signal '{name}'{nearest(name, self._columns)}") from None
+            rates = self._stored["rates"].columns if "rates" in self._stored else ()
+            reason = why_missing(name, rates, self.info.get(MISSING, {}))
+            hint = nearest(name, self._columns) if reason is None else f": {reason}"
+            raise LinkworkError(f"the record has no signal '{name}'{hint}") from None
 
     def _selected(self, patterns: Sequence[str]) -> list[str]:
         if not patterns:

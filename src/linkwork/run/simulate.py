@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
-import time as wall
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,26 +14,22 @@ from ..compile.compiler import Compiled
 from ..compile.system import System
 from ..engine.coordinates.dynamics import body_pose, body_twist, energies
 from ..engine.coordinates.tree import place
-from ..engine.steppers.state import OK, State
+from ..engine.steppers.state import State
 from ..mechanism.switching import JointChange
 from ..methods.base import Method
 from ..methods.contact import Touch, TouchEvent
 from ..methods.options import DEFAULT_DT, DEFAULT_TOLERANCE, Options
 from ..methods.registry import options_for
 from ..model import Flat, Model, Port
-from ..model.errors import LinkworkError, PartLostError, SimulationError, need_positive
+from ..model.errors import LinkworkError, need_positive
 from ..model.rotation import Array, Vector
 from ..observe.observer import Block
 from ..results.frames import centres_of_mass
 from ..results.record import Record, RecordBuilder
 from ..stage.stage import Stage, stage_of
-from ..version import __version__
 from . import snapshot
-from .explain import likely_reason
+from .progress import about, advance, record_run, unavailable
 from .schedule import Schedule
-
-# A balance that strays by more than this share of the energy in play is worth a warning.
-_BALANCE_BUDGET = 0.01
 
 
 class Simulation:
@@ -100,6 +94,7 @@ class Simulation:
         self.tolerance = float(getattr(self.options, "tolerance", None) or DEFAULT_TOLERANCE)
         self.integrator = str(self.options.integrator)
         self.method: Method = self.options.build(what, self.dt)
+        self.method.observer.unavailable = unavailable(self.method)
         self._tables = self.method.scratch.tables("look", self.system)
         if self._compiled is not None:
             self._weigh(self._compiled.flat)
@@ -313,14 +308,11 @@ class Simulation:
             need_positive("dt", dt)
             self.dt = float(dt)
             self.method.change_step(self.dt)
-        self._advance([self._later(count)], None)
+        advance(self, [self._later(count)], None)
 
     def advance(self, counts: Sequence[int]) -> Block:
         """Take steps and return raw samples of the state after each of `counts` steps from now, for observers."""
-        block, status = self._reach([self._later(count) for count in counts])
-        if status != OK:
-            raise SimulationError(likely_reason(self, status), self.time)
-        return block
+        return advance(self, [self._later(count) for count in counts], None)
 
     def run(
         self,
@@ -347,95 +339,14 @@ class Simulation:
         dt = None if self.method.adaptive else self.dt
         schedule = Schedule(self._later(0), dt, duration, every, bool(until), callbacks)
         self.method.observer.choose(reactions=reactions)
-        builder = RecordBuilder(self.method.observer.groups, self._info(duration, schedule.every), save)
-        began, steps, start = wall.perf_counter(), self.steps, self.time
-        self.method.observer.restart()
-        self.method.observer.append(builder, self.method.now())
-        failure: SimulationError | None = None
-        for targets, samples, calls in schedule.stretches():
-            try:
-                self._advance(targets, (builder, samples))
-            except SimulationError as error:
-                failure = error
-                break
-            for call in calls:
-                call(self)
-            if progress is not None:
-                progress(schedule.share(self.time - start))
-            if until is not None and until(self):
-                break
-        elapsed = wall.perf_counter() - began
-        taken = self.steps - steps
-        info = {
-            "steps": taken,
-            "wall_s": elapsed,
-            "us_per_step": 1e6 * elapsed / max(taken, 1),
-            **self.method.outcome(),
-            "reactions_indeterminate": self.method.observer.indeterminate,
-            "warnings": [
-                *self.system.notes,
-                *self.method.warnings(),
-                *self.method.observer.warnings(_BALANCE_BUDGET),
-            ],
-        }
-        if failure is not None:
-            info["failure"] = str(failure)
-        record = builder.finish(info)
-        if failure is not None:
-            failure.record = record
-            raise failure
-        return record
-
-    def _info(self, duration: float, every: float) -> dict[str, Any]:
-        return {
-            "linkwork": __version__,
-            "model": self.system.name,
-            "stage": None if self.stage is None else self.stage.to_dict(),
-            "method": self.method.name,
-            **self.method.info(),
-            "frames": self.method.observer.frames.to_dict(),
-            "dt": self.dt,
-            "duration": duration,
-            "every": every,
-        }
+        builder = RecordBuilder(self.method.observer.groups, about(self, duration, schedule.every), save)
+        return record_run(self, schedule, builder, until, progress)
 
     def _later(self, count: int) -> float:
         """The target `count` steps of dt from now: a step count, or a time for the adaptive integrator."""
         if self.method.adaptive:
             return self.time + count * self.dt
         return int(self._state.clock.steps) + count
-
-    def _advance(self, targets: Sequence[float], into: tuple[RecordBuilder, int] | None) -> None:
-        """Move on through `targets`; hand the first `samples` of them to the record."""
-        block, status = self._reach(targets)
-        if into is not None:
-            builder, samples = into
-            self.method.observer.append(builder, tuple(array[:samples] for array in block))
-        if status != OK:
-            raise SimulationError(likely_reason(self, status), self.time)
-
-    def _reach(self, targets: Sequence[float]) -> tuple[Block, int]:
-        """Samples at the targets that were reached, and the status in the end."""
-        try:
-            done, status, out = self.method.reach(targets)
-        except PartLostError as lost:
-            self._rescue(lost)
-            raise
-        return tuple(array[:done] for array in out), status
-
-    def _rescue(self, lost: PartLostError) -> None:
-        """Save where all parts of the model last agreed, and tell where."""
-        stem = f"{self.system.name}-{self.time:.6g}s"
-        path = next(
-            path
-            for k in itertools.count()
-            if not (path := Path(f"{stem}{f'-{k}' if k else ''}.state.npz")).exists()
-        )
-        try:
-            self.save_state(path)
-            lost.args = (f"{lost}, saved as {path}: make the simulation anew and `load_state` it",)
-        except OSError as error:
-            lost.args = (f"{lost}, but could not be saved as {path} ({error.strerror}): use `save_state`",)
 
     def save_state(self, path: str | Path) -> None:
         """Write everything a run needs to go on bit by bit as if never interrupted."""

@@ -48,7 +48,7 @@ def build(n: int = 40, rate: float = 1.0) -> Model:
 
 
 def four_bar_chain(cells: int = 40, rate: float = 1.0) -> Model:
-    """The same mechanism of nested components: every chain is a component of two halves, down to single cells.
+    """The mechanism of `build` as nested components: each chain is a component of two halves, down to single cells.
 
     A cell is a coupler and the link at its end. Between two halves there is one hinge, so that every component has two
     bodies by which others attach, however long it is. `rate` as for `build` [rad/s].

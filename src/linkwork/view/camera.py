@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ FOV = 0.6  # vertical, [rad]
 PRESETS = ("best", "front", "side", "top")
 _MARGIN = 1.1
 _SIDES = 32  # of the polygon that measures a spread
+_SAME_PLACE = 0.01  # relative change of a place that is none
 _NEAREST = 0.7  # distance from the middle, in diagonals of what is seen: closer, perspective is too strong
 
 
@@ -166,3 +168,9 @@ def _across(back: Array, up: Array) -> tuple[Array, Array]:
 
 def _triple(a: Array) -> Vector:
     return float(a[0]), float(a[1]), float(a[2])
+
+
+def stands_at(camera: Any, at: Camera) -> bool:
+    """Whether a visitor's camera stands where another does."""
+    apart = np.linalg.norm(np.subtract(camera.position, at.position))
+    return bool(apart < _SAME_PLACE * np.linalg.norm(np.subtract(at.position, at.look_at)))

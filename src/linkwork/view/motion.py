@@ -33,13 +33,13 @@ class Motion(NamedTuple):
 
 def stage_in(record: Record) -> Stage:
     """The stage that a record carries."""
-    told = record.info.get("stage")
-    if told is None:
+    described = record.info.get("stage")
+    if described is None:
         raise LinkworkError(
             "the record does not tell what its bodies look like: it was written by an older version, or "
             "without a model"
         )
-    return Stage.from_dict(told)
+    return Stage.from_dict(described)
 
 
 def motion(record: Record, stage: Stage, times: npt.ArrayLike | None = None) -> Motion:

@@ -19,17 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from ..io import load_model
-from ..live.session import Session, View
+from ..live.session import Session
 from ..model import Model
 from ..model.errors import LinkworkError
 from ..results.record import Record
-from ..scenes import find_scene, scene
 from ..stage.bounds import extent, floor
 from ..stage.stage import Poses
-from .camera import Camera, camera
+from .camera import Camera, camera, stands_at
 from .gallery import Gallery
 from .nodes import Nodes
+from .opening import find_subject, look_ahead
 from .panel import TABS, Tab
 from .player import Player
 from .server import Server
@@ -40,9 +39,8 @@ _PANEL_RATE, _TRACE_RATE = 5.0, 12.0
 _TRIAL = 5.0  # how long to wait for what a visitor asked for [s]
 _SLOWEST = 25.0  # pictures per second below which it is said
 _SWITCH = 5e-4  # how long a thread may keep the interpreter from the physics [s]
-_OTHER_SHAPE, _SAME_PLACE = 0.01, 0.01  # relative changes of a picture's shape and of a camera's place
+_OTHER_SHAPE = 0.01  # relative change of a picture's shape
 _GOODBYE = 0.1  # for last words to reach the browsers [s]
-_GLANCE, _PATIENCE = 5.0, 0.5  # simulated time to look ahead to place the camera, and time to spend on it [s]
 
 
 class Page:
@@ -130,7 +128,7 @@ class Page:
     def open(self, subject: str | Model, settings: dict[str, Any] | None = None, **options: Any) -> None:
         """Run a scene, a model file or a model instead of what runs now."""
         settings = settings or {}
-        model, found = _find(subject, settings)
+        model, found = find_subject(subject, settings)
         chosen = {**self._options, **options}
         fresh = Session(
             model, scene=found, folder=self.folder, speed=self._speed, paused=self._paused, **chosen
@@ -180,7 +178,7 @@ class Page:
         self.player = None
         self.session = fresh
         fresh.trace(fresh.markers)
-        positions, rotations = _look_ahead(fresh)
+        positions, rotations = look_ahead(fresh)
         self._set_stage(fresh.stage, fresh.view.poses, positions, rotations)
         gui = self.server.viser.gui
         self._tabs = [tab(self, fresh) for tab in TABS]
@@ -244,10 +242,10 @@ class Page:
             if wanted is None:
                 return
             reshaped = abs(client.camera.aspect / aspect - 1.0) > _OTHER_SHAPE
-            if _stands(client.camera, wanted):
+            if stands_at(client.camera, wanted):
                 if reshaped:
                     self.aim(preset, client)
-            elif _stands(client.camera, self._start):
+            elif stands_at(client.camera, self._start):
                 self.aim("best", client)
 
     def aim(self, preset: str, client: Any) -> None:
@@ -398,43 +396,5 @@ class Page:
             )
 
 
-def _stands(camera: Any, at: Camera) -> bool:
-    """Whether a visitor's camera stands where another does."""
-    apart = np.linalg.norm(np.subtract(camera.position, at.position))
-    return bool(apart < _SAME_PLACE * np.linalg.norm(np.subtract(at.position, at.look_at)))
-
-
-def _find(subject: str | Model, settings: dict[str, Any]) -> tuple[Model, Any]:
-    if isinstance(subject, Model):
-        return subject, None
-    path = Path(subject)
-    if path.suffix in (".yaml", ".yml"):
-        return load_model(path, settings), None
-    return scene(subject, **settings), find_scene(subject)
-
-
-def _look_ahead(session: Session) -> tuple[list[Any], list[Any]]:
-    """Poses of the next seconds, as far as they can be computed at once: the camera is to see all of them."""
-    positions, rotations = [session.view.poses.positions], [session.view.poses.rotations]
-    simulation = session.loop.simulation
-    began, steps = time.perf_counter(), max(1, round(0.05 / simulation.dt))
-    try:
-        until = session.scene.duration if session.scene is not None else _GLANCE
-        while simulation.time < until and time.perf_counter() - began < _PATIENCE:
-            block = simulation.advance([steps])
-            data = simulation.method.observer.observe(block)
-            count = len(session.stage.bodies)
-            positions.append(data["positions"][0].reshape(count, 3))
-            rotations.append(data["rotations"][0].reshape(count, 4))
-    except LinkworkError:
-        pass  # the run itself will say so
-    simulation.reset()
-    simulation.method.observer.restart()
-    return positions, rotations
-
-
 def _tell(client: Any, text: str) -> None:
     client.add_notification("Not possible", text, color="red", auto_close_seconds=12.0)
-
-
-__all__ = ["Page", "View"]

@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..engine.kernels import raster
+from ..engine.kernels.jit import COMPILED
+from ..engine.kernels.raster.buffers import PIECE, Buffers, Mesh
+from ..engine.kernels.raster.camera import View
+from ..engine.kernels.raster.image import Floor, develop
+from ..engine.kernels.raster.lines import STROKE, draw_lines
+from ..engine.kernels.raster.shadows import LAMPS, cast_shadows
+from ..engine.kernels.raster.triangles import draw_pieces
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, quaternion
 from ..stage.bounds import extent, typical_size
@@ -99,10 +105,12 @@ class Painter:
         self._pieces = _Pieces(self._solids(bounds))
         self._ends = [(stage.index(s.a), stage.index(s.b), s) for s in stage.springs]
         rows, columns = 2 * height, 2 * width
-        self.light = np.zeros((rows, columns, 3), np.float32)
-        self.depth = np.zeros((rows, columns), np.float32)
-        self.tag = np.zeros((rows, columns), np.int32)
-        self.shade = np.zeros((height, width), np.uint8)
+        self.buffers = Buffers(
+            np.zeros((rows, columns, 3), np.float32),
+            np.zeros((rows, columns), np.float32),
+            np.zeros((rows, columns), np.int32),
+            np.zeros((height, width), np.uint8),
+        )
         self._scenery = self._draw_scenery(bounds) if stage.scenery and "scenery" in self.show else None
 
     def draw(
@@ -112,58 +120,54 @@ class Painter:
         check(self.stage, poses)
         ways = {name: _way(name, way) for name, way in (traces or {}).items()}
         self._clear()
-        buffers = self.light, self.depth, self.tag, self.view
         for group in (self._pieces, _Pieces(self._loose(ways, arrows))):
-            numbers = group.placed(poses)
-            self._draw(group, numbers)
-        raster.draw_lines(*buffers, *self._lines(poses, ways))
+            self._draw(group, poses)
+        draw_lines(self.buffers, self.view, *self._lines(poses, ways))
         if self._scenery is not None:
             self._add(self._scenery)
-        image = np.empty((*self.shade.shape, 3), np.uint8)
-        raster.develop(image, *buffers[:3], self.shade, self.view, self.floor, _linear(TOP), _linear(BOTTOM))
+        image = np.empty((*self.buffers.shade.shape, 3), np.uint8)
+        develop(image, self.buffers, self.view, self.floor, _linear(TOP), _linear(BOTTOM))
         return image
 
     @property
     def coverage(self) -> float:
         """Share of the last picture in which something stands, the floor and the background apart."""
-        return float(np.count_nonzero(self.depth)) / self.depth.size
+        return float(np.count_nonzero(self.buffers.depth) / self.buffers.depth.size)
 
     def _clear(self) -> None:
-        self.depth[:] = 0.0
-        self.tag[:] = -1
-        self.shade[:] = 0
+        self.buffers.depth[:] = 0.0
+        self.buffers.tag[:] = -1
+        self.buffers.shade[:] = 0
 
-    def _draw(self, group: _Pieces, numbers: Array) -> None:
+    def _draw(self, group: _Pieces, poses: Poses) -> None:
         """Pieces and their shadows."""
-        raster.draw_pieces(
-            self.light, self.depth, self.tag, self.view, group.corners, group.normals, numbers, group.parts
-        )
+        pieces = group.placed(poses)
+        draw_pieces(self.buffers, self.view, group.mesh, pieces)
         if "ground" in self.show:
-            raster.cast_shadows(
-                self.shade, self.view, self.floor, self.lamps, group.corners, numbers, group.parts
-            )
+            cast_shadows(self.buffers.shade, self.view, self.floor, self.lamps, group.mesh, pieces)
 
-    def _draw_scenery(self, bounds: Bounds) -> _Samples:
+    def _draw_scenery(self, bounds: Bounds) -> Buffers:
         """What is the same in all pictures. A plane without end casts no shadow, or all would be dark."""
         tags = itertools.count(_SCENERY_TAGS)
         solids = [_Solid(piece, next(tags), 0, True) for piece in scenery_pieces(self.stage)]
         solids += [_Solid(piece, next(tags), 0, False) for piece in plane_pieces(self.stage, bounds)]
         group = _Pieces(solids)
         self._clear()
-        self._draw(group, group.placed(Poses(np.empty((0, 3)), np.empty((0, 4)))))
-        return _Samples(self.light.copy(), self.depth.copy(), self.tag.copy(), self.shade.copy())
+        self._draw(group, Poses(np.empty((0, 3)), np.empty((0, 4))))
+        return Buffers(*(array.copy() for array in self.buffers))
 
-    def _add(self, scenery: _Samples) -> None:
+    def _add(self, scenery: Buffers) -> None:
         """Scenery before and behind what moves, which shines through it."""
-        before = scenery.depth > self.depth
-        shines = np.flatnonzero(before & (self.depth > 0.0))
-        behind = self.light.reshape(-1, 3)[shines]
-        np.copyto(self.light, scenery.light, where=before[..., None])
-        np.copyto(self.tag, scenery.tag, where=before)
-        np.copyto(self.depth, scenery.depth, where=before)
-        light = self.light.reshape(-1, 3)
+        here = self.buffers
+        before = scenery.depth > here.depth
+        shines = np.flatnonzero(before & (here.depth > 0.0))
+        light = here.light.reshape(-1, 3)
+        behind = light[shines]
+        np.copyto(here.light, scenery.light, where=before[..., None])
+        np.copyto(here.tag, scenery.tag, where=before)
+        np.copyto(here.depth, scenery.depth, where=before)
         light[shines] += _SHINES * (behind - light[shines])
-        self.shade |= scenery.shade
+        here.shade[:] |= scenery.shade
 
     def _solids(self, bounds: Bounds) -> list[_Solid]:
         """All pieces that move with bodies, layer by layer."""
@@ -202,8 +206,8 @@ class Painter:
             ]
         return solids
 
-    def _lines(self, poses: Poses, traces: Mapping[str, Array]) -> tuple[Array, Any, Array]:
-        """Points, ends and strokes of springs and traces, as the kernel takes them."""
+    def _lines(self, poses: Poses, traces: Mapping[str, Array]) -> tuple[Array, Any]:
+        """Points and strokes (`STROKE`) of springs and traces."""
         lines: list[tuple[Array, Color, float]] = []
         scale = self.view.focal / _FOCAL
         if "springs" in self.show:
@@ -213,12 +217,12 @@ class Painter:
         for way, color in zip(traces.values(), itertools.cycle(TRACE_COLORS), strict=False):
             lines.append((way, color, max(2.4 * scale, 1.3)))
         ends = np.cumsum([0, *(len(points) for points, _, _ in lines)])
-        table = [(ends[i], ends[i + 1] - 1, _LINE_TAGS + i) for i in range(len(lines))]
-        return (
-            np.concatenate([np.empty((0, 3)), *(points for points, _, _ in lines)]),
-            np.array(table, np.int64).reshape(-1, 3),
-            np.array([(*_linear(color), radius, 0.0) for _, color, radius in lines]).reshape(-1, 5),
-        )
+        table = [
+            (ends[i], ends[i + 1] - 1, _LINE_TAGS + i, _linear(color), radius, 0.0)
+            for i, (_, color, radius) in enumerate(lines)
+        ]
+        points = np.concatenate([np.empty((0, 3)), *(points for points, _, _ in lines)])
+        return points, _records(np.array(table, STROKE))
 
 
 class _Solid(NamedTuple):
@@ -227,15 +231,6 @@ class _Solid(NamedTuple):
     rank: int
     """The higher of two that share a place is seen."""
     casts: bool
-
-
-class _Samples(NamedTuple):
-    """A part of a picture, see kernels.raster."""
-
-    light: Any
-    depth: Any
-    tag: Any
-    shade: Any
 
 
 class _Pieces:
@@ -247,37 +242,37 @@ class _Pieces:
         ends = itertools.accumulate(len(s.corners) for s in surfaces)
         firsts = {name: end - len(s.corners) for name, s, end in zip(names, surfaces, ends, strict=True)}
         empty = np.empty((0, 3, 3))
-        self.corners = np.concatenate([empty, *(s.corners for s in surfaces)])
-        self.normals = np.concatenate([empty, *(s.normals for s in surfaces)])
+        self.mesh = Mesh(
+            np.concatenate([empty, *(s.corners for s in surfaces)]),
+            np.concatenate([empty, *(s.normals for s in surfaces)]),
+        )
         known = dict(zip(names, surfaces, strict=True))
-        self.parts = np.array(
-            [
-                (firsts[p.mesh], len(known[p.mesh].corners), tag, known[p.mesh].closed, casts)
-                for p, tag, _, casts in solids
-            ],
-            np.int64,
-        ).reshape(-1, 5)
+        self._records = np.zeros(len(solids), PIECE)
+        for record, (p, tag, rank, casts) in zip(self._records, solids, strict=True):
+            record["first"], record["count"] = firsts[p.mesh], len(known[p.mesh].corners)
+            record["tag"], record["closed"], record["casts"] = tag, known[p.mesh].closed, casts
+            record["color"], record["gloss"], record["nearer"] = _linear(p.color), _GLOSS, _NEARER * rank
         turn = np.array([matrix(p.rotation) for p, _, _, _ in solids]).reshape(-1, 3, 3)
         scale = np.array([p.scale for p, _, _, _ in solids]).reshape(-1, 1, 3)
         self._body = np.array([p.body for p, _, _, _ in solids], np.intp)
         self._stretch = turn * scale
         self._normals = turn / scale
         self._at = np.array([p.at for p, _, _, _ in solids]).reshape(-1, 3)
-        self._looks = np.array(
-            [(*_linear(p.color), _GLOSS, _NEARER * rank) for p, _, rank, _ in solids]
-        ).reshape(-1, 5)
 
-    def placed(self, poses: Poses) -> Array:
-        """Rows of `raster.PIECE_SIZE` numbers."""
+    def placed(self, poses: Poses) -> Any:
+        """Records of `PIECE` for a pose."""
         # The ground stands last, where index -1 finds it.
         R = turns(np.vstack([poses.rotations, IDENTITY]))[self._body]
         p = np.vstack([poses.positions, np.zeros(3)])[self._body]
-        rows = np.empty((len(self._body), raster.PIECE_SIZE))
         place = np.concatenate([R @ self._stretch, (p[:, :, None] + R @ self._at[:, :, None])], axis=2)
-        rows[:, raster.TRANSFORM : raster.NORMALS] = place.reshape(-1, 12)
-        rows[:, raster.NORMALS : raster.COLOR] = (R @ self._normals).reshape(-1, 9)
-        rows[:, raster.COLOR :] = self._looks
-        return rows
+        self._records["transform"] = place.reshape(-1, 12)
+        self._records["normals"] = (R @ self._normals).reshape(-1, 9)
+        return _records(self._records)
+
+
+def _records(table: np.ndarray) -> Any:
+    """Records with their fields as attributes, as kernels take them, compiled or not."""
+    return table if COMPILED else table.view(np.recarray)
 
 
 def _ranks(stage: Stage) -> list[int]:
@@ -297,7 +292,7 @@ def _ranks(stage: Stage) -> list[int]:
     return ranks
 
 
-def _view(stage: Stage, camera: Camera, rows: float) -> raster.View:
+def _view(stage: Stage, camera: Camera, rows: float) -> View:
     eye, target = np.array(camera.position, float), np.array(camera.look_at, float)
     forward = target - eye
     distance = float(np.linalg.norm(forward))
@@ -314,13 +309,13 @@ def _view(stage: Stage, camera: Camera, rows: float) -> raster.View:
     back = -forward + (forward @ up) * up
     back = back / np.linalg.norm(back) if np.linalg.norm(back) > 1e-3 else -over
     lamp = 1.0 * up + 0.62 * back - 0.55 * (right - (right @ up) * up)
-    return raster.View(
+    return View(
         _triple(eye), _triple(right), _triple(over), _triple(forward),
         0.5 * rows / math.tan(camera.fov / 2), 1e-3 * distance, _triple(lamp / np.linalg.norm(lamp)), _triple(up),
     )  # fmt: skip
 
 
-def _floor(stage: Stage, bounds: Bounds, size: float, floor: float | None, shown: bool) -> raster.Floor:
+def _floor(stage: Stage, bounds: Bounds, size: float, floor: float | None, shown: bool) -> Floor:
     up = np.array(stage.up)
     low, high = bounds
     corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
@@ -330,7 +325,7 @@ def _floor(stage: Stage, bounds: Bounds, size: float, floor: float | None, shown
     wide = max(float(np.linalg.norm(high - low - ((high - low) @ up) * up)), 0.5 * size)
     grounds = levels(stage)
     color = (grounds[0][1] if grounds else None) or FLOOR
-    return raster.Floor(
+    return Floor(
         1.0 if shown else 0.0, height, _triple(centre + (height - centre @ up) * up), _triple(R[:, 0]),
         _triple(R[:, 1]), 2.2 * wide, _round_number(wide / 8), _linear(color), _linear(GRID), _SHADOW,
     )  # fmt: skip
@@ -339,8 +334,8 @@ def _floor(stage: Stage, bounds: Bounds, size: float, floor: float | None, shown
 def _lamps(lamp: Vector) -> Array:
     """Points of a round lamp, so that shadows are soft where they are far from what casts them."""
     R = frame_from_axis(lamp)
-    angles = 2 * np.pi * np.arange(raster.LAMPS) / raster.LAMPS
-    radii = np.where(np.arange(raster.LAMPS) % 2, 0.035, 0.015)
+    angles = 2 * np.pi * np.arange(LAMPS) / LAMPS
+    radii = np.where(np.arange(LAMPS) % 2, 0.035, 0.015)
     rays = R[:, 2] + radii[:, None] * (np.outer(np.cos(angles), R[:, 0]) + np.outer(np.sin(angles), R[:, 1]))
     result: Array = rays / np.linalg.norm(rays, axis=1, keepdims=True)
     return result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..live.session import TRACE
+from ..live.sight import TRACE
 from ..model.rotation import Array
 from ..results.record import Record
 from ..stage.stage import Poses

@@ -10,6 +10,7 @@ import pytest
 
 from helpers.models import random_rotation
 from linkwork.engine.contact import broad
+from linkwork.engine.contact.boxes import enclose
 from linkwork.engine.contact.geometry import (
     BOX,
     CAPSULE,
@@ -64,11 +65,8 @@ class Finder:
         self.excluded = broad.exclusions(excluded, n)
 
     def count(self, boxes):
-        m = self.memory
-        return broad.find_pairs(
-            boxes, m.planes, self.groups, self.masks, self.fixed, self.excluded,
-            m.order, m.state, m.tree, m.found, m.counts, m.out,
-        )  # fmt: skip
+        memory = self.memory._replace(boxes=boxes)
+        return broad.find_pairs(memory, self.groups, self.masks, self.fixed, self.excluded)
 
     def __call__(self, boxes):
         return self.memory.out[: self.count(boxes)].copy()
@@ -145,7 +143,7 @@ def test_stays_right_while_things_move():
             centres *= 0.001
         boxes = cubes(centres, half)
         np.testing.assert_array_equal(finder(boxes), all_pairs(boxes), err_msg=f"frame {frame}")
-    assert 1 < finder.memory.state[3] < 60  # put in order anew, but not every time
+    assert 1 < finder.memory.state[0]["rebuilt"] < 60  # put in order anew, but not every time
 
 
 def test_pairs_do_not_depend_on_the_past():
@@ -248,7 +246,7 @@ def test_boxes_around_shapes_are_exact(kind):
             points = np.array(np.meshgrid(*[(-0.5, 0.5)] * 3)).reshape(3, -1).T * size
         points = points @ R.T + p
         shape = make_shape(kind, *size)
-        broad.enclose(shape, tuple(p), tuple(R.ravel()), vertices, 0.25, boxes, planes, 0)
+        enclose(shape, tuple(p), tuple(R.ravel()), vertices, 0.25, boxes, planes, 0)
         exact = np.concatenate([points.min(axis=0) - 0.25, points.max(axis=0) + 0.25])
         np.testing.assert_allclose(boxes[0], exact, atol=2e-4)
         assert np.all(boxes[0, :3] <= exact[:3] + 1e-12)
@@ -260,7 +258,7 @@ def test_box_around_a_hull_is_exact():
     hull = hull_of_points(rng.normal(size=(50, 3)))
     hulls, records = gather_hulls([hull])
     boxes, planes, R, p = np.zeros((1, 6)), np.zeros((1, 4)), random_rotation(rng), rng.normal(size=3)
-    broad.enclose(records[0], tuple(p), tuple(R.ravel()), hulls.vertices, 0.1, boxes, planes, 0)
+    enclose(records[0], tuple(p), tuple(R.ravel()), hulls.vertices, 0.1, boxes, planes, 0)
     points = hull.vertices @ R.T + p
     exact = np.concatenate([points.min(axis=0) - 0.1, points.max(axis=0) + 0.1])
     np.testing.assert_allclose(boxes[0], exact, rtol=1e-14, atol=1e-14)
@@ -270,7 +268,7 @@ def test_planes_and_unknown_kinds_have_no_bounds():
     rng = np.random.default_rng(9)
     boxes, planes, R, p = np.zeros((2, 6)), np.ones((2, 4)), random_rotation(rng), rng.normal(size=3)
     for i, kind in enumerate((PLANE, UNKNOWN)):
-        broad.enclose(make_shape(kind), tuple(p), tuple(R.ravel()), np.zeros((1, 3)), 0.1, boxes, planes, i)
+        enclose(make_shape(kind), tuple(p), tuple(R.ravel()), np.zeros((1, 3)), 0.1, boxes, planes, i)
     assert np.all(np.isinf(boxes))
     np.testing.assert_allclose(planes[0], [*R[:, 2], R[:, 2] @ p + 0.1])
     np.testing.assert_array_equal(planes[1], 0.0)
@@ -304,7 +302,7 @@ def test_growth(kind):
             pairs = finder.count(frame)
             taken.append(time.perf_counter() - start)
         times.append(1e6 * float(np.quantile(taken, 0.1)))
-        costs.append(int(finder.memory.state[1]))
+        costs.append(int(finder.memory.state[0]["cost"]))
         print(f"{kind}: {n} boxes, {pairs} pairs, {times[-1]:.1f} µs, {costs[-1]} nodes visited")
     exponents = [np.polyfit(np.log(counts), np.log(values), 1)[0] for values in (times, costs)]
     print(f"{kind}: time grows as n^{exponents[0]:.2f}, visits as n^{exponents[1]:.2f}")

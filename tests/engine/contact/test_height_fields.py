@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from linkwork.engine.contact.broad import enclose
+from linkwork.engine.contact.boxes import enclose
 from linkwork.engine.contact.collide import collide, collide_pairs
 from linkwork.engine.contact.geometry import (
     BOX,

@@ -1,27 +1,14 @@
 """Pairs with a formula: everything with planes and spheres, and two capsules.
 
 All functions write contacts from the first shape to the second and return how many. Positions are seen from that of
-the first shape, `origin`.
+the first shape, `contacts.origin`.
 """
 
 import math
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, norm3, scale3, sub3
-from .clip import emit
-from .support import FIRST, across, radial, unit
-
-__all__ = [
-    "capsule_capsule",
-    "plane_box",
-    "plane_capsule",
-    "plane_cylinder",
-    "plane_point",
-    "sphere_box",
-    "sphere_capsule",
-    "sphere_cylinder",
-    "two_balls",
-]
+from .support import FIRST, across, emit, radial, unit
 
 _UP = (0.0, 0.0, 1.0)
 _HALF = math.sqrt(0.5)
@@ -39,29 +26,29 @@ def _cleared(d, a):
 
 
 @inlined
-def plane_point(out, k, origin, n, x, r, margin, feature):
+def plane_point(contacts, k, n, x, r, feature):
     """Contact k of the plane through the origin with a ball at x, if near; the number of the next contact."""
     height = dot3(n, x)
-    if not height - r <= margin:
+    if not height - r <= contacts.margin:
         return k
-    emit(out, k, origin, sub3(x, scale3(height, n)), n, height - r, feature)
+    emit(contacts, k, sub3(x, scale3(height, n)), n, height - r, feature)
     return k + 1
 
 
 @kernel
-def plane_capsule(n, p, axis, r, half, margin, origin, out):
+def plane_capsule(n, p, axis, r, half, contacts):
     e = scale3(half, axis)
-    k = plane_point(out, FIRST, origin, n, sub3(p, e), r, margin, FIRST)
-    return plane_point(out, k, origin, n, add3(p, e), r, margin, FIRST + 1)
+    k = plane_point(contacts, FIRST, n, sub3(p, e), r, FIRST)
+    return plane_point(contacts, k, n, add3(p, e), r, FIRST + 1)
 
 
 @kernel
-def plane_box(n, p, R, size, margin, origin, out):
+def plane_box(n, p, R, size, contacts):
     """The corners of the face that looks down most; the deepest corner is one of them."""
     c = (dot3(n, _column(R, 0)), dot3(n, _column(R, 1)), dot3(n, _column(R, 2)))
     height = dot3(n, p)
     g = (0.5 * size[0], 0.5 * size[1], 0.5 * size[2])
-    if not height - (g[0] * abs(c[0]) + g[1] * abs(c[1]) + g[2] * abs(c[2])) <= margin:
+    if not height - (g[0] * abs(c[0]) + g[1] * abs(c[1]) + g[2] * abs(c[2])) <= contacts.margin:
         return 0
     i = 0
     if abs(c[1]) > abs(c[0]) + 1e-9:
@@ -73,14 +60,14 @@ def plane_box(n, p, R, size, margin, origin, out):
     x = add3(p, scale3(s * g[i], _column(R, i)))
     u, v = scale3(g[j], _column(R, j)), scale3(g[k], _column(R, k))
     low = FIRST + ((1 << i) if s > 0.0 else 0)
-    count = plane_point(out, FIRST, origin, n, sub3(sub3(x, u), v), 0.0, margin, low)
-    count = plane_point(out, count, origin, n, sub3(add3(x, u), v), 0.0, margin, low | (1 << j))
-    count = plane_point(out, count, origin, n, add3(add3(x, u), v), 0.0, margin, low | (1 << j) | (1 << k))
-    return plane_point(out, count, origin, n, add3(sub3(x, u), v), 0.0, margin, low | (1 << k))
+    count = plane_point(contacts, FIRST, n, sub3(sub3(x, u), v), 0.0, low)
+    count = plane_point(contacts, count, n, sub3(add3(x, u), v), 0.0, low | (1 << j))
+    count = plane_point(contacts, count, n, add3(add3(x, u), v), 0.0, low | (1 << j) | (1 << k))
+    return plane_point(contacts, count, n, add3(sub3(x, u), v), 0.0, low | (1 << k))
 
 
 @kernel
-def plane_cylinder(n, p, R, r, half, margin, origin, out):
+def plane_cylinder(n, p, R, r, half, contacts):
     """Four points of the lower rim if it stands, the lowest line of its side if it lies."""
     a = _column(R, 2)
     c = dot3(n, a)
@@ -93,31 +80,44 @@ def plane_cylinder(n, p, R, r, half, margin, origin, out):
     y = scale3(r, cross3(a, x))
     x = scale3(r, x)
     cap = FIRST + (8 if s > 0.0 else 0)
-    k = plane_point(out, FIRST, origin, n, add3(low, x), 0.0, margin, cap)
+    k = plane_point(contacts, FIRST, n, add3(low, x), 0.0, cap)
     if abs(c) < _HALF:
-        return plane_point(out, k, origin, n, add3(high, x), 0.0, margin, 8 - cap)
-    k = plane_point(out, k, origin, n, add3(low, y), 0.0, margin, cap + 1)
-    k = plane_point(out, k, origin, n, sub3(low, x), 0.0, margin, cap + 2)
-    return plane_point(out, k, origin, n, sub3(low, y), 0.0, margin, cap + 3)
+        return plane_point(contacts, k, n, add3(high, x), 0.0, 8 - cap)
+    k = plane_point(contacts, k, n, add3(low, y), 0.0, cap + 1)
+    k = plane_point(contacts, k, n, sub3(low, x), 0.0, cap + 2)
+    return plane_point(contacts, k, n, sub3(low, y), 0.0, cap + 3)
 
 
-@kernel
-def two_balls(x, r, d, s, otherwise, tiny, margin, feature, origin, k, out):
-    """Contact k of balls at x and x + d, along `otherwise` if d is tiny; the number of the next contact."""
+@inlined
+def _direction(d, otherwise, tiny):
+    """Direction of d and how far it goes along it; `otherwise` is the direction if d is tiny."""
     n = unit(d, otherwise)
     distance = dot3(n, d)
     if not distance > tiny:
         n = otherwise
         distance = dot3(n, d)
+    return n, distance
+
+
+@kernel
+def two_balls(contacts, k, x, r, s, n, distance, feature):
+    """Contact k of balls of radii r and s with centres at x and x + distance n; the number of the next contact."""
     distance -= r + s
-    if not distance <= margin:
+    if not distance <= contacts.margin:
         return k
-    emit(out, k, origin, add3(x, scale3(r, n)), n, distance, feature)
+    emit(contacts, k, add3(x, scale3(r, n)), n, distance, feature)
     return k + 1
 
 
 @kernel
-def sphere_capsule(p, r, axis, s, half, margin, origin, out):
+def sphere_sphere(p, r, s, contacts):
+    """A sphere at the origin, one at p."""
+    n, distance = _direction(p, _UP, 0.0)
+    return two_balls(contacts, FIRST, (0.0, 0.0, 0.0), r, s, n, distance, FIRST)
+
+
+@kernel
+def sphere_capsule(p, r, axis, s, half, contacts):
     """A sphere at the origin, a capsule at p."""
     t = -dot3(p, axis)
     feature = FIRST
@@ -129,11 +129,12 @@ def sphere_capsule(p, r, axis, s, half, margin, origin, out):
     if feature == 0:
         d = _cleared(d, axis)
     tiny = 1e-15 * (norm3(p) + half)
-    return two_balls((0.0, 0.0, 0.0), r, d, s, across(axis), tiny, margin, feature, origin, FIRST, out)
+    n, distance = _direction(d, across(axis), tiny)
+    return two_balls(contacts, FIRST, (0.0, 0.0, 0.0), r, s, n, distance, feature)
 
 
 @kernel
-def sphere_box(p, r, R, size, margin, origin, out):
+def sphere_box(p, r, R, size, contacts):
     """A sphere at the origin, a box at p."""
     g = (0.5 * size[0], 0.5 * size[1], 0.5 * size[2])
     q = (-dot3(p, _column(R, 0)), -dot3(p, _column(R, 1)), -dot3(p, _column(R, 2)))
@@ -156,15 +157,15 @@ def sphere_box(p, r, R, size, margin, origin, out):
         distance = abs(q[k]) - g[k] - r
         three = 9 if k == 0 else (3 if k == 1 else 1)
         feature = three if s > 0.0 else 2 * three
-    if not distance <= margin:
+    if not distance <= contacts.margin:
         return 0
     n = add3(scale3(m[0], _column(R, 0)), add3(scale3(m[1], _column(R, 1)), scale3(m[2], _column(R, 2))))
-    emit(out, FIRST, origin, scale3(r, n), n, distance, feature)
+    emit(contacts, FIRST, scale3(r, n), n, distance, feature)
     return 1
 
 
 @kernel
-def sphere_cylinder(p, r, R, s, half, margin, origin, out):
+def sphere_cylinder(p, r, R, s, half, contacts):
     """A sphere at the origin, a cylinder at p."""
     a = _column(R, 2)
     z = -dot3(p, a)
@@ -182,9 +183,9 @@ def sphere_cylinder(p, r, R, s, half, margin, origin, out):
         n, distance, feature = down, over - r, side
     else:
         n, distance, feature = inward, beside - r, 4
-    if not distance <= margin:
+    if not distance <= contacts.margin:
         return 0
-    emit(out, FIRST, origin, scale3(r, n), n, distance, feature)
+    emit(contacts, FIRST, scale3(r, n), n, distance, feature)
     return 1
 
 
@@ -195,7 +196,7 @@ def _on_axis(x, p, a, half):
 
 
 @kernel
-def capsule_capsule(a, r, g, p, b, s, h, margin, origin, out):
+def capsule_capsule(a, r, g, p, b, s, h, contacts):
     """A capsule along a at the origin, one along b at p; g and h are half their lengths."""
     ab = dot3(a, b)
     m = cross3(a, b)
@@ -211,7 +212,8 @@ def capsule_capsule(a, r, g, p, b, s, h, margin, origin, out):
                 x = scale3(low if k == 0 else high, a)
                 u = _on_axis(x, p, b, h)
                 d = _cleared(sub3(add3(p, scale3(u, b)), x), b)
-                count = two_balls(x, r, d, s, side, tiny, margin, FIRST + 10 + k, origin, count, out)
+                n, distance = _direction(d, side, tiny)
+                count = two_balls(contacts, count, x, r, s, n, distance, FIRST + 10 + k)
             return count
     # Both inside, else an end of one of them.
     if mm > 1e-24:
@@ -221,7 +223,8 @@ def capsule_capsule(a, r, g, p, b, s, h, margin, origin, out):
             along = dot3(side, p)
             side = side if along > 0.0 else (-side[0], -side[1], -side[2])
             d = scale3(abs(along), side)
-            return two_balls(scale3(t, a), r, d, s, side, 0.0, margin, FIRST + 9, origin, FIRST, out)
+            n, distance = _direction(d, side, 0.0)
+            return two_balls(contacts, FIRST, scale3(t, a), r, s, n, distance, FIRST + 9)
     best, t, u, d, feature = math.inf, 0.0, 0.0, p, FIRST
     for k in range(4):
         if k < 2:
@@ -238,4 +241,5 @@ def capsule_capsule(a, r, g, p, b, s, h, margin, origin, out):
     elif abs(u) < h:
         d = _cleared(d, b)
     feature += 3 * (0 if abs(t) < g else (1 if t > 0.0 else 2)) + (0 if abs(u) < h else (1 if u > 0.0 else 2))
-    return two_balls(scale3(t, a), r, d, s, side, tiny, margin, feature, origin, FIRST, out)
+    n, distance = _direction(d, side, tiny)
+    return two_balls(contacts, FIRST, scale3(t, a), r, s, n, distance, feature)

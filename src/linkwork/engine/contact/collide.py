@@ -18,65 +18,65 @@ from .analytic import (
     sphere_box,
     sphere_capsule,
     sphere_cylinder,
-    two_balls,
+    sphere_sphere,
 )
-from .clip import facing, manifold, pick
+from .clip import facing, pick
 from .cylinder import cylinder_axis
 from .geometry import BOX, CAPSULE, CYLINDER, HEIGHTS, MOST, PLANE, SPHERE
 from .gjk import FAR, MEETING, gjk
 from .heights import meet_heights
+from .manifold import Cores, Nearest, manifold
 from .sat import box_axis, polyhedra_axis
-from .support import FIRST, gap, load, put, row3
-
-__all__ = ["collide", "collide_pairs"]
+from .support import FIRST, Contacts, gap, load, put, row3
 
 _ZERO = (0.0, 0.0, 0.0)
 _CLOSE = 1e-6  # of the size: below this the direction of a distance is known better by features
 
 
 @woven
-def _plane_hull(n, b, p, R, hulls, margin, w, origin, out):
+def _plane_hull(n, b, p, R, hulls, w, contacts):
     """The face that looks down most, and the lowest corner if that is none of the face's."""
     core, _, extent = load(w, FIRST, b, p, R, hulls)
     low, lowest = math.inf, 0
-    for i in range(core[2]):
+    for i in range(core.points):
         h = n[0] * w[i, 0] + n[1] * w[i, 1] + n[2] * w[i, 2]
         if h < low:
             low, lowest = h, i
-    if not low <= margin:
+    if not low <= contacts.margin:
         return 0
     face, best = 0, math.inf
-    for i in range(core[4]):
-        k = core[3] + i
+    for i in range(core.planes):
+        k = core.plane + i
         c = n[0] * w[k, 0] + n[1] * w[k, 1] + n[2] * w[k, 2]
         if c < best - 1e-9:
             best, face = c, i
-    points = core[3] + core[4]
-    first = hulls.faces[core[5] + face, 0]
+    points = core.plane + core.planes
+    first = hulls.faces[core.face + face, 0]
     count, least = FIRST, math.inf
-    for c in range(first, first + hulls.faces[core[5] + face, 1]):
+    for c in range(first, first + hulls.faces[core.face + face, 1]):
         x = row3(w, hulls.corners[c])
         h = n[0] * x[0] + n[1] * x[1] + n[2] * x[2]
-        if h <= margin:
+        if h <= contacts.margin:
             least = min(least, h)
             put(w, points + 2 * count, x, h)
             put(w, points + 2 * count + 1, (float(hulls.corners[c]), 0.0, 0.0), 0.0)
             count += 1
     written = FIRST
     if not least <= low + 1e-12 * extent:
-        written = plane_point(out, FIRST, origin, n, row3(w, lowest), 0.0, margin, lowest)
+        written = plane_point(contacts, FIRST, n, row3(w, lowest), 0.0, lowest)
     if count > 0:
         pick(w, points, count, MOST - written, n)
     for k in range(count):
         if w[points + 2 * k + 1, 3] > 0.0 and written < MOST:
             feature = int(w[points + 2 * k + 1, 0])
-            written = plane_point(out, written, origin, n, row3(w, points + 2 * k), 0.0, margin, feature)
+            written = plane_point(contacts, written, n, row3(w, points + 2 * k), 0.0, feature)
     return written
 
 
 @kernel
-def _cores(a, R, b, p, Q, hulls, margin, w, origin, out):
+def _cores(a, R, b, p, Q, hulls, w, contacts):
     """Any two of spheres, capsules, boxes, cylinders and hulls, at least one of the last three."""
+    margin = contacts.margin
     boxes = a.kind == BOX and b.kind == BOX
     distance, n, x, marks = -math.inf, _ZERO, _ZERO, 0
     if boxes:
@@ -86,8 +86,8 @@ def _cores(a, R, b, p, Q, hulls, margin, w, origin, out):
         if not distance <= margin:
             return 0
     core_a, ra, extent_a = load(w, FIRST, a, _ZERO, R, hulls)
-    core_b, rb, extent_b = load(w, core_a[3] + core_a[4], b, p, Q, hulls)
-    base = core_b[3] + core_b[4]
+    core_b, rb, extent_b = load(w, core_a.plane + core_a.planes, b, p, Q, hulls)
+    base = core_b.plane + core_b.planes
     scale = extent_a + extent_b
     # The axis of boxes says how far apart they are only if a face has the nearest point.
     for turn in range(0 if boxes else 1, 2):
@@ -97,7 +97,7 @@ def _cores(a, R, b, p, Q, hulls, margin, w, origin, out):
             if answer == FAR:
                 return 0
             if answer == MEETING or distance <= _CLOSE * scale:
-                if core_a[0] != 0 or core_b[0] != 0:
+                if core_a.rounded != 0 or core_b.rounded != 0:
                     best, m = cylinder_axis(w, core_a, core_b, hulls, scale)
                 else:
                     best, m = polyhedra_axis(w, core_a, core_b, hulls, scale)
@@ -121,16 +121,15 @@ def _cores(a, R, b, p, Q, hulls, margin, w, origin, out):
                         distance, n, marks, bound = best, m, 0, best
             if not distance - ra - rb <= margin:
                 return 0
-        count = manifold(
-            w, base, core_a, core_b, ra, rb, n, distance, x, marks, margin, hulls, scale, strict, origin, out
-        )
+        cores = Cores(w, base, core_a, core_b, ra, rb, scale)
+        count = manifold(cores, Nearest(n, distance, x, marks), hulls, strict, contacts)
         if count > 0:
             return count
     return 0
 
 
 @woven
-def _ordered(a, R, b, p, Q, hulls, margin, scratch, origin, out):
+def _ordered(a, R, b, p, Q, hulls, scratch, contacts):
     """`collide` for shapes in the order of their kinds; p leads from the first to the second."""
     axis_a, axis_b = (R[2], R[5], R[8]), (Q[2], Q[5], Q[8])
     r, g = a.dims[0], 0.5 * a.dims[1]
@@ -138,31 +137,31 @@ def _ordered(a, R, b, p, Q, hulls, margin, scratch, origin, out):
     if b.kind >= HEIGHTS:
         if a.kind == PLANE or a.kind >= HEIGHTS:
             return 0
-        return meet_heights(a, R, b, p, Q, hulls, margin, scratch, origin, out)
+        return meet_heights(a, R, b, p, Q, hulls, scratch, contacts)
     if a.kind == PLANE:
         if b.kind == SPHERE:
-            return plane_point(out, FIRST, origin, axis_a, p, s, margin, FIRST)
+            return plane_point(contacts, FIRST, axis_a, p, s, FIRST)
         if b.kind == CAPSULE:
-            return plane_capsule(axis_a, p, axis_b, s, h, margin, origin, out)
+            return plane_capsule(axis_a, p, axis_b, s, h, contacts)
         if b.kind == BOX:
-            return plane_box(axis_a, p, Q, get3(b.dims), margin, origin, out)
+            return plane_box(axis_a, p, Q, get3(b.dims), contacts)
         if b.kind == CYLINDER:
-            return plane_cylinder(axis_a, p, Q, s, h, margin, origin, out)
+            return plane_cylinder(axis_a, p, Q, s, h, contacts)
         if b.kind == PLANE:
             return 0
-        return _plane_hull(axis_a, b, p, Q, hulls, margin, scratch, origin, out)
+        return _plane_hull(axis_a, b, p, Q, hulls, scratch, contacts)
     if a.kind == SPHERE:
         if b.kind == SPHERE:
-            return two_balls(_ZERO, r, p, s, (0.0, 0.0, 1.0), 0.0, margin, FIRST, origin, FIRST, out)
+            return sphere_sphere(p, r, s, contacts)
         if b.kind == CAPSULE:
-            return sphere_capsule(p, r, axis_b, s, h, margin, origin, out)
+            return sphere_capsule(p, r, axis_b, s, h, contacts)
         if b.kind == BOX:
-            return sphere_box(p, r, Q, get3(b.dims), margin, origin, out)
+            return sphere_box(p, r, Q, get3(b.dims), contacts)
         if b.kind == CYLINDER:
-            return sphere_cylinder(p, r, Q, s, h, margin, origin, out)
+            return sphere_cylinder(p, r, Q, s, h, contacts)
     if a.kind == CAPSULE and b.kind == CAPSULE:
-        return capsule_capsule(axis_a, r, g, p, axis_b, s, h, margin, origin, out)
-    return _cores(a, R, b, p, Q, hulls, margin, scratch, origin, out)
+        return capsule_capsule(axis_a, r, g, p, axis_b, s, h, contacts)
+    return _cores(a, R, b, p, Q, hulls, scratch, contacts)
 
 
 @kernel
@@ -175,7 +174,7 @@ def collide(a, pose_a, b, pose_b, hulls, margin, scratch, out):
     first, second = (b, a) if flip else (a, b)
     p, R = pose_b if flip else pose_a
     q, Q = pose_a if flip else pose_b
-    count = _ordered(first, R, second, sub3(q, p), Q, hulls, margin, scratch, p, out)
+    count = _ordered(first, R, second, sub3(q, p), Q, hulls, scratch, Contacts(margin, p, out))
     if not flip:
         return count
     for k in range(count):

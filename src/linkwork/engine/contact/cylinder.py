@@ -8,24 +8,46 @@ contact.
 """
 
 import math
+from typing import NamedTuple
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, scale3, sincos, sub3
 from .sat import BIAS
 from .support import across, gap, radial, row3, support, unit
 
-__all__ = ["cylinder_axis"]
-
 _SAMPLES = 8
 _TURN = 2.0 * math.pi
 
 
+class _Tube(NamedTuple):
+    """A cylinder."""
+
+    c: tuple[float, float, float]
+    """Its centre, seen from a point of an edge [m]."""
+    a: tuple[float, float, float]
+    """Its axis."""
+    r: float
+    half: float
+    """Half its length [m]."""
+
+
+class _Arc(NamedTuple):
+    """Directions u from x towards y, at right angles to it."""
+
+    x: tuple[float, float, float]
+    y: tuple[float, float, float]
+    angle: float
+    """[rad]"""
+    sign: float
+    """sign u leads from the first core to the second."""
+
+
 @inlined
-def _rate(u, t, c, a, r, half):
+def _rate(u, t, tube):
     """Slope of the distance between the cylinder and a line across u, as u turns towards t."""
-    ua, ta = dot3(u, a), dot3(t, a)
+    ua, ta = dot3(u, tube.a), dot3(t, tube.a)
     rho = math.sqrt(max(1.0 - ua * ua, 1e-300))
-    return dot3(t, c) + ta * (r * ua / rho - (half if ua > 0.0 else -half))
+    return dot3(t, tube.c) + ta * (tube.r * ua / rho - (tube.half if ua > 0.0 else -tube.half))
 
 
 @inlined
@@ -35,18 +57,16 @@ def _turned(x, y, angle):
 
 
 @kernel
-def _over_arc(w, one, two, sign, c, x, y, angle, a, r, half, best, n, bias):
-    """The best of directions u from x towards y, for a cylinder with its centre at c from a point of an edge.
-
-    sign * u leads from core `one` to core `two`.
-    """
+def _over_arc(w, one, two, tube, arc, best, n, bias):
+    """The best of the directions u of an arc, for a cylinder; best and n are the best bound so far and its axis."""
+    x, y, angle = arc.x, arc.y, arc.angle
     samples = _SAMPLES if angle < 3.2 else 3 * _SAMPLES
     step = angle / samples
     u, t = x, y
-    left = _rate(u, t, c, a, r, half)
+    left = _rate(u, t, tube)
     for k in range(samples):
         u, t = _turned(x, y, (k + 1) * step)
-        right = _rate(u, t, c, a, r, half)
+        right = _rate(u, t, tube)
         if left > 0.0 and right <= 0.0:
             # Regula falsi after Illinois, with a bisection now and then.
             low, high, f, g = k * step, (k + 1) * step, left, right
@@ -54,7 +74,7 @@ def _over_arc(w, one, two, sign, c, x, y, angle, a, r, half, best, n, bias):
             for i in range(40):
                 mid = (low * g - high * f) / (g - f) if i % 4 != 3 else 0.5 * (low + high)
                 v, t = _turned(x, y, mid)
-                h = _rate(v, t, c, a, r, half)
+                h = _rate(v, t, tube)
                 if h > 0.0:
                     low, f = mid, h
                     g = 0.5 * g if side == 1 else g
@@ -65,7 +85,7 @@ def _over_arc(w, one, two, sign, c, x, y, angle, a, r, half, best, n, bias):
                     side = -1
                 if h == 0.0 or high - low < 1e-12:
                     break
-            m = scale3(sign, v)
+            m = scale3(arc.sign, v)
             s = gap(w, one, two, m)
             if s > best + bias:
                 best, n = s, m
@@ -84,7 +104,7 @@ def _try(w, one, two, m, best, n, bias):
 @kernel
 def _rims(w, one, two, best, n):
     """Two rims: climb from the best of some directions by Newton's method on the sphere."""
-    a, b = row3(w, one[1] + 1), row3(w, two[1] + 1)
+    a, b = row3(w, one.row + 1), row3(w, two.row + 1)
     for start in range(4):
         # Directions between the rims of caps that face each other, and the best so far.
         m = n
@@ -116,7 +136,7 @@ def _rims(w, one, two, best, n):
                 t = cross3(e, m)
                 rho = math.sqrt(dot3(t, t))
                 if rho > 1e-12:
-                    r = w[(one if k == 0 else two)[1], 3] / (rho * rho * rho)
+                    r = w[(one if k == 0 else two).row, 3] / (rho * rho * rho)
                     tx, ty = dot3(t, x), dot3(t, y)
                     hxx += r * tx * tx
                     hxy += r * tx * ty
@@ -154,16 +174,16 @@ def cylinder_axis(w, one, two, hulls, scale):
     best, n = -math.inf, (0.0, 0.0, 1.0)
     for turn in range(2):
         cylinder, other = (one, two) if turn == 0 else (two, one)
-        if cylinder[0] == 0:
+        if cylinder.rounded == 0:
             continue
         sign = -1.0 if turn == 0 else 1.0  # sign * u leads from one to two if u leads from other to cylinder
-        c, r = row3(w, cylinder[1]), w[cylinder[1], 3]
-        a, half = row3(w, cylinder[1] + 1), w[cylinder[1] + 1, 3]
+        c, r = row3(w, cylinder.row), w[cylinder.row, 3]
+        a, half = row3(w, cylinder.row + 1), w[cylinder.row + 1, 3]
         best, n = _try(w, one, two, a, best, n, bias)
         best, n = _try(w, one, two, (-a[0], -a[1], -a[2]), best, n, bias)
-        if other[0] != 0:
-            e = row3(w, other[1] + 1)
-            d = sub3(c, row3(w, other[1]))
+        if other.rounded != 0:
+            e = row3(w, other.row + 1)
+            d = sub3(c, row3(w, other.row))
             if turn == 0:
                 m = cross3(a, e)
                 if dot3(m, m) > 1e-24:
@@ -173,19 +193,20 @@ def cylinder_axis(w, one, two, hulls, scale):
                 m = radial(d, e, across(e))
                 best, n = _try(w, one, two, scale3(sign, m), best, n, bias)
             x = across(e)
-            best, n = _over_arc(w, one, two, sign, d, x, cross3(e, x), _TURN, a, r, half, best, n, bias)
+            arc = _Arc(x, cross3(e, x), _TURN, sign)
+            best, n = _over_arc(w, one, two, _Tube(d, a, r, half), arc, best, n, bias)
             continue
-        for i in range(other[3], other[3] + other[4]):
+        for i in range(other.plane, other.plane + other.planes):
             best, n = _try(w, one, two, scale3(sign, row3(w, i)), best, n, bias)
-        for i in range(other[1], other[1] + other[2]):
+        for i in range(other.row, other.row + other.points):
             d = sub3(c, row3(w, i))
             u = radial(d, a, across(a))
             best, n = _try(w, one, two, scale3(sign, u), best, n, bias)
-        for i in range(other[6], other[6] + other[7]):
+        for i in range(other.edge, other.edge + other.edges):
             v0 = 0 if i < 0 else hulls.edges[i, 0]
             v1 = 1 if i < 0 else hulls.edges[i, 1]
-            p = row3(w, other[1] + v0)
-            e = unit(sub3(row3(w, other[1] + v1), p), (0.0, 0.0, 1.0))
+            p = row3(w, other.row + v0)
+            e = unit(sub3(row3(w, other.row + v1), p), (0.0, 0.0, 1.0))
             m = cross3(e, a)
             if dot3(m, m) > 1e-24:
                 m = unit(m, a)
@@ -196,14 +217,15 @@ def cylinder_axis(w, one, two, hulls, scale):
                 x = across(e)
                 y = cross3(e, x)
             else:
-                x, m = row3(w, other[3] + hulls.edges[i, 2]), row3(w, other[3] + hulls.edges[i, 3])
+                x, m = row3(w, other.plane + hulls.edges[i, 2]), row3(w, other.plane + hulls.edges[i, 3])
                 y = cross3(e, x)
                 t, s = dot3(m, y), dot3(m, x)
                 if t < 0.0:
                     y, t = (-y[0], -y[1], -y[2]), -t
                 angle = math.atan2(t, s)
-            best, n = _over_arc(w, one, two, sign, sub3(c, p), x, y, angle, a, r, half, best, n, bias)
-    if one[0] != 0 and two[0] != 0:
+            tube, arc = _Tube(sub3(c, p), a, r, half), _Arc(x, y, angle, sign)
+            best, n = _over_arc(w, one, two, tube, arc, best, n, bias)
+    if one.rounded != 0 and two.rounded != 0:
         m_best, m = _rims(w, one, two, best, n)
         if m_best > best + bias:
             best, n = m_best, m

@@ -15,7 +15,8 @@ import numpy as np
 
 from ..kernels.jit import COMPILED, inlined, kernel
 from ..kernels.math3 import add3, chain, cross3, dot3, get3, get9, norm3, rotate, scale3, set3, set9, sub3
-from .broad import Broad, enclose, enlarge, find_pairs, make_broad
+from .boxes import enclose
+from .broad import Broad, enlarge, find_pairs, make_broad
 from .collide import collide
 from .colliders import BOUNCE_SPEED, FRICTION, RESTITUTION, ROLLING, TORSION, Colliders
 from .geometry import BOX, CAPSULE, CYLINDER, HULL, MOST, SPHERE, contact_rows, make_scratch
@@ -120,7 +121,7 @@ def make_detection(colliders: Colliders, pairs: int = 0) -> Detection:
 
 
 def enlarge_detection(colliders: Colliders, old: Detection, pairs: int) -> Detection:
-    """The same with room for more pairs; what was known of patches is kept."""
+    """Working memory with room for more pairs of shapes; what was known of patches is kept."""
     new = make_detection(colliders, pairs)
     new.patches[:, : old.patches.shape[1]] = old.patches
     new.points[:, : old.points.shape[1]] = old.points
@@ -154,10 +155,7 @@ def detect(tables, colliders, found, h, near):
     """
     _mount(tables, colliders, found, h, near)
     broad, counts = found.broad, found.counts
-    pairs = find_pairs(
-        broad.boxes, broad.planes, colliders.groups, colliders.masks, colliders.fixed, colliders.excluded,
-        broad.order, broad.state, broad.tree, broad.found, broad.counts, broad.out,
-    )  # fmt: skip
+    pairs = find_pairs(broad, colliders.groups, colliders.masks, colliders.fixed, colliders.excluded)
     if pairs < 0:
         counts[WANTED_PAIRS] = -pairs
         return NO_ROOM
@@ -217,16 +215,8 @@ def _mount(tables, colliders, found, h, near):
             u = add3((dof.V[3], dof.V[4], dof.V[5]), cross3(w, arm))
             reach += h * (norm3(u) + norm3(w) * found.radius[i])
         found.reach[i] = reach
-        enclose(
-            colliders.shapes[i],
-            p,
-            Q,
-            colliders.hulls.vertices,
-            reach,
-            found.broad.boxes,
-            found.broad.planes,
-            i,
-        )
+        boxes, planes = found.broad.boxes, found.broad.planes
+        enclose(colliders.shapes[i], p, Q, colliders.hulls.vertices, reach, boxes, planes, i)
 
 
 @inlined

@@ -40,7 +40,7 @@ def _on_segment(a, b):
 
 @kernel
 def _on_triangle(a, b, c):
-    """The same for a triangle."""
+    """Weights of the corners of a triangle at its point nearest to the origin, and that point."""
     n = cross3(sub3(b, a), sub3(c, a))
     nn = dot3(n, n)
     if nn > 0.0:
@@ -65,7 +65,10 @@ def _on_triangle(a, b, c):
 
 @kernel
 def _on_tetrahedron(a, b, c, d, outside):
-    """The same for a tetrahedron; all weights are positive if the origin is inside and not known to be `outside`."""
+    """Weights of the corners of a tetrahedron at its point nearest to the origin, and that point.
+
+    All weights are positive if the origin is inside and not known to be `outside`.
+    """
     volume = dot3(sub3(a, d), cross3(sub3(b, d), sub3(c, d)))
     # Signed volumes with the origin in place of one corner: is it on the inner side of every face?
     cd, ab = cross3(c, d), cross3(a, b)
@@ -106,8 +109,8 @@ def gjk(w, base, a, b, limit):
 
     Eight rows from `base` on are overwritten.
     """
-    x, i = support(w, a, sub3(row3(w, b[1]), row3(w, a[1])))
-    y, j = support(w, b, sub3(row3(w, a[1]), row3(w, b[1])))
+    x, i = support(w, a, sub3(row3(w, b.row), row3(w, a.row)))
+    y, j = support(w, b, sub3(row3(w, a.row), row3(w, b.row)))
     v = sub3(x, y)
     put(w, base, v, float(i))
     put(w, base + 4, x, float(j))

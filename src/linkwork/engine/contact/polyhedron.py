@@ -8,11 +8,11 @@ import numpy as np
 
 from ...model.rotation import Array
 from .checks import Indices, package, problem
+from .outer_hull import directions, one_of_each, outer_hull
 
 FLAT = 1e-9  # of the size: what is thinner has no inside
 _COPLANAR = 1e-6  # of the size: single precision leaves 1e-7 in the corners of a flat face
 _MANY_POINTS = 30_000  # Qhull takes 0.3 s for as many points on a ball
-_MANY_WALLS = 4000  # of those that face nearly the same way the largest will do to cut corners off
 
 
 class Hull(NamedTuple):
@@ -106,7 +106,7 @@ def convex_hull(points: Array, limit: int, where: str) -> tuple[Hull, float]:
             hull = _polyhedron(spatial, unit[full.vertices], coplanar)
         if hull is None or len(hull.vertices) > limit:
             before = len(full.vertices)
-            corners, error = _outer(spatial, unit, full, axes * extents, limit)
+            corners, error = outer_hull(spatial, unit, full, axes * extents, limit)
             hull = _polyhedron(spatial, corners, coplanar)
             notes += (
                 (
@@ -141,8 +141,8 @@ def _raw_hull(spatial: Any, points: Array, limit: int) -> tuple[Any, bool]:
     if len(points) <= _MANY_POINTS:
         return spatial.ConvexHull(points), True
     # Of the points that lie in nearly the same direction the farthest will do for a start.
-    far = _one_of_each(points, np.linalg.norm(points, axis=1), 64)
-    extreme = far[np.unique(np.argmax(points[far] @ _directions(100).T, axis=0))]
+    far = one_of_each(points, np.linalg.norm(points, axis=1), 64)
+    extreme = far[np.unique(np.argmax(points[far] @ directions(100).T, axis=0))]
     planes = np.unique(spatial.ConvexHull(points[extreme]).equations, axis=0)
 
     def stands_out(some: Array) -> Array:
@@ -159,19 +159,6 @@ def _raw_hull(spatial: Any, points: Array, limit: int) -> tuple[Any, bool]:
     return _Picked(spatial.ConvexHull(points[kept]), kept), True
 
 
-def _one_of_each(vectors: Array, values: Array, cells: int) -> Indices:
-    """Indices of the vectors with the largest value in each of 6 cells² directions, on the sides of a cube."""
-    side = np.argmax(np.abs(vectors), axis=1)
-    rows = np.arange(len(vectors))
-    major = vectors[rows, side]
-    across = np.stack([vectors[rows, (side + 1) % 3], vectors[rows, (side + 2) % 3]])
-    across /= np.where(major == 0.0, 1.0, np.abs(major))
-    at = np.minimum((across + 1.0) * (0.5 * cells), cells - 1).astype(np.int64)
-    bins = ((side * 2 + (major > 0)) * cells + at[0]) * cells + at[1]
-    order = np.lexsort((-values, bins))
-    return np.sort(order[np.flatnonzero(np.diff(bins[order], prepend=-1))])
-
-
 class _Picked:
     """A hull of some of the points, with indices into all of them."""
 
@@ -180,15 +167,6 @@ class _Picked:
         self.simplices = kept[hull.simplices]
         self.equations = hull.equations
         self.volume = hull.volume
-
-
-def _directions(count: int) -> Array:
-    """Unit vectors spread evenly over the sphere (a Fibonacci spiral)."""
-    k = np.arange(count) + 0.5
-    z = 1.0 - 2.0 * k / count
-    angle = np.pi * (1.0 + 5.0**0.5) * k
-    r = np.sqrt(1.0 - z * z)
-    return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
 
 
 def _polyhedron(spatial: Any, points: Array, coplanar: float) -> Hull:
@@ -243,61 +221,11 @@ def _oriented(triangles: Indices, neighbours: Indices, points: Array, planes: Ar
 def _merged(
     points: Array, triangles: Indices, neighbours: Indices, planes: Array, tolerance: float
 ) -> Hull | None:
-    """Triangles that lie in one plane as one polygon, or None if that leaves no proper polyhedron.
-
-    Grows each face from its largest triangle, and compares with the plane of that one, so that a finely
-    meshed ball does not become one face by and by.
-    """
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    region = np.full(len(triangles), -1, dtype=np.int64)
-    count = 0
-    for seed in np.argsort(-areas, kind="stable").tolist():
-        if region[seed] >= 0:
-            continue
-        normal, offset = planes[seed, :3], planes[seed, 3]
-        region[seed] = count
-        waiting = [seed]
-        while waiting:
-            for other in neighbours[waiting.pop()].tolist():
-                if region[other] >= 0:
-                    continue
-                sliver = areas[other] < 1e-3 * tolerance
-                if not sliver and planes[other, :3] @ normal < 0.5:
-                    continue  # the far side or the rim of a thin plate
-                if np.all(np.abs(points[triangles[other]] @ normal + offset) <= tolerance):
-                    region[other] = count
-                    waiting.append(other)
-        count += 1
-    following: list[dict[int, int]] = [{} for _ in range(count)]
-    degree = np.zeros(len(points), dtype=np.int64)
-    owner = {}
-    for k, row in enumerate(triangles.tolist()):
-        for i in range(3):
-            owner[row[i], row[(i + 1) % 3]] = int(region[k])
-    for (tail, head), face in owner.items():
-        if owner[head, tail] == face:
-            continue
-        if tail in following[face]:
-            return None
-        following[face][tail] = head
-        degree[tail] += 1
-    loops = []
-    for ring in following:
-        if not ring:
-            return None
-        start = min(ring)
-        loop, at = [start], ring[start]
-        while at != start and len(loop) <= len(ring):
-            loop.append(at)
-            at = ring[at]
-        if len(loop) != len(ring):
-            return None
-        # Between two faces alone, a vertex is a point on their common edge.
-        loop = [vertex for vertex in loop if degree[vertex] > 2]
-        if len(loop) < 3:
-            return None
-        loops.append(loop)
+    """Triangles that lie in one plane as one polygon, or None if that leaves no proper polyhedron."""
+    region, count = _regions(points, triangles, neighbours, planes, tolerance)
+    loops = _loops(len(points), triangles, region, count)
+    if loops is None:
+        return None
     used = np.unique(np.concatenate(loops))
     index = np.full(len(points), -1, dtype=np.int64)
     index[used] = np.arange(len(used))
@@ -325,74 +253,67 @@ def _merged(
     return Hull(points[used], normals, faces, index[np.concatenate(loops)], index[edges])
 
 
-def _outer(spatial: Any, points: Array, full: Any, frame: Array, limit: int) -> tuple[Array, float]:
-    """Corners of a polyhedron around points, `limit` at most, and how far they stand out of the hull `full`.
+def _regions(
+    points: Array, triangles: Indices, neighbours: Indices, planes: Array, tolerance: float
+) -> tuple[Indices, int]:
+    """The region in one plane that each triangle belongs to, and how many there are.
 
-    Begins with few planes and cuts the worst corner off, again and again, by the face of the hull that it is
-    farthest away from. Things with flat faces end best if one begins with their box, round ones with planes all
-    around: both are tried (a cylinder 0.1 % against 7 % of its size, a ball 4.0 % against 3.2 %).
-    `frame` has the axes of the box around the points as columns, as long as the box.
+    Grows each region from its largest triangle, and compares with the plane of that one, so that a finely
+    meshed ball does not become one face by and by.
     """
-    walls = full.equations * (1.0, 1.0, 1.0, -1.0)
-    if len(walls) > _MANY_WALLS:
-        a, b, c = (points[full.simplices[:, k]] for k in range(3))
-        walls = walls[_one_of_each(walls[:, :3], np.linalg.norm(np.cross(b - a, c - a), axis=1), 24)]
-    walls = np.unique(walls, axis=0)
-    vertices = points[full.vertices]
-    centre = vertices.mean(axis=0)
-    best: tuple[float, Array] | None = None
-    upright = frame / np.linalg.norm(frame, axis=0)
-    for start in (np.vstack([upright.T, -upright.T]), _directions(limit // 2) @ np.linalg.inv(frame)):
-        start = start / np.linalg.norm(start, axis=1)[:, None]
-        planes = np.column_stack([start, (vertices @ start.T).max(axis=0)])
-        corners, planes = _corners(spatial, planes, centre, frame)
-        if len(corners) > limit:
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    region = np.full(len(triangles), -1, dtype=np.int64)
+    count = 0
+    for seed in np.argsort(-areas, kind="stable").tolist():
+        if region[seed] >= 0:
             continue
-        while True:
-            heights = corners @ walls[:, :3].T - walls[:, 3]
-            corner, wall = np.unravel_index(np.argmax(heights), heights.shape)
-            depth = float(heights[corner, wall])
-            if depth < 1e-9:
-                break
-            more, kept = _corners(spatial, np.vstack([planes, walls[wall]]), centre, frame)
-            if len(more) > limit:
-                break
-            corners, planes = more, kept
-        if best is None or depth < best[0]:
-            best = depth, planes
-    assert best is not None  # a box has eight corners
-    planes = best[1].copy()
-    planes[:, 3] = (points @ planes[:, :3].T).max(
-        axis=0
-    )  # of all points, not of those that went through Qhull
-    corners, _ = _corners(spatial, planes, centre, frame)
-    return corners, _farthest(corners, points[full.simplices], full.equations)
+        normal, offset = planes[seed, :3], planes[seed, 3]
+        region[seed] = count
+        waiting = [seed]
+        while waiting:
+            for other in neighbours[waiting.pop()].tolist():
+                if region[other] >= 0:
+                    continue
+                sliver = areas[other] < 1e-3 * tolerance
+                if not sliver and planes[other, :3] @ normal < 0.5:
+                    continue  # the far side or the rim of a thin plate
+                if np.all(np.abs(points[triangles[other]] @ normal + offset) <= tolerance):
+                    region[other] = count
+                    waiting.append(other)
+        count += 1
+    return region, count
 
 
-def _corners(spatial: Any, planes: Array, centre: Array, frame: Array) -> tuple[Array, Array]:
-    """Corners of the polyhedron that planes bound, and the planes that take part.
-
-    By duality: planes are points, and the hull of those has a face for every corner. `frame` makes thin things
-    thick, which keeps the digits of their dual.
-    """
-    dual = (planes[:, :3] @ frame) / (planes[:, 3] - planes[:, :3] @ centre)[:, None]
-    hull = spatial.ConvexHull(dual)
-    if hull.equations[:, 3].max() > -1e-9:
-        raise spatial.QhullError("planes do not bound it")
-    corners = -hull.equations[:, :3] / hull.equations[:, 3:]
-    _, once = np.unique(np.round(corners, 9), axis=0, return_index=True)
-    return centre + corners[np.sort(once)] @ frame.T, planes[np.sort(hull.vertices)]
-
-
-def _farthest(corners: Array, triangles: Array, planes: Array) -> float:
-    """The largest distance of points from a hull of triangles (k x 3 x 3) that they lie outside of."""
-    trimesh = package("trimesh", "mesh", "the distance between hulls")
-    worst = 0.0
-    for corner in corners:
-        seen = triangles[
-            planes[:, :3] @ corner + planes[:, 3] > 0
-        ]  # the nearest is one of those that face it
-        if len(seen):
-            nearest = trimesh.triangles.closest_point(seen, np.broadcast_to(corner, (len(seen), 3)))
-            worst = max(worst, float(np.sqrt(np.sum((nearest - corner) ** 2, axis=1).min())))
-    return worst
+def _loops(points: int, triangles: Indices, region: Indices, count: int) -> list[list[int]] | None:
+    """The ring of vertices around each region; None if one of them is no single ring of three or more."""
+    following: list[dict[int, int]] = [{} for _ in range(count)]
+    degree = np.zeros(points, dtype=np.int64)
+    owner = {}
+    for k, row in enumerate(triangles.tolist()):
+        for i in range(3):
+            owner[row[i], row[(i + 1) % 3]] = int(region[k])
+    for (tail, head), face in owner.items():
+        if owner[head, tail] == face:
+            continue
+        if tail in following[face]:
+            return None
+        following[face][tail] = head
+        degree[tail] += 1
+    loops = []
+    for ring in following:
+        if not ring:
+            return None
+        start = min(ring)
+        loop, at = [start], ring[start]
+        while at != start and len(loop) <= len(ring):
+            loop.append(at)
+            at = ring[at]
+        if len(loop) != len(ring):
+            return None
+        # Between two faces alone, a vertex is a point on their common edge.
+        loop = [vertex for vertex in loop if degree[vertex] > 2]
+        if len(loop) < 3:
+            return None
+        loops.append(loop)
+    return loops

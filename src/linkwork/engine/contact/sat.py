@@ -91,34 +91,34 @@ def polyhedra_axis(w, a, b, hulls, scale):
     best = -math.inf
     n = (0.0, 0.0, 1.0)
     for turn in range(2):
-        f, g = (a, b) if turn == 0 else (b, a)
-        for i in range(f[3], f[3] + f[4]):
+        one, two = (a, b) if turn == 0 else (b, a)
+        for i in range(one.plane, one.plane + one.planes):
             m = row3(w, i)
             s = math.inf
-            for k in range(g[1], g[1] + g[2]):
+            for k in range(two.row, two.row + two.points):
                 s = min(s, m[0] * w[k, 0] + m[1] * w[k, 1] + m[2] * w[k, 2])
             s -= w[i, 3]
             if s > best + bias:
                 best = s
                 n = m if turn == 0 else (-m[0], -m[1], -m[2])
-    for i in range(a[6], a[6] + a[7]):
+    for i in range(a.edge, a.edge + a.edges):
         v0, v1, left, right = _edge(hulls.edges, i)
-        x = row3(w, a[1] + v0)
-        e = sub3(row3(w, a[1] + v1), x)
+        x = row3(w, a.row + v0)
+        e = sub3(row3(w, a.row + v1), x)
         open_a = i < 0
         la, ra = e, e
         if not open_a:
-            la, ra = row3(w, a[3] + left), row3(w, a[3] + right)
-        for j in range(b[6], b[6] + b[7]):
+            la, ra = row3(w, a.plane + left), row3(w, a.plane + right)
+        for j in range(b.edge, b.edge + b.edges):
             u0, u1, u_left, u_right = _edge(hulls.edges, j)
             open_b = j < 0
             lb, rb = e, e
             if not open_b:
-                lb, rb = row3(w, b[3] + u_left), row3(w, b[3] + u_right)
+                lb, rb = row3(w, b.plane + u_left), row3(w, b.plane + u_right)
                 if dot3(lb, e) * dot3(rb, e) > 0.0:
                     continue
-            y = row3(w, b[1] + u0)
-            f = sub3(row3(w, b[1] + u1), y)
+            y = row3(w, b.row + u0)
+            f = sub3(row3(w, b.row + u1), y)
             if not open_a and dot3(la, f) * dot3(ra, f) > 0.0:
                 continue
             m = cross3(e, f)

@@ -2,17 +2,11 @@
 
 Scratch is one array of rows of four numbers. A pair is worked on in world axes, seen from the position of its first
 shape, so that nothing loses digits far from the origin. What remains of a shape without its rounding radius is its
-*core*: a point for a sphere, a segment for a capsule. A core is nine integers, which say where its rows stand:
-
-(round, row, count, plane, planes, face, edge, edges, vertex)
-
-- polyhedra (round 0): `count` vertices from `row` on, `planes` rows (normal, offset) from `plane` on, and the
-  numbers of its first face and edge among those of all hulls;
-- cylinders (round 1): rows (centre, radius), (axis, half length), (an axis across it, 0).
+*core*: a point for a sphere, a segment for a capsule.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +14,54 @@ from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, norm3, rotate, scale3, sub3
 from .geometry import BOX, CAPSULE, CYLINDER, SPHERE
 
-__all__ = ["FIRST", "across", "gap", "load", "put", "radial", "row3", "support", "unit"]
-
 FIRST: Any = np.int64(0)
 """Nought as any other integer: for a literal one Numba compiles everything that it is given to once more."""
+_ONE: Any = np.int64(1)
+
+
+class Core(NamedTuple):
+    """Where the rows of a shape stand that is laid out in scratch memory.
+
+    Of a polyhedron, `points` vertices from `row` on and `planes` rows (normal, offset) from `plane` on; of a cylinder,
+    rows (centre, radius), (axis, half length), (an axis across it, 0) from `row` on.
+    """
+
+    rounded: int
+    """0 for a polyhedron, a segment or a point; 1 for a cylinder."""
+    row: int
+    points: int
+    plane: int
+    planes: int
+    face: int
+    """First of its faces among those of all hulls."""
+    edge: int
+    """First of its edges among those of all hulls; -1 for a segment, which is its own."""
+    edges: int
+    vertex: int
+    """First of its vertices among those of all hulls."""
+
+
+class Contacts(NamedTuple):
+    """Where the contacts of a pair of shapes go."""
+
+    margin: float
+    """Shapes that are farther apart than this do not touch [m]."""
+    origin: tuple[float, float, float]
+    """Position of the first shape in the world [m], from which all others are seen."""
+    out: Any
+    """Records of `CONTACT`, MOST of them."""
+
+
+@inlined
+def emit(contacts, k, a, n, distance, feature):
+    """Contact k: a is the point on A, seen from the position of A."""
+    contact = contacts.out[k]
+    a = add3(contacts.origin, a)
+    contact.a[0], contact.a[1], contact.a[2] = a
+    contact.b[0], contact.b[1], contact.b[2] = add3(a, scale3(distance, n))
+    contact.normal[0], contact.normal[1], contact.normal[2] = n
+    contact.distance = distance
+    contact.feature = feature
 
 
 @inlined
@@ -74,21 +112,25 @@ def radial(d, a, otherwise):
 
 @kernel
 def load(w, row, shape, p, R, hulls):
-    """Write the core of a shape at p, R from `row` on; its nine integers, its rounding radius, its extent [m]."""
+    """Write the core of a shape at p, R from `row` on; where it stands, its rounding radius, its extent [m]."""
     axis = (R[2], R[5], R[8])
     if shape.kind == SPHERE:
         put(w, row, p, 0.0)
-        return (0, row, 1, row + 1, 0, 0, 0, 0, 0), shape.dims[0], 0.0
+        return Core(FIRST, row, _ONE, row + 1, FIRST, FIRST, FIRST, FIRST, FIRST), shape.dims[0], 0.0
     if shape.kind == CAPSULE:
         half = 0.5 * shape.dims[1]
         put(w, row, sub3(p, scale3(half, axis)), 0.0)
         put(w, row + 1, add3(p, scale3(half, axis)), 0.0)
-        return (0, row, 2, row + 2, 0, 0, -1, 1, 0), shape.dims[0], half
+        return Core(FIRST, row, _ONE + 1, row + 2, FIRST, FIRST, -_ONE, _ONE, FIRST), shape.dims[0], half
     if shape.kind == CYLINDER:
         put(w, row, p, shape.dims[0])
         put(w, row + 1, axis, 0.5 * shape.dims[1])
         put(w, row + 2, (R[0], R[3], R[6]), 0.0)
-        return (1, row, 3, row + 3, 0, 0, 0, 0, 0), 0.0, shape.dims[0] + 0.5 * shape.dims[1]
+        return (
+            Core(_ONE, row, _ONE + 2, row + 3, FIRST, FIRST, FIRST, FIRST, FIRST),
+            0.0,
+            shape.dims[0] + 0.5 * shape.dims[1],
+        )
     sx, sy, sz = shape.dims[0], shape.dims[1], shape.dims[2]
     extent = 0.0
     for i in range(shape.vertices):
@@ -109,25 +151,20 @@ def load(w, row, shape, p, R, hulls):
             for c in range(first, first + hulls.faces[k, 1]):
                 offset = max(offset, dot3(n, row3(w, row + hulls.corners[c])))
         put(w, plane + i, n, offset)
-    return (
-        (0, row, shape.vertices, plane, shape.faces, shape.face, shape.edge, shape.edges, shape.vertex),
-        0.0,
-        extent,
-    )
+    faces, face, edges, edge = shape.faces, shape.face, shape.edges, shape.edge
+    return Core(FIRST, row, shape.vertices, plane, faces, face, edge, edges, shape.vertex), 0.0, extent
 
 
 @kernel
 def support(w, core, n):
     """The point of a core that is farthest along n, and its number."""
-    row = core[1]
-    if core[0] != 0:
+    row = core.row
+    if core.rounded != 0:
         a = row3(w, row + 1)
         na = dot3(n, a)
         up = 1 if na > 0.0 else 0
         q = sub3(n, scale3(na, a))
-        q = sub3(
-            q, scale3(dot3(q, a), a)
-        )  # again: a rounding error along the axis would be blown up by 1/|q|
+        q = sub3(q, scale3(dot3(q, a), a))  # again: a rounding error along the axis is blown up by 1/|q|
         qq = norm3(q)
         # On a cap any point will do: one that does not jump with rounding errors.
         half = w[row + 1, 3] if up == 1 else -w[row + 1, 3]
@@ -137,7 +174,7 @@ def support(w, core, n):
         return x, up
     best = -math.inf
     at = 0
-    for i in range(core[2]):
+    for i in range(core.points):
         s = n[0] * w[row + i, 0] + n[1] * w[row + i, 1] + n[2] * w[row + i, 2]
         if s > best:
             best = s

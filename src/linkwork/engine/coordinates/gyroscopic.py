@@ -95,7 +95,7 @@ def _solve(A, B, C, g, floor):
 
 @kernel
 def _turn_body(dofs, d, body, w, h):
-    """The same for one body; returns its entries of `turn`, in its own axes."""
+    """Turn one free or ball-jointed body through a step of h [s]; returns its entries of `turn`, in its own axes."""
     R, c = get9(body.R), get3(body.com)
     J, x = get6(body.inertia), get3(body.r)
     if _floats(dofs, d):

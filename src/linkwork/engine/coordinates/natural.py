@@ -199,7 +199,7 @@ def spread(natural, b, n, f, out):
 
 @kernel
 def _spread_spatial(tables, natural, link, factor, W, out):
-    """The same for `factor` times a wrench W (or a Jacobian against a twist) at the island's reference point."""
+    """out += `factor` times a wrench W (or a Jacobian against a twist) at the reference point, as forces on z."""
     b = natural.body_of[link]
     if b >= 0:
         f = (factor * W[3], factor * W[4], factor * W[5])

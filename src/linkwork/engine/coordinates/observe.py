@@ -1,5 +1,9 @@
 """What a record keeps of a motion, computed for a block of samples at once."""
 
+from typing import NamedTuple
+
+import numpy as np
+
 from ..elements.respond import respond, stored_energy
 from ..kernels.jit import kernel
 from ..kernels.math3 import cross3, dot3, get3, sub3
@@ -20,13 +24,9 @@ def observe_accelerations(tables, t, q, v, out):
 
 
 @kernel
-def observe_bodies(tables, q, v, a, places, turns, rates, spins, accelerations, spin_rates):
-    """Motion of all bodies, world axes: 3 a body (4 of quaternions, each near the last one).
-
-    places [m] and turns (quaternions), rates [m/s] and spins [rad/s], accelerations [m/s²] and spin_rates [rad/s²];
-    `a` are the derivatives of v.
-    """
-    dofs = tables.dofs
+def observe_bodies(tables, q, v, a, motion):
+    """Motion of all bodies for every sample => a `BodyMotion`, quaternions near those before; a: derivatives of v."""
+    dofs, rotations = tables.dofs, motion.rotations
     for i in range(q.shape[0]):
         place(dofs, tables.islands, q[i], v[i])
         for d in range(1, dofs.shape[0]):
@@ -39,18 +39,18 @@ def observe_bodies(tables, q, v, a, places, turns, rates, spins, accelerations, 
             if i > 0:
                 same = 0.0
                 for k in range(4):
-                    same += quaternion[k] * turns[i - 1, 4 * b + k]
+                    same += quaternion[k] * rotations[i - 1, 4 * b + k]
                 sign = 1.0 if same >= 0.0 else -1.0
             for k in range(4):
-                turns[i, 4 * b + k] = sign * quaternion[k]
+                rotations[i, 4 * b + k] = sign * quaternion[k]
             w, u = body_twist(tables, b)
             e, f = body_acceleration(tables, b)
             for k in range(3):
-                places[i, 3 * b + k] = p[k]
-                rates[i, 3 * b + k] = u[k]
-                spins[i, 3 * b + k] = w[k]
-                accelerations[i, 3 * b + k] = f[k]
-                spin_rates[i, 3 * b + k] = e[k]
+                motion.positions[i, 3 * b + k] = p[k]
+                motion.velocities[i, 3 * b + k] = u[k]
+                motion.angular_velocities[i, 3 * b + k] = w[k]
+                motion.accelerations[i, 3 * b + k] = f[k]
+                motion.angular_accelerations[i, 3 * b + k] = e[k]
 
 
 @kernel
@@ -75,14 +75,24 @@ def observe_energies(tables, t, q, v, work, out):
         out[i, 4] = work[i, 1]
 
 
-@kernel
-def observe_reactions(tables, t, q, v, qdd, outermost, sign, forces, torques, tau):
-    """Force and torque of a on b through joints of the tree, at the outer body's joint frame, world axes.
+class JointEnds(NamedTuple):
+    """Where reactions of the joints of a tree are taken."""
 
-    outermost[j] is the last dof of joint j; sign[j] is -1 where the tree passes the joint from b to a.
-    Springs, dampers and drives in the joint are part of what it transmits [N, N m].
+    outermost: np.ndarray
+    """The last dof of each joint."""
+    sign: np.ndarray
+    """-1 where the tree passes the joint from b to a, else 1."""
+
+
+@kernel
+def observe_reactions(tables, t, q, v, qdd, ends, out, tau):
+    """Force and torque of a on b through joints of the tree, at the outer body's joint frame, world axes => out.
+
+    ends: a `JointEnds`; out: (forces, torques) of every sample [N, N m], of which springs, dampers and drives in the
+    joint are part; tau: scratch for a force along every rate.
     """
-    dofs = tables.dofs
+    dofs, outermost, sign = tables.dofs, ends.outermost, ends.sign
+    forces, torques = out
     for i in range(t.shape[0]):
         inverse_dynamics(tables, q[i], v[i], t[i], qdd[i], tau)
         for j in range(outermost.shape[0]):

@@ -104,7 +104,7 @@ def place(dofs, islands, q, v):
         set6(dof.A0, A0)
         dof.tau = tau - dof.damping * rate
         lost += dof.damping * rate * rate
-        _weigh(dof, R, r, V, A0)
+        set_inertia(dof, R, r, V, A0)
     return lost
 
 
@@ -157,7 +157,7 @@ def _ball_spring(dofs, first, column, q):
 
 
 @inlined
-def _weigh(dof, R, r, V, A0):
+def set_inertia(dof, R, r, V, A0):
     """(R, r, V, A0) => rigid inertia I and bias force p = I A0 + V ×* I V at the reference point."""
     if dof.solid == 0:
         set_rigid_inertia(dof.I, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))

@@ -8,8 +8,10 @@ of the motions' own axes adds, J·(∂S/∂q), is up to the coordinates.
 
 from ..tables import DISTANCE, SPIN
 from .jit import inlined, kernel
+from .joint_coordinates import coordinate_bias
 from .math3 import cross3, dot3
-from .rows import coordinate_bias, distance_bias, dot_motion, stir_pair
+from .pairs import dot_motion, stir_pair
+from .rows import distance_bias
 from .spatial import add6, add_scaled6, cross_motion, dot6, get6
 
 _REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -49,7 +51,7 @@ def bend_row(pair, coords, row, x_A, x_B, y_A, y_B):
 
 @kernel
 def bend_coordinate(pair, coord, x_A, x_B, y_A, y_B):
-    """The same of a joint coordinate that is read from its frames."""
+    """Second derivative of a joint coordinate read from its frames along the motions x, then y, of its links."""
     stir_pair(pair, add6(x_A, y_A), add6(x_B, y_B), _REST, _REST)
     total = coordinate_bias(pair, coord)
     stir_pair(pair, add_scaled6(x_A, -1.0, y_A), add_scaled6(x_B, -1.0, y_B), _REST, _REST)

@@ -208,12 +208,12 @@ kernel = _compile({"fastmath": _FAST})
 """Decorator of every compiled function: lazy, cached, no Python objects, GIL released."""
 
 inlined = _compile({"fastmath": _FAST, "forceinline": True})
-"""The same for what LLVM would not inline by itself but is called for every dof or step: passing arrays and
+"""Decorator of a kernel that LLVM would not inline by itself but is called for every dof or step: passing arrays and
 tuples through memory costs more than the copies of the code."""
 
 woven = _compile({"fastmath": _FAST, "inline": "always"})
-"""The same for the outer loops of a formulation, which are called from one place: woven into the caller before any
+"""Decorator of the outer loops of a formulation, which are called from one place: woven into the caller before any
 machine code is made. As kernels, each would be optimised anew with everything that it calls, level by level."""
 
 exact_kernel = _compile({})
-"""The same with strict IEEE arithmetic, for code whose rounding matters (argument reduction)."""
+"""Decorator of a kernel with strict IEEE arithmetic, for code whose rounding matters (argument reduction)."""

@@ -52,7 +52,7 @@ class Moment(NamedTuple):
     fingers: float
     """Angle of their base joints [rad]."""
     thumb: float
-    """The same of the thumb [rad]."""
+    """Angle of the thumb's base joint [rad]."""
 
 
 def by_stone(ahead: float, up: float) -> Place:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from ...live.drives import Lever
-from ...live.session import View
+from ...live.view import View
 from .tab import Tab, number, table
 
 _STEPS = 200  # of a lever from end to end

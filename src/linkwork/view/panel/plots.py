@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...live.session import View
+from ...live.view import View
 from .tab import Tab
 
 _PLOTS = 3

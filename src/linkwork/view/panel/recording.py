@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...live.files import inside
-from ...live.session import View
+from ...live.view import View
 from ...model.errors import LinkworkError
 from ..render import ENDINGS, render
 from .tab import Tab

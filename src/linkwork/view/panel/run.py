@@ -6,7 +6,7 @@ import html
 from functools import partial
 from typing import Any
 
-from ...live.session import Method, View
+from ...live.view import Method, View
 from ...scenes import scene_names
 from .tab import Tab, number, table
 

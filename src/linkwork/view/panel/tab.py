@@ -7,7 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...live.session import Session, View
+from ...live.session import Session
+from ...live.view import View
 
 if TYPE_CHECKING:
     from ..page import Page

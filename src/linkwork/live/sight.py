@@ -1,0 +1,281 @@
+"""What there is to see of a model that runs: poses and signals now, traces, histories, contacts, and the recording."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time as wall
+from collections import deque
+from concurrent.futures import Future
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..methods.capabilities import WITH_CONTACT
+from ..methods.touching import TouchArrays
+from ..model.errors import LinkworkError
+from ..model.rotation import Array
+from ..observe.observer import Observer
+from ..results.record import MISSING, Record, RecordBuilder, matching
+from ..run.simulate import Simulation
+from ..stage.bounds import extent
+from ..stage.stage import Poses, Stage
+from ..version import __version__
+from .files import inside
+from .history import History
+from .realtime import RealTime, Samples, Status
+from .view import View
+
+TRACE = 800  # points of a trace
+_TRACE_SPACING = 2e-3  # of the size of the model
+_WRITE_EVERY = 0.5  # [s]
+
+
+class Sight:
+    """Takes what the physics has left, names it, keeps traces and histories, and writes the recording.
+
+    `loop` is where the model runs; `folder` is where recordings go; `origin` is what they say of where they come from.
+    """
+
+    def __init__(self, loop: RealTime, stage: Stage, folder: Path, origin: dict[str, Any]):
+        self.loop, self.stage, self.folder, self._origin = loop, stage, folder, origin
+        self.reactions = False
+        """True if what joints transmit is observed too."""
+        self.contacts: TouchArrays | None = None
+        """Where things touch, while that is watched (`watch_contacts`)."""
+        self.history = History((), 10.0)
+        self.traces: dict[str, deque[Array]] = {}
+        self.size = 1.0
+        """Largest extent at the start [m]."""
+        self._gave: deque[Samples] = deque()
+        self._builder: RecordBuilder | None = None
+        self._seeing = threading.RLock()
+        self._unwritten: list[tuple[Array, dict[str, Array]]] = []
+        self._written = wall.monotonic()
+        self._recording_path: Path | None = None
+        self._watches_contacts = False
+        self._copied: Future[None] | None = None
+        self._observer: Observer | None = None
+        self._with_reactions = False
+        self._view: View | None = None
+        self._run = -1
+        self._heads: list[str] = []
+        self._marks = [mark.name for mark in loop.simulation.system.markers]
+        loop.listeners.append(self._gave.append)
+        loop.announce()
+        self.look()
+        low, high = extent(stage, *self.view.poses)
+        self.size = float((high - low).max())
+
+    @property
+    def status(self) -> Status:
+        """How it fares against the clock."""
+        return self.loop.status
+
+    def look(self) -> View | None:
+        """What there is to see now; None if nothing came since the last look."""
+        with self._seeing:
+            fresh = []
+            while self._gave:
+                fresh.append(self._gave.popleft())
+            for _, stretch in groupby(fresh, key=lambda samples: (samples.run, id(samples.observer))):
+                self._take_in(_joined(list(stretch)))
+            if fresh and self._watches_contacts:
+                self._copy_contacts()
+            return self._view if fresh else None
+
+    @property
+    def view(self) -> View:
+        """What was seen last."""
+        assert self._view is not None
+        return self._view
+
+    @property
+    def markers(self) -> list[str]:
+        """Names of the points that can be traced."""
+        return list(self._marks)
+
+    @property
+    def signals(self) -> list[str]:
+        """Names of everything that can be read and plotted."""
+        derived = () if self._observer is None else self._observer.derived
+        return [*self.view.names, *(column for group in derived for column in group.columns)]
+
+    def find(self, pattern: str) -> list[str]:
+        """Names of signals that match a pattern, where `*` stands for any text and `?` for any character."""
+        return matching(pattern, self.signals)
+
+    def unit(self, signal: str) -> str:
+        """Of a signal."""
+        return "1" if self._observer is None else self._observer.signals.get(signal, "1")
+
+    def watch(self, names: tuple[str, ...], seconds: float) -> None:
+        """Keep a history of some signals."""
+        with self._seeing:
+            self.history = History(names, seconds)
+
+    def trace(self, points: list[str]) -> None:
+        """Keep traces of some markers."""
+        with self._seeing:
+            self.traces = {name: self.traces.get(name, deque(maxlen=TRACE)) for name in points}
+
+    @property
+    def touching(self) -> bool:
+        """Whether things of this model can touch."""
+        return WITH_CONTACT in self.loop.simulation.method.circumstances
+
+    def watch_contacts(self, on: bool) -> None:
+        """Keep `contacts` up to date, or no longer."""
+        with self._seeing:
+            self._watches_contacts = on and self.touching
+            self.contacts = None
+            if self._watches_contacts:
+                self._copy_contacts()
+
+    # Recording
+
+    @property
+    def recording(self) -> Path | None:
+        """The file that is being written, or None."""
+        return self._recording_path
+
+    def start_recording(self, name: str) -> Path:
+        """Record into a file of the folder from now on, with what the joints transmit."""
+        with self._seeing:
+            if self._recording_path is not None:
+                raise LinkworkError(f"'{self._recording_path.name}' is being recorded already")
+            path = inside(self.folder, name, ".h5")
+            if path.exists():
+                raise LinkworkError(
+                    f"there is already a file '{path.name}' in {self.folder}: choose another name"
+                )
+            self.look()
+            assert self._observer is not None
+            self._recording_path = path
+            self._observe_with(self._observer)
+            simulation = self.loop.simulation
+            info = {
+                "linkwork": __version__, **self._origin, "method": simulation.method.name,
+                **simulation.method.info(), "dt": simulation.dt,
+                "stage": self.stage.to_dict(), "frames": self._observer.frames.to_dict(),
+                **({MISSING: missing} if (missing := self._observer.missing) else {}),
+            }  # fmt: skip
+            try:
+                self._builder = RecordBuilder(self._observer.groups, info, path)
+            except BaseException:
+                self._recording_path = None
+                raise
+            return path
+
+    def stop_recording(self) -> Record:
+        """Finish the recording."""
+        with self._seeing:
+            builder = self._builder
+            if builder is None:
+                raise LinkworkError("nothing is being recorded")
+            self._builder = self._recording_path = None
+            self._write(builder)
+            return builder.finish(
+                {"warnings": self.loop.simulation.method.warnings(), **self.report_numbers()}
+            )
+
+    def report_numbers(self) -> dict[str, Any]:
+        """What a record should say about how it went."""
+        status = self.status
+        return {
+            "real_time_factor": status.factor,
+            "lost_s": status.lost,
+            **self.loop.simulation.method.outcome(),
+        }
+
+    # Within
+
+    def _take_in(self, samples: Samples) -> None:
+        observer, times, kept = samples.observer, samples.block[0], samples.kept
+        if samples.run != self._run:
+            self._begin_run(samples.run, float(times[0]))
+            observer.restart()
+        if observer is not self._observer or self._with_reactions != (
+            self.reactions or self._builder is not None
+        ):
+            self._observe_with(observer)
+        data = observer.observe(samples.block)
+        if kept:
+            self._keep(times[:kept], {name: block[:kept] for name, block in data.items()})
+        last = np.concatenate([data[group.name][-1] for group in observer.groups])
+        count = len(self.stage.bodies)
+        poses = Poses(data["positions"][-1].reshape(count, 3), data["rotations"][-1].reshape(count, 4))
+        self._view = View(float(times[-1]), poses, samples.run, self._heads, last)
+        self._extend_traces(data)
+
+    def _copy_contacts(self) -> None:
+        """Ask for the contacts of this moment. Between two steps, for a step writes where they are."""
+        if self._copied is not None and not self._copied.done():
+            return
+
+        def copy(simulation: Simulation) -> None:
+            self.contacts = simulation.method.touch_arrays()
+
+        with contextlib.suppress(LinkworkError):  # it has ended
+            self._copied = self.loop.do(copy)
+
+    def _observe_with(self, observer: Observer) -> None:
+        self._observer = observer
+        self._with_reactions = self.reactions or self._recording_path is not None
+        observer.choose(reactions=self._with_reactions)
+        self._heads = [column for group in observer.groups for column in group.columns]
+
+    def _begin_run(self, run: int, time: float) -> None:
+        """Time went back, or the model changed and goes on from where it was."""
+        self._run = run
+        if self._view is None or time < self._view.time:
+            self.history.clear()
+            for points in self.traces.values():
+                points.clear()
+            if self._builder is not None:
+                self.stop_recording()
+
+    def _keep(self, times: Array, data: dict[str, Array]) -> None:
+        """Samples on the grid: for plots and recordings."""
+        if self._builder is not None:
+            self._unwritten.append((times, data))
+            if wall.monotonic() - self._written > _WRITE_EVERY:
+                self._write(self._builder)
+        if self.history.names:
+            columns = [self._column(name, data, len(times)) for name in self.history.names]
+            self.history.add(times, np.column_stack(columns))
+
+    def _write(self, builder: RecordBuilder) -> None:
+        """Append what was kept back: every append costs some milliseconds, however short."""
+        if self._unwritten:
+            times = np.concatenate([part for part, _ in self._unwritten])
+            blocks = [data for _, data in self._unwritten]
+            builder.append(
+                times, {name: np.concatenate([data[name] for data in blocks]) for name in blocks[0]}
+            )
+        self._unwritten.clear()
+        self._written = wall.monotonic()
+
+    def _column(self, name: str, data: dict[str, Array], count: int) -> Array:
+        assert self._observer is not None
+        column = self._observer.column(name, data)
+        return np.full(count, np.nan) if column is None else column
+
+    def _extend_traces(self, data: dict[str, Array]) -> None:
+        for name, points in self.traces.items():
+            first = 3 * self._marks.index(name)
+            for point in data["markers"][:, first : first + 3]:
+                if not points or np.abs(point - points[-1]).max() > _TRACE_SPACING * self.size:
+                    points.append(point.copy())
+
+
+def _joined(stretch: list[Samples]) -> Samples:
+    """One stretch of many: observing has a price by the call. Of samples off the grid only the last is kept."""
+    blocks = [tuple(array[: part.kept] for array in part.block) for part in stretch]
+    kept = sum(part.kept for part in stretch)
+    latest = stretch[-1]
+    blocks.append(tuple(array[latest.kept :] for array in latest.block))
+    block = tuple(np.concatenate(arrays) for arrays in zip(*blocks, strict=True))
+    return latest._replace(block=block, kept=kept)

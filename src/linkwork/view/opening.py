@@ -1,0 +1,44 @@
+"""What a page opens: a scene, a model file or a model, and how far it goes in the next seconds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from ..io import load_model
+from ..live.session import Session
+from ..model import Model
+from ..model.errors import LinkworkError
+from ..scenes import find_scene, scene
+
+_GLANCE, _PATIENCE = 5.0, 0.5  # simulated time to look ahead to place the camera, and time to spend on it [s]
+
+
+def find_subject(subject: str | Model, settings: dict[str, Any]) -> tuple[Model, Any]:
+    if isinstance(subject, Model):
+        return subject, None
+    path = Path(subject)
+    if path.suffix in (".yaml", ".yml"):
+        return load_model(path, settings), None
+    return scene(subject, **settings), find_scene(subject)
+
+
+def look_ahead(session: Session) -> tuple[list[Any], list[Any]]:
+    """Poses of the next seconds, as far as they can be computed at once: the camera is to see all of them."""
+    positions, rotations = [session.view.poses.positions], [session.view.poses.rotations]
+    simulation = session.loop.simulation
+    began, steps = time.perf_counter(), max(1, round(0.05 / simulation.dt))
+    try:
+        until = session.scene.duration if session.scene is not None else _GLANCE
+        while simulation.time < until and time.perf_counter() - began < _PATIENCE:
+            block = simulation.advance([steps])
+            data = simulation.method.observer.observe(block)
+            count = len(session.stage.bodies)
+            positions.append(data["positions"][0].reshape(count, 3))
+            rotations.append(data["rotations"][0].reshape(count, 4))
+    except LinkworkError:
+        pass  # the run itself will say so
+    simulation.reset()
+    simulation.method.observer.restart()
+    return positions, rotations
