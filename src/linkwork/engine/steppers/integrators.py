@@ -25,8 +25,8 @@ from .motion import ADAMS, ADAPTIVE, EULER, RUNGE_KUTTA
 # Fourth differences of accelerations against second ones from which Adams steps are no good: oscillations with
 # ω h > 0.72, while Adams is stable up to 0.9.
 _ROUGH = 0.5
-# What changes velocities by less in a step, as a share of 1 + |v|, says nothing of smoothness: near singular positions
-# accelerations are good to so much, and stages of Runge-Kutta, which lie off the constraints, to less.
+# What changes velocities by less in a step, as a share of 1 + |v|, is rounding and says nothing of smoothness. With a
+# larger share, fast damped motions for which the step is too long (λ h > 0.3) would grow unseen up to it.
 _NOISE = 1e-10
 _LONGEST = 60  # stretch by Runge-Kutta where Adams steps are no good [steps]
 
