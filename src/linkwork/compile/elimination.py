@@ -8,23 +8,9 @@ import numpy as np
 
 from ..engine.coordinates.factor import factor, solve_inward, solve_outward
 from ..engine.coordinates.tree import place
-from ..engine.solvers.hierarchy import (
-    CHILD_BEGIN,
-    CHILD_END,
-    ENDS,
-    NODE_A,
-    NODE_COLUMN,
-    NODE_D,
-    NODE_Z,
-    PORT_BEGIN,
-    PORT_END,
-    REMOTE,
-    ROW_BEGIN,
-    ROW_END,
-    WAITS,
-    WIDTH,
-    Hierarchy,
-)
+from ..engine.kernels.record import new_records
+from ..engine.solvers.hierarchy import CHILD, ENDS, NODE, SPOT, Hierarchy
+from ..engine.solvers.layout import REPORT
 from ..engine.tables import COORDINATE
 from .constrain import RowTable
 from .subsystems import Border, Subsystem
@@ -97,8 +83,8 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
     )
     index = {name: b for b, name in enumerate(names)}
     parts, borders = placement.parts, placement.borders
-    node = np.zeros((len(parts), 16), np.int64)
-    children: list[list[int]] = []
+    node = new_records(len(parts), NODE)
+    children: list[tuple[int, ...]] = []
     ports: list[tuple[int, int]] = []
     inside: list[dict[str, tuple[int, int]]] = []  # of each subsystem: body => (child, column there)
     columns, room_D, room_A, room_Z = rates, 36 * bodies, 0, 0
@@ -110,50 +96,58 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
     for i, part in enumerate(parts):
         border = borders[part.name].ports
         size, rows = 6 * len(border), int(counts[i])
-        node[i, ROW_BEGIN], node[i, ROW_END] = ends[i], ends[i + 1]
-        node[i, CHILD_BEGIN], node[i, PORT_BEGIN] = len(children), len(ports)
-        node[i, NODE_D], node[i, NODE_COLUMN] = room_D, columns
-        node[i, NODE_A], node[i, NODE_Z] = room_A, room_Z
+        node["row_begin"][i], node["row_end"][i] = ends[i], ends[i + 1]
+        node["child_begin"][i], node["port_begin"][i] = len(children), len(ports)
+        node["D"][i], node["column"][i] = room_D, columns
+        node["A"][i], node["Z"][i] = room_A, room_Z
         where: dict[str, tuple[int, int]] = {}
         base = 0
         if part.name in placement.remote:
-            node[i, REMOTE] = 1
+            node["remote"][i] = 1
             ports += [(-1, 6 * index[body]) for body in border]
         else:
             for body in part.bodies:
                 where[body] = len(children), 0
-                children.append([36 * index[body], 6 * index[body], 6, base])
+                children.append((36 * index[body], 6 * index[body], 6, base))
                 base += 6
             for child in part.children:
                 k = placement.number[child.name]
                 its = borders[child.name].ports
                 where.update((body, (len(children), 6 * slot)) for slot, body in enumerate(its))
-                children.append([int(node[k, NODE_D]), int(node[k, NODE_COLUMN]), 6 * len(its), base])
+                children.append((int(node["D"][k]), int(node["column"][k]), 6 * len(its), base))
                 base += 6 * len(its)
-                node[i, WAITS] |= node[k, REMOTE] | node[k, WAITS]
+                node["waits"][i] |= node["remote"][k] | node["waits"][k]
             ports += [where[body] for body in border]
         inside.append(where)
-        node[i, CHILD_END], node[i, PORT_END], node[i, WIDTH] = len(children), len(ports), base
+        node["child_end"][i], node["port_end"][i], node["width"][i] = len(children), len(ports), base
         loose += [floating[index[body]] for body in border]
         columns, room_D = columns + size, room_D + size * size
         room_A, room_Z = room_A + rows * rows, room_Z + rows * (size + 3)
-    block = np.full((len(homes), ENDS, 2), -1, np.int64)
+    block = new_records(len(homes) * ENDS, SPOT).reshape(len(homes), ENDS)
+    block["child"] = block["local"] = -1
     for r, touched in enumerate(row_ends(system, table)):
         for end, b in enumerate(touched):
             if b >= 0:
                 block[r, end] = inside[homes[r]][names[b]]
     total = len(homes)
     most = int(counts.max(initial=1))
-    widest = int(node[:, WIDTH].max(initial=1))
+    widest = int(node["width"].max(initial=1))
     D = np.zeros(room_D)
     D[: 36 * bodies] = inertia[:, :36].ravel()
     return Hierarchy(
-        node, np.array(children, np.int64).reshape(-1, 4), block, np.array(ports, np.int64).reshape(-1, 2),
+        node, _table(children, CHILD), block, _table(ports, SPOT),
         np.zeros(total, np.int64), np.zeros((total, ENDS, 6)), D, np.zeros((3, columns)), np.zeros((3, columns)),
         np.zeros((3, rates)), np.zeros((most, max(widest, most))), np.zeros(room_A), np.zeros(room_Z),
         np.concatenate([np.zeros(0), *loose]), inertia, np.zeros(rates), np.zeros((2, most)),
-        np.zeros((14, total)), np.zeros((5, total), np.int64), np.zeros(7),
+        np.zeros((14, total)), np.zeros((5, total), np.int64), new_records(1, REPORT),
     )  # fmt: skip
+
+
+def _table(rows: Sequence[tuple[int, ...]], layout: np.dtype) -> np.ndarray:
+    """Records of such a layout."""
+    made = new_records(len(rows), layout)
+    made[:] = rows
+    return made
 
 
 def _magnitude(x: np.ndarray) -> np.ndarray:

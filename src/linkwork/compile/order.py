@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..engine.solvers.layout import BEGIN, END, FIRST, RATE, START, Work
+from ..engine.kernels.record import new_records
+from ..engine.solvers.layout import BEGIN, END, FIRST, RATE, REPORT, START, Work
 from ..engine.tables import COORDINATE, Constraints, Tables
 
 
@@ -116,8 +117,10 @@ def new_work(tables: Tables, constraints: Constraints) -> Work:
     flag[FIRST] = [min((link[BEGIN, d] for d in dofs), default=i) for i, dofs in enumerate(touching)]
     offsets = np.cumsum([0, *(np.arange(m) - flag[FIRST] + 1)])
     flag[START] = offsets[:-1] - flag[FIRST]
+    report = new_records(1, REPORT)
+    report["smallest"], report["smallest_row"], report["weakest"] = np.inf, -1, 1.0
     return Work(
         np.zeros((n, int(tables.dofs["depth"].max(initial=0)) + 1)), np.zeros((14, m)), flag, np.zeros((8, n)), link,
         np.zeros((n, m)), np.zeros((n, m)), np.zeros(offsets[-1]), np.zeros(offsets[-1]),
-        np.array([np.inf, -1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
+        report,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from ..compile.compiler import Compiled, compile_apart
 from ..compile.elimination import Placement
 from ..compile.scratch import Scratch, settable_forces
 from ..compile.subsystems import Border, Subsystem, Tie, borders
-from ..engine.solvers.hierarchy import FOREIGN, REMOTE
+from ..engine.solvers.hierarchy import FOREIGN
 from ..engine.steppers.samples import Samples, new_samples
 from ..methods.capabilities import DISTANT_REPEATERS, IN_RANKS, refuse
 from ..methods.part import Part, Steps
@@ -127,7 +127,7 @@ class Share:
 def foreign(part: Part, names: Collection[str]) -> None:
     """Count what flows through the ports of these subsystems as work."""
     for name in names:
-        part.work.node[part.placement.number[name], REMOTE] = FOREIGN
+        part.work.node["remote"][part.placement.number[name]] = FOREIGN
 
 
 def without_ports(model: Model, flat: Flat, mass: float) -> Model:

@@ -127,8 +127,8 @@ class DirectMethod(ExplicitMethod):
         rows["mode"][chosen] = HELD
         rows["active"][held] = rows["mode"][held] == HELD
         self._work.row[layout.USUAL] = 0.0
-        self._work.report[layout.WEAKEST] = 1.0
-        self._work.report[layout.WORN] = USED_UP if len(chosen) < len(held) else 0.0
+        self._work.report[0]["weakest"] = 1.0
+        self._work.report[0]["worn"] = USED_UP if len(chosen) < len(held) else 0.0
 
     def _choose_anew(self) -> None:
         """Exchange joint equations that have come near to following from each other, if others are better here."""
@@ -138,7 +138,7 @@ class DirectMethod(ExplicitMethod):
         if chosen is not None:
             self._keep(chosen)
         else:  # no use to ask again before it is much worse
-            self._work.report[layout.WORN] = _LATER * self._work.report[layout.WEAKEST]
+            self._work.report[0]["worn"] = _LATER * self._work.report[0]["weakest"]
 
     @property
     def _redundant(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -162,7 +162,7 @@ class DirectMethod(ExplicitMethod):
 
     def _bring(self, values: Mapping[str, float]) -> None:
         super()._bring(values)
-        if self._work.report[layout.WORN] > 0.0:
+        if self._work.report[0]["worn"] > 0.0:
             self._choose_anew()
 
     def _restore(self, attachment: Attachment, tree_q: Array) -> None:

@@ -17,7 +17,7 @@ from ..compile.elimination import Placement, new_hierarchy, row_ends, row_order
 from ..compile.system import System
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.solvers import layout
-from ..engine.solvers.hierarchy import ARRIVED, NODE_COLUMN, NODE_D, RANK, ROW_BEGIN, ROW_END, go_up
+from ..engine.solvers.hierarchy import go_up
 from ..engine.solvers.passing import go_down
 from ..engine.steppers import components, explicit
 from ..engine.steppers.floating import evaluate_floating
@@ -159,9 +159,9 @@ class Part:
         """Joint equations that followed from the others when they were last eliminated."""
         work, names = self.work, []
         for node in work.node:
-            begin, end = node[ROW_BEGIN], node[ROW_END]
+            begin, end = node["row_begin"], node["row_end"]
             taking = int(np.count_nonzero(work.flag[layout.ON, begin:end]))
-            names += [self.rows.names[i] for i in sorted(work.order[begin + node[RANK] : begin + taking])]
+            names += [self.rows.names[i] for i in sorted(work.order[begin + node["rank"] : begin + taking])]
         return tuple(names)
 
     def disturb(self) -> None:
@@ -213,7 +213,7 @@ class Part:
             **run_memory(self.run),
             "report": self.work.report,
             "usual_pivots": self.work.row[layout.USUAL],
-            "ranks": self.work.node[:, ARRIVED],
+            "ranks": self.work.node["arrived"],
         }
 
 
@@ -229,8 +229,8 @@ class Crossing:
         D, columns = [], []
         for name in names:
             i, size = placement.number[name], 6 * len(placement.borders[name].ports)
-            D.append(np.arange(size * size) + work.node[i, NODE_D])
-            columns.append(np.arange(size) + work.node[i, NODE_COLUMN])
+            D.append(np.arange(size * size) + work.node["D"][i])
+            columns.append(np.arange(size) + work.node["column"][i])
         self._D = np.concatenate([np.zeros(0, np.int64), *D])
         self._columns = np.concatenate([np.zeros(0, np.int64), *columns])
         self.states = np.zeros(len(self._q) + len(self._v))

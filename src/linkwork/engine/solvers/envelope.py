@@ -18,13 +18,10 @@ from .layout import (
     PIVOT,
     PLACE,
     SCALE,
-    SMALLEST,
-    SMALLEST_ROW,
     SOFT,
     START,
     TURN,
     USUAL,
-    WEAKEST,
     P,
 )
 
@@ -81,7 +78,7 @@ def factor_envelope(work, on, floor, least):
             row[PIVOT, k] = 1.0 / pivot
         elif floor > 0.0:
             row[PIVOT, k] = 1.0 / (floor * scale)
-    work.report[SMALLEST], work.report[SMALLEST_ROW], work.report[WEAKEST] = smallest, guilty, shaky
+    work.report[0].smallest, work.report[0].smallest_row, work.report[0].weakest = smallest, guilty, shaky
 
 
 @kernel

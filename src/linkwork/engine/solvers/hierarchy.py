@@ -19,23 +19,44 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.jit import kernel, woven
-from .layout import ON, PLACE, SMALLEST, SMALLEST_ROW, SOFT, TURN, USUAL, WANT
+from .layout import ON, PLACE, SOFT, TURN, USUAL, WANT
 
-# node: integers of each subsystem, the smaller ones first
-(
-    ROW_BEGIN, ROW_END, CHILD_BEGIN, CHILD_END, WIDTH, PORT_BEGIN, PORT_END, NODE_D, NODE_COLUMN, NODE_A, NODE_Z, RANK,
-    LIVE, ARRIVED, REMOTE, WAITS,
-) = range(16)  # fmt: skip
-"""Its rows; children; columns of all of them; its bordering bodies in `port`; where its D, its columns of r and τ,
-its factors and Z begin; rows that did not follow from others; how many that may be within a step, and what that was
-when the last one ended; 1 if another process computes its D and r; 1 if something inside it is so."""
+NODE = np.dtype(
+    [
+        ("row_begin", "i8"),  # its rows
+        ("row_end", "i8"),
+        ("child_begin", "i8"),  # bodies and subsystems directly inside it
+        ("child_end", "i8"),
+        ("width", "i8"),  # columns of all of these
+        ("port_begin", "i8"),  # its bordering bodies, in `port`
+        ("port_end", "i8"),
+        ("D", "i8"),  # where its D begins,
+        ("column", "i8"),  # its columns of r and τ,
+        ("A", "i8"),  # its factors
+        ("Z", "i8"),  # and its Z
+        ("rank", "i8"),  # rows that did not follow from others
+        ("live", "i8"),  # how many that may be within a step,
+        ("arrived", "i8"),  # and what that was when the last one ended
+        (
+            "remote",
+            "i8",
+        ),  # 1 if another process computes its D and r; FOREIGN if also its energy is not known here
+        ("waits", "i8"),  # 1 if something inside it is remote
+    ]
+)
+"""A subsystem; the smaller ones come first."""
 FOREIGN = 2
-"""In REMOTE: another process computes it, and its energy is not known here."""
-# child: integers of each body or subsystem as seen from the one above
-CHILD_D, CHILD_COLUMN, SIZE, BASE = range(4)
-"""Where its D and its columns of r and τ begin; how many columns; its first column among its siblings."""
-# block, port: where a body stands: which child carries it (-1: none), first column there
-CHILD, LOCAL = range(2)
+CHILD = np.dtype(
+    [
+        ("D", "i8"),  # where its D begins
+        ("column", "i8"),  # and its columns of r and τ
+        ("span", "i8"),  # how many columns it has
+        ("first", "i8"),  # the first of them among those of its siblings
+    ]
+)
+"""A body or subsystem as seen from the one above."""
+SPOT = np.dtype([("child", "i8"), ("local", "i8")])
+"""Where a body stands: which child carries it (-1: none), its first column there."""
 ENDS = 4
 """Bodies that a row can touch: two of each of the joints that a coupling couples."""
 
@@ -56,9 +77,13 @@ class Hierarchy(NamedTuple):
     rates."""
 
     node: np.ndarray
+    """Subsystems: NODE."""
     child: np.ndarray
+    """CHILD"""
     block: np.ndarray
+    """Bodies that rows touch: SPOT of (row, end)."""
     port: np.ndarray
+    """Bordering bodies: SPOT."""
     order: np.ndarray
     """Rows in the order in which they were eliminated."""
     J: np.ndarray
@@ -82,17 +107,18 @@ class Hierarchy(NamedTuple):
     row: np.ndarray
     flag: np.ndarray
     report: np.ndarray
+    """One record of `layout.REPORT`."""
 
 
 @woven
 def _couple(h, i, columns):
     """G D̂, G D̂ Gᵀ, G D̂ Pᵀ and the right-hand sides of a subsystem's rows that are on; returns how many there are."""
     node, J, D, W, A, Z, order = h.node[i], h.J, h.D, h.W, h.A, h.Z, h.order
-    begin, width = node[ROW_BEGIN], node[WIDTH]
-    border = 6 * (node[PORT_END] - node[PORT_BEGIN])
+    begin, width = node.row_begin, node.width
+    border = 6 * (node.port_end - node.port_begin)
     stride = border + 3
     count = 0
-    for row in range(begin, node[ROW_END]):
+    for row in range(begin, node.row_end):
         if h.flag[ON, row] != 0:
             order[begin + count] = row
             count += 1
@@ -100,15 +126,15 @@ def _couple(h, i, columns):
         row = order[begin + k]
         for c in range(width):
             W[k, c] = 0.0
-        z = node[NODE_Z] + k * stride + border
+        z = node.Z + k * stride + border
         wish, place, turn = h.row[WANT, row], h.row[PLACE, row], h.row[TURN, row]
         scale, noise = h.row[SOFT, row], 0.0
         for end in range(ENDS):
-            c = h.block[row, end, CHILD]
+            c = h.block[row, end].child
             if c < 0:
                 continue
-            local, size, base = h.block[row, end, LOCAL], h.child[c, SIZE], h.child[c, BASE]
-            d, column = h.child[c, CHILD_D], h.child[c, CHILD_COLUMN] + local
+            local, size, base = h.block[row, end].local, h.child[c].span, h.child[c].first
+            d, column = h.child[c].D, h.child[c].column + local
             # What the row would yield if the body were as free this way as it is on the whole.
             for part in range(0, 6, 3):
                 diagonal = d + (local + part) * (size + 1)
@@ -135,29 +161,29 @@ def _couple(h, i, columns):
         Z[z], Z[z + 1], Z[z + 2] = wish, place, turn
         h.scale[_SHARE, k] = 1.0 / scale if scale > 0.0 else 0.0
         h.scale[_NOISE, k] = ROUNDING * noise
-        for p in range(node[PORT_BEGIN], node[PORT_END]):
-            c = h.child[h.port[p, CHILD], BASE] + h.port[p, LOCAL]
-            at = node[NODE_Z] + k * stride + 6 * (p - node[PORT_BEGIN])
+        for p in range(node.port_begin, node.port_end):
+            c = h.child[h.port[p].child].first + h.port[p].local
+            at = node.Z + k * stride + 6 * (p - node.port_begin)
             for j in range(6):
                 Z[at + j] = W[k, c + j]
-    size = node[ROW_END] - begin
+    size = node.row_end - begin
     for s in range(count):
         row = order[begin + s]
         for end in range(ENDS):
-            c = h.block[row, end, CHILD]
+            c = h.block[row, end].child
             if c < 0:
                 continue
-            base = h.child[c, BASE] + h.block[row, end, LOCAL]
+            base = h.child[c].first + h.block[row, end].local
             J0, J1, J2 = J[row, end, 0], J[row, end, 1], J[row, end, 2]
             J3, J4, J5 = J[row, end, 3], J[row, end, 4], J[row, end, 5]
-            first = end == 0 or (h.block[row, 0, CHILD] < 0 and end == 1)
+            first = end == 0 or (h.block[row, 0].child < 0 and end == 1)
             for k in range(s, count):
                 total = (W[k, base] * J0 + W[k, base + 1] * J1 + W[k, base + 2] * J2) + (
                     W[k, base + 3] * J3 + W[k, base + 4] * J4 + W[k, base + 5] * J5
                 )
-                at = node[NODE_A] + k * size + s
+                at = node.A + k * size + s
                 A[at] = total if first else A[at] + total
-        A[node[NODE_A] + s * size + s] += h.row[SOFT, row]
+        A[node.A + s * size + s] += h.row[SOFT, row]
     return count
 
 
@@ -165,9 +191,9 @@ def _couple(h, i, columns):
 def _swap_rows(h, i, k, p):
     """Exchange two rows that have not been eliminated yet, k < p, in the lower triangle and right-hand sides."""
     node, A, Z = h.node[i], h.A, h.Z
-    begin, size = node[ROW_BEGIN], node[ROW_END] - node[ROW_BEGIN]
-    stride = 6 * (node[PORT_END] - node[PORT_BEGIN]) + 3
-    a, z = node[NODE_A], node[NODE_Z]
+    begin, size = node.row_begin, node.row_end - node.row_begin
+    stride = 6 * (node.port_end - node.port_begin) + 3
+    a, z = node.A, node.Z
     h.order[begin + k], h.order[begin + p] = h.order[begin + p], h.order[begin + k]
     for e in range(2):
         h.scale[e, k], h.scale[e, p] = h.scale[e, p], h.scale[e, k]
@@ -189,12 +215,12 @@ def _eliminate(h, i, count, arriving):
     there its rate is stopped, and not by forces in the midst of the step, which could do any work.
     """
     node, A, Z, column = h.node[i], h.A, h.Z, h.W[0]
-    begin, size = node[ROW_BEGIN], node[ROW_END] - node[ROW_BEGIN]
-    border = 6 * (node[PORT_END] - node[PORT_BEGIN])
+    begin, size = node.row_begin, node.row_end - node.row_begin
+    border = 6 * (node.port_end - node.port_begin)
     stride = border + 3
-    a, z = node[NODE_A], node[NODE_Z]
+    a, z = node.A, node.Z
     rank, shaky = 0, False
-    most = count if arriving else min(count, node[ARRIVED])
+    most = count if arriving else min(count, node.arrived)
     usual = h.row[USUAL]
     for k in range(most):
         best, share = -1, min(_SHAKY, _UNUSUAL * usual[begin + k])
@@ -213,8 +239,8 @@ def _eliminate(h, i, count, arriving):
                 A[a + j * size + k] = A[a + j * size + best]
                 A[a + j * size + best] = x
             _swap_rows(h, i, k, best)
-        if share < h.report[SMALLEST]:
-            h.report[SMALLEST], h.report[SMALLEST_ROW] = share, h.order[begin + k]
+        if share < h.report[0].smallest:
+            h.report[0].smallest, h.report[0].smallest_row = share, h.order[begin + k]
         if arriving:
             usual[begin + k] = max(usual[begin + k], share)
         rank = k + 1
@@ -236,29 +262,29 @@ def _eliminate(h, i, count, arriving):
                 for e in range(3):
                     low[border + e] -= weight * top[border + e]
             A[a + j * size + k] = weight
-    node[RANK] = rank
+    node.rank = rank
     if arriving:
-        node[LIVE] = count if shaky else rank
+        node.live = count if shaky else rank
 
 
 @woven
 def _offer(h, i, columns):
     """D and r of a subsystem's bordering bodies, with its own rows at work."""
     node, A, Z, D = h.node[i], h.A, h.Z, h.D
-    size = node[ROW_END] - node[ROW_BEGIN]
-    ports = node[PORT_END] - node[PORT_BEGIN]
+    size = node.row_end - node.row_begin
+    ports = node.port_end - node.port_begin
     border = 6 * ports
-    stride, d, at = border + 3, node[NODE_D], node[NODE_COLUMN]
+    stride, d, at = border + 3, node.D, node.column
     for p in range(ports):
-        c, local = h.port[node[PORT_BEGIN] + p, CHILD], h.port[node[PORT_BEGIN] + p, LOCAL]
-        inner, inner_size, column = h.child[c, CHILD_D], h.child[c, SIZE], h.child[c, CHILD_COLUMN] + local
+        c, local = h.port[node.port_begin + p].child, h.port[node.port_begin + p].local
+        inner, inner_size, column = h.child[c].D, h.child[c].span, h.child[c].column + local
         for j in range(6):
             h.loose[at + 6 * p + j] = h.loose[column + j]  # of another process, it is known only now
             for col in range(columns):
                 h.r[col, at + 6 * p + j] = h.r[col, column + j]
         for s in range(ports):
-            other = h.port[node[PORT_BEGIN] + s, LOCAL]
-            if h.port[node[PORT_BEGIN] + s, CHILD] == c:
+            other = h.port[node.port_begin + s].local
+            if h.port[node.port_begin + s].child == c:
                 for j in range(6):
                     line = D[inner + (local + j) * inner_size + other : inner + (local + j + 1) * inner_size]
                     into = D[d + (6 * p + j) * border + 6 * s : d + (6 * p + j + 1) * border]
@@ -269,9 +295,9 @@ def _offer(h, i, columns):
                     into = D[d + (6 * p + j) * border + 6 * s : d + (6 * p + j + 1) * border]
                     for e in range(6):
                         into[e] = 0.0
-    rank = node[RANK]
-    factors = A[node[NODE_A] : node[NODE_A] + size * size]
-    lines = Z[node[NODE_Z] : node[NODE_Z] + size * stride]
+    rank = node.rank
+    factors = A[node.A : node.A + size * size]
+    lines = Z[node.Z : node.Z + size * stride]
     for j in range(border):
         r0, r1, r2 = 0.0, 0.0, 0.0
         for k in range(rank):
@@ -313,7 +339,7 @@ def go_up(h, columns, waits):
     others."""
     for i in range(h.node.shape[0]):
         node = h.node[i]
-        if node[REMOTE] == 0 and node[WAITS] == waits:
+        if node.remote == 0 and node.waits == waits:
             count = _couple(h, i, columns)
             _eliminate(h, i, count, columns > 1)
             _offer(h, i, columns)

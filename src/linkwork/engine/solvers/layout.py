@@ -26,10 +26,19 @@ step less those at its end, numbered like rates."""
 RATE, BEGIN, END = range(3)
 """Index of its rate; first row that touches it or anything it carries, and the one behind the last."""
 
-# report
-SMALLEST, SMALLEST_ROW, SUPPLIED, DISSIPATED, LOADS_SUPPLIED, LOADS_DISSIPATED, WEAKEST, WORN = range(8)
-"""Smallest pivot against its row's scale, and that row; power by all and by loads alone [W]; smallest pivot against its
-row's usual one, and below which share other joint equations are to be chosen (0: never)."""
+REPORT = np.dtype(
+    [
+        ("smallest", "f8"),  # pivot against its row's scale,
+        ("smallest_row", "i8"),  # and that row
+        ("supplied", "f8"),  # power by all [W]
+        ("dissipated", "f8"),
+        ("loads_supplied", "f8"),  # by loads alone [W]
+        ("loads_dissipated", "f8"),
+        ("weakest", "f8"),  # smallest pivot against its row's usual one
+        ("worn", "f8"),  # below which share of that other joint equations are to be chosen; 0: never
+    ]
+)
+"""What an evaluation tells beside accelerations and forces."""
 
 
 class Work(NamedTuple):
@@ -47,3 +56,4 @@ class Work(NamedTuple):
     A: np.ndarray
     L: np.ndarray
     report: np.ndarray
+    """One record of `REPORT`."""

@@ -3,25 +3,9 @@
 from ..kernels.jit import kernel, woven
 from .hierarchy import (  # fmt: skip
     ACCELERATE,
-    CHILD,
-    CHILD_BEGIN,
-    CHILD_COLUMN,
-    CHILD_END,
     ENDS,
     FOREIGN,
-    LOCAL,
     MOVE,
-    NODE_A,
-    NODE_COLUMN,
-    NODE_D,
-    NODE_Z,
-    PORT_BEGIN,
-    PORT_END,
-    RANK,
-    REMOTE,
-    ROW_BEGIN,
-    ROW_END,
-    SIZE,
     STOP,
 )
 from .layout import PLACE, TURN, P
@@ -31,39 +15,39 @@ from .layout import PLACE, TURN, P
 def _pass_down(h, i, columns):
     """τ of a subsystem => forces of its rows, τ of its children."""
     node, A, Z, tau = h.node[i], h.A, h.Z, h.tau
-    begin, size, rank = node[ROW_BEGIN], node[ROW_END] - node[ROW_BEGIN], node[RANK]
-    border = 6 * (node[PORT_END] - node[PORT_BEGIN])
-    stride, a = border + 3, node[NODE_A]
-    for row in range(begin, node[ROW_END]):
+    begin, size, rank = node.row_begin, node.row_end - node.row_begin, node.rank
+    border = 6 * (node.port_end - node.port_begin)
+    stride, a = border + 3, node.A
+    for row in range(begin, node.row_end):
         for col in range(columns):
             h.row[(P, PLACE, TURN)[col], row] = 0.0
-    for c in range(node[CHILD_BEGIN], node[CHILD_END]):
-        column = h.child[c, CHILD_COLUMN]
-        for e in range(column, column + h.child[c, SIZE]):
+    for c in range(node.child_begin, node.child_end):
+        column = h.child[c].column
+        for e in range(column, column + h.child[c].span):
             for col in range(columns):
                 tau[col, e] = 0.0
-    for p in range(node[PORT_BEGIN], node[PORT_END]):
-        column = h.child[h.port[p, CHILD], CHILD_COLUMN] + h.port[p, LOCAL]
-        at = node[NODE_COLUMN] + 6 * (p - node[PORT_BEGIN])
+    for p in range(node.port_begin, node.port_end):
+        column = h.child[h.port[p].child].column + h.port[p].local
+        at = node.column + 6 * (p - node.port_begin)
         for j in range(6):
             for col in range(columns):
                 tau[col, column + j] += tau[col, at + j]
     for col in range(columns):
         push = h.row[(P, PLACE, TURN)[col]]
         for k in range(rank - 1, -1, -1):
-            top = node[NODE_Z] + k * stride
+            top = node.Z + k * stride
             total = Z[top + border + col]
             for e in range(border):
-                total -= Z[top + e] * tau[col, node[NODE_COLUMN] + e]
+                total -= Z[top + e] * tau[col, node.column + e]
             total *= A[a + k * size + k]
             for j in range(k + 1, rank):
                 total -= A[a + j * size + k] * push[h.order[begin + j]]
             row = h.order[begin + k]
             push[row] = total
             for end in range(ENDS):
-                c = h.block[row, end, CHILD]
+                c = h.block[row, end].child
                 if c >= 0:
-                    column = h.child[c, CHILD_COLUMN] + h.block[row, end, LOCAL]
+                    column = h.child[c].column + h.block[row, end].local
                     for j in range(6):
                         tau[col, column + j] += h.J[row, end, j] * total
 
@@ -73,7 +57,7 @@ def go_down(h, columns):
     """Forces of all rows, and what every body does: h.x. Forces on bodies of other processes are left in their nodes'
     τ."""
     for i in range(h.node.shape[0] - 1, -1, -1):
-        if h.node[i, REMOTE] == 0:
+        if h.node[i].remote == 0:
             _pass_down(h, i, columns)
     bodies = h.inertia.shape[0]
     for b in range(bodies):
@@ -85,23 +69,23 @@ def go_down(h, columns):
                 h.x[col, 6 * b + j] = total
     for i in range(h.node.shape[0]):
         node = h.node[i]
-        if node[REMOTE] == 0:
+        if node.remote == 0:
             continue
-        border, at = 6 * (node[PORT_END] - node[PORT_BEGIN]), node[NODE_COLUMN]
-        for p in range(node[PORT_BEGIN], node[PORT_END]):
-            body = h.port[p, LOCAL]  # the first rate of the body that stands for it here
+        border, at = 6 * (node.port_end - node.port_begin), node.column
+        for p in range(node.port_begin, node.port_end):
+            body = h.port[p].local  # the first rate of the body that stands for it here
             for j in range(6):
-                k = 6 * (p - node[PORT_BEGIN]) + j
+                k = 6 * (p - node.port_begin) + j
                 for col in range(columns):
                     total = h.r[col, at + k]
                     for e in range(border):
-                        total += h.D[node[NODE_D] + k * border + e] * h.tau[col, at + e]
+                        total += h.D[node.D + k * border + e] * h.tau[col, at + e]
                     h.x[col, body + j] = total
         for p in range(
-            node[PORT_BEGIN], node[PORT_END]
+            node.port_begin, node.port_end
         ):  # now that r, which holds these forces already, has been used
             for j in range(6):
-                h.tau[ACCELERATE, at + 6 * (p - node[PORT_BEGIN]) + j] += h.force[h.port[p, LOCAL] + j]
+                h.tau[ACCELERATE, at + 6 * (p - node.port_begin) + j] += h.force[h.port[p].local + j]
 
 
 @kernel
@@ -109,16 +93,16 @@ def receive(h):
     """Loads of this process on bodies of another one act through the D that it sent."""
     for i in range(h.node.shape[0]):
         node = h.node[i]
-        if node[REMOTE] == 0:
+        if node.remote == 0:
             continue
-        border, at = 6 * (node[PORT_END] - node[PORT_BEGIN]), node[NODE_COLUMN]
-        for p in range(node[PORT_BEGIN], node[PORT_END]):
-            body = h.port[p, LOCAL]
+        border, at = 6 * (node.port_end - node.port_begin), node.column
+        for p in range(node.port_begin, node.port_end):
+            body = h.port[p].local
             for j in range(6):
                 push = h.force[body + j]
                 if push != 0.0:
                     for k in range(border):
-                        place = h.node[i, NODE_D] + k * border + 6 * (p - node[PORT_BEGIN]) + j
+                        place = h.node[i].D + k * border + 6 * (p - node.port_begin) + j
                         h.r[ACCELERATE, at + k] += h.D[place] * push
 
 
@@ -128,11 +112,11 @@ def outflow(h, v):
     power = 0.0
     for i in range(h.node.shape[0]):
         node = h.node[i]
-        if node[REMOTE] == FOREIGN:
-            for p in range(node[PORT_BEGIN], node[PORT_END]):
+        if node.remote == FOREIGN:
+            for p in range(node.port_begin, node.port_end):
                 for j in range(6):
-                    at = node[NODE_COLUMN] + 6 * (p - node[PORT_BEGIN]) + j
-                    power += h.tau[ACCELERATE, at] * v[h.port[p, LOCAL] + j]
+                    at = node.column + 6 * (p - node.port_begin) + j
+                    power += h.tau[ACCELERATE, at] * v[h.port[p].local + j]
     return power
 
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..coordinates.tree import retract
 from ..kernels.jit import kernel, woven
-from ..solvers.hierarchy import ACCELERATE, ARRIVED, LIVE, MOVE, RANK, STOP, go_up
-from ..solvers.layout import DISSIPATED, SMALLEST, SUPPLIED, TURN
+from ..solvers.hierarchy import ACCELERATE, MOVE, STOP, go_up
+from ..solvers.layout import TURN
 from ..solvers.passing import go_down, outflow, receive
 from ..tables import SERVO_RATE
 from .direct import note_singular
@@ -85,10 +85,10 @@ def evaluate_parts(tables, constraints, h, motion, course, stats):
         go_down(h, columns)
         add_power(constraints, h)
         if course.below:
-            h.report[SUPPLIED] -= outflow(h, y[n : 2 * n])
+            h.report[0].supplied -= outflow(h, y[n : 2 * n])
         for i in range(n):
             motion.a[i] = h.x[ACCELERATE, i]
-        course.supplied, course.dissipated = h.report[SUPPLIED], h.report[DISSIPATED]
+        course.supplied, course.dissipated = h.report[0].supplied, h.report[0].dissipated
         course.inner = _TAKEN
         if course.below:
             return PASSED
@@ -103,12 +103,12 @@ def judge_parts(h, motion, course, clock, vote):
     if not vote.error < np.inf:  # also NaN, which has no maximum
         vote.error = np.inf
     vote.changed = 1.0 if course.stiff else 0.0
-    vote.near, vote.moved, vote.turned = 1.0 / h.report[SMALLEST], 0.0, 0.0
+    vote.near, vote.moved, vote.turned = 1.0 / h.report[0].smallest, 0.0, 0.0
     for i in range(own):
         vote.moved = max(vote.moved, abs(h.x[MOVE, i]))
         vote.turned = max(vote.turned, abs(h.x[STOP, i]))
     for i in range(h.node.shape[0]):
-        if h.node[i, LIVE] != h.node[i, ARRIVED] or h.node[i, LIVE] != h.node[i, RANK]:
+        if h.node[i].live != h.node[i].arrived or h.node[i].live != h.node[i].rank:
             vote.changed = 1.0
     vote.bad = finite(motion.y_trial[n : n + own], clock, course.ahead)
     if vote.bad == OK:
@@ -139,8 +139,8 @@ def correct_parts(tables, constraints, h, motion, course, vote):
 def note_parts(h, course, stats, vote):
     """(end of a step) Ranks there, and how near it is to a singular position."""
     for i in range(h.node.shape[0]):
-        h.node[i, ARRIVED] = h.node[i, LIVE]
+        h.node[i].arrived = h.node[i].live
     if vote.changed != 0.0:
         course.changed = True
     if not course.staying:
-        note_singular(h.report, course, stats)
+        note_singular(h.report[0], course, stats)

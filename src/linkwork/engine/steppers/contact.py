@@ -18,7 +18,7 @@ from ..kernels.clock import cycles
 from ..kernels.jit import kernel, woven
 from ..loads import apply_loads
 from ..solvers.islands import find_islands
-from ..solvers.layout import DELTA, FORCE, INVERSE, KEPT, LOADS_DISSIPATED, LOADS_SUPPLIED, RATE
+from ..solvers.layout import DELTA, FORCE, INVERSE, KEPT, RATE
 from ..solvers.mobility import prepare_points, reach_patch, reach_row
 from ..solvers.reach import answer_row, iterated
 from ..solvers.relax import warm
@@ -124,8 +124,8 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
         i = work.link[RATE, d]
         v[i] = work.dof[DELTA, d]
         plan.delta[i] = reach.pseudo[d]
-    state.work[SUPPLIED] += h * work.report[LOADS_SUPPLIED]
-    state.work[DISSIPATED] += h * work.report[LOADS_DISSIPATED]
+    state.work[SUPPLIED] += h * work.report[0].loads_supplied
+    state.work[DISSIPATED] += h * work.report[0].loads_dissipated
     return OK
 
 

@@ -5,7 +5,7 @@ Rows with bounds are kept, at a bound or free: their `mode`, which is decided he
 
 from ..elements.respond import read_states, take_samples, write_states
 from ..kernels.jit import kernel, woven
-from ..solvers.layout import DISSIPATED, HI, LO, ON, SMALLEST, SMALLEST_ROW, SUPPLIED, WEAKEST, WORN, P
+from ..solvers.layout import HI, LO, ON, P
 from ..tables import GIVEN, HELD, HIGH, LAW, LOW
 from .events import remember
 from .impacts import impact, leap, let_go, set_modes
@@ -52,7 +52,7 @@ def evaluate_direct(tables, constraints, work, motion, course, stats):
         # Of the end of a step `correct_direct` takes care.
         if course.project or not course.bounded or not _overstrained(constraints, work):
             break
-    course.supplied, course.dissipated = work.report[SUPPLIED], work.report[DISSIPATED]
+    course.supplied, course.dissipated = work.report[0].supplied, work.report[0].dissipated
 
 
 @woven
@@ -63,7 +63,7 @@ def correct_direct(tables, constraints, work, motion, course):
         course.changed = True
     if note_left_out(constraints, work) != 0:
         course.changed = True
-    if work.report[WEAKEST] < SHAKY:
+    if work.report[0].weakest < SHAKY:
         solve_firmly(tables, constraints, work, motion.a)
         course.changed = True
     moved, turned, released = correct(
@@ -77,19 +77,19 @@ def correct_direct(tables, constraints, work, motion, course):
     )
     if released:
         course.changed = True
-    course.supplied, course.dissipated = work.report[SUPPLIED], work.report[DISSIPATED]
+    course.supplied, course.dissipated = work.report[0].supplied, work.report[0].dissipated
     return released or not (moved <= _FINE_PLACE and turned <= _FINE_RATE)
 
 
 @woven
 def note_direct(constraints, work, course, stats):
     """(end of a step) Where rows start the next one, and how near it is to a singular position."""
-    report = work.report
+    report = work.report[0]
     if course.bounded:
         remember(constraints, work)
-    if report[WORN] > 0.0 and report[WEAKEST] > USED_UP:
-        report[WORN] = USED_UP
-    course.worn = report[WEAKEST] < report[WORN]
+    if report.worn > 0.0 and report.weakest > USED_UP:
+        report.worn = USED_UP
+    course.worn = report.weakest < report.worn
     if not course.staying:
         note_singular(report, course, stats)
 
@@ -98,9 +98,9 @@ def note_direct(constraints, work, course, stats):
 def note_singular(report, course, stats):
     """Smallest pivot of the joint equations so far, where and when."""
     if stats.ratio_first == 0.0:
-        stats.ratio_first = report[SMALLEST]
-    if report[SMALLEST] < stats.ratio:
-        stats.ratio, stats.ratio_row = report[SMALLEST], int(report[SMALLEST_ROW])
+        stats.ratio_first = report.smallest
+    if report.smallest < stats.ratio:
+        stats.ratio, stats.ratio_row = report.smallest, int(report.smallest_row)
         stats.ratio_time = course.at
 
 

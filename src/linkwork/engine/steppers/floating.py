@@ -19,7 +19,6 @@ from ..kernels.rows import survey
 from ..kernels.spatial import get6, set6
 from ..loads import apply_loads
 from ..solvers.hierarchy import ENDS
-from ..solvers.layout import LOADS_DISSIPATED, LOADS_SUPPLIED, SMALLEST, SMALLEST_ROW
 from ..solvers.passing import lighten
 from ..tables import COORDINATE, HOLD
 from .row_forces import aim_corrections, hold, law
@@ -138,9 +137,9 @@ def evaluate_floating(tables, constraints, h, q, v, t, step, columns, sampling):
     `sampling`, elements that are due at t are sampled first."""
     rows = constraints.rows
     place_floating(tables.dofs, tables.islands, q, v)
-    h.report[LOADS_SUPPLIED], h.report[LOADS_DISSIPATED] = 0.0, 0.0
+    h.report[0].loads_supplied, h.report[0].loads_dissipated = 0.0, 0.0
     if tables.loads.shape[0] > 0:
-        h.report[LOADS_SUPPLIED], h.report[LOADS_DISSIPATED] = apply_loads(tables, q, v, t)
+        h.report[0].loads_supplied, h.report[0].loads_dissipated = apply_loads(tables, q, v, t)
     survey(tables, constraints, q)
     for i in range(rows.shape[0]):
         _spread(tables.dofs, constraints, rows[i], h.J[i], v)
@@ -154,4 +153,4 @@ def evaluate_floating(tables, constraints, h, q, v, t, step, columns, sampling):
     _forces(tables, constraints, h)
     if columns > 1:
         aim_corrections(constraints, h)
-    h.report[SMALLEST], h.report[SMALLEST_ROW] = np.inf, -1.0
+    h.report[0].smallest, h.report[0].smallest_row = np.inf, -1.0

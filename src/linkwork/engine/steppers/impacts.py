@@ -16,8 +16,6 @@ from ..solvers.layout import (
     HI,
     INVERSE,
     LO,
-    LOADS_DISSIPATED,
-    LOADS_SUPPLIED,
     ON,
     SIDE,
     SOFT,
@@ -124,8 +122,8 @@ def leap(tables, constraints, work, q, v, energy, delta, t, h):
     evaluate_rows(tables, constraints, work, q, v, t)
     turn_freely(tables.dofs, h, work.dof[AHEAD])
     factor(tables.dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
-    energy[0] += h * work.report[LOADS_SUPPLIED]
-    energy[1] += h * work.report[LOADS_DISSIPATED]
+    energy[0] += h * work.report[0].loads_supplied
+    energy[1] += h * work.report[0].loads_dissipated
     set_targets(tables, constraints, t, h, 0.0)
     for i in range(rows.shape[0]):
         flag[ON, i] = 0 if rows[i].role == HOLD and rows[i].mode == FREE else rows[i].active

@@ -17,8 +17,6 @@ from ..solvers.layout import (
     FIRST,
     FORCE,
     INVERSE,
-    LOADS_DISSIPATED,
-    LOADS_SUPPLIED,
     ON,
     PLACE,
     RATE,
@@ -45,9 +43,9 @@ def evaluate_rows(tables, constraints, work, q, v, t):
     """(q, v, t) => inertia, forces of loads, every row in joint space, its gap, rate and bias; nothing is factored."""
     dofs, rows = tables.dofs, constraints.rows
     place(dofs, tables.islands, q, v)
-    work.report[LOADS_SUPPLIED], work.report[LOADS_DISSIPATED] = 0.0, 0.0
+    work.report[0].loads_supplied, work.report[0].loads_dissipated = 0.0, 0.0
     if tables.loads.shape[0] > 0:
-        work.report[LOADS_SUPPLIED], work.report[LOADS_DISSIPATED] = apply_loads(tables, q, v, t)
+        work.report[0].loads_supplied, work.report[0].loads_dissipated = apply_loads(tables, q, v, t)
     survey(tables, constraints, q)
     J, link, rate = work.J, work.link, work.row[SUM]
     for d in range(J.shape[0]):

@@ -17,19 +17,15 @@ from ..kernels.signal import signal_slope, signal_value
 from ..solvers.envelope import factor_envelope, solve_envelope, solve_three
 from ..solvers.layout import (
     BEGIN,
-    DISSIPATED,
     END,
     FORCE,
     HI,
     LO,
-    LOADS_DISSIPATED,
-    LOADS_SUPPLIED,
     ON,
     PLACE,
     SIDE,
     SOFT,
     SUM,
-    SUPPLIED,
     TURN,
     WANT,
     P,
@@ -199,8 +195,8 @@ def account(constraints, work, a, bounded):
 @kernel
 def add_power(constraints, work):
     """(forces of the kept rows) => forces of all rows, and the power of loads and rows."""
-    rows, report = constraints.rows, work.report
-    report[SUPPLIED], report[DISSIPATED] = report[LOADS_SUPPLIED], report[LOADS_DISSIPATED]
+    rows, report = constraints.rows, work.report[0]
+    report.supplied, report.dissipated = report.loads_supplied, report.loads_dissipated
     for i in range(rows.shape[0]):
         row = rows[i]
         if work.flag[ON, i] != 0:
@@ -211,9 +207,9 @@ def add_power(constraints, work):
             if row.state >= 0 and work.flag[ON, i] != 0:
                 row.flow += row.push * (row.goal - row.force) * work.row[SOFT, i]
             supplied, dissipated = power_of(row)
-            report[SUPPLIED] += supplied
-            report[DISSIPATED] += dissipated
+            report.supplied += supplied
+            report.dissipated += dissipated
         elif row.role == FRICTION:
-            report[DISSIPATED] -= row.force * row.rate
+            report.dissipated -= row.force * row.rate
         else:
-            report[SUPPLIED] += row.force * row.rate
+            report.supplied += row.force * row.rate
