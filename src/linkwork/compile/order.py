@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..engine.kernels.record import new_records
-from ..engine.solvers.layout import BEGIN, END, FIRST, RATE, REPORT, START, Work
+from ..engine.solvers.layout import FIRST, LINK, REPORT, START, Work
 from ..engine.tables import COORDINATE, Constraints, Tables
 
 
@@ -105,16 +105,16 @@ def new_work(tables: Tables, constraints: Constraints) -> Work:
     """Structure and scratch for rows in the order that they stand in."""
     touching = touched(tables, constraints)
     n, m = len(tables.dofs) - 1, len(touching)
-    link = np.zeros((3, n), np.int64)
-    link[RATE] = tables.dofs["v"][1:]
-    link[BEGIN] = m
+    link = new_records(n, LINK)
+    link["rate"] = tables.dofs["v"][1:]
+    link["begin"] = m
     for i, dofs in enumerate(touching):
         for d in dofs:
-            link[BEGIN, d] = min(link[BEGIN, d], i)
-            link[END, d] = i + 1
-    link[BEGIN] = np.minimum(link[BEGIN], link[END])
+            link["begin"][d] = min(link["begin"][d], i)
+            link["end"][d] = i + 1
+    link["begin"] = np.minimum(link["begin"], link["end"])
     flag = np.zeros((5, m), np.int64)
-    flag[FIRST] = [min((link[BEGIN, d] for d in dofs), default=i) for i, dofs in enumerate(touching)]
+    flag[FIRST] = [min((link["begin"][d] for d in dofs), default=i) for i, dofs in enumerate(touching)]
     offsets = np.cumsum([0, *(np.arange(m) - flag[FIRST] + 1)])
     flag[START] = offsets[:-1] - flag[FIRST]
     report = new_records(1, REPORT)

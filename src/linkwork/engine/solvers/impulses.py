@@ -15,9 +15,21 @@ from ..tables import HOLD
 CUT_SHORT = 1
 
 
-# Columns of the table that the sweeps read: a copy of the active rows, side by side in memory.
-GOAL, SOFT, LO, HI, P, MASS, PUSH, SHOVED, SHOVE_MASS, SHOVE_LO = range(10)
-COLUMNS = 10
+SWEPT = np.dtype(
+    [
+        ("goal", "f8"),  # wanted velocity
+        ("soft", "f8"),  # velocity error forgiven per impulse
+        ("lo", "f8"),  # bounds of the impulse
+        ("hi", "f8"),
+        ("p", "f8"),  # impulse so far
+        ("mass", "f8"),  # effective mass, softness included
+        ("push", "f8"),  # wanted pseudo velocity
+        ("shoved", "f8"),  # pseudo impulse so far
+        ("shove_mass", "f8"),  # effective mass of a row that takes pseudo impulses, else 0
+        ("shove_lo", "f8"),  # their lower bound
+    ]
+)
+"""An active row as the sweeps read it: side by side in memory."""
 
 
 @kernel
@@ -25,31 +37,31 @@ def load_rows(rows, A, X, count, live):
     """X ← the active rows: what they want, bounds, impulses so far, effective masses (step 5)."""
     for k in range(count):
         row = rows[live[k]]
-        X[k, GOAL] = row.goal
-        X[k, SOFT] = row.soft
-        X[k, LO] = row.lo
-        X[k, HI] = row.hi
-        X[k, P] = min(max(row.p, row.lo), row.hi)
-        X[k, MASS] = 1.0 / (A[k, k] + row.soft)
-        X[k, PUSH] = row.push
-        X[k, SHOVED] = 0.0
+        X[k].goal = row.goal
+        X[k].soft = row.soft
+        X[k].lo = row.lo
+        X[k].hi = row.hi
+        X[k].p = min(max(row.p, row.lo), row.hi)
+        X[k].mass = 1.0 / (A[k, k] + row.soft)
+        X[k].push = row.push
+        X[k].shoved = 0.0
         # Only rows that hold a position, or a limit that is violated, take pseudo impulses.
-        X[k, SHOVE_MASS] = 1.0 / A[k, k] if row.role == HOLD or row.push > 0.0 else 0.0
-        X[k, SHOVE_LO] = -np.inf if row.role == HOLD else 0.0
+        X[k].shove_mass = 1.0 / A[k, k] if row.role == HOLD or row.push > 0.0 else 0.0
+        X[k].shove_lo = -np.inf if row.role == HOLD else 0.0
 
 
 @kernel
 def store_rows(rows, X, count, live):
     """The impulses found, back into the rows."""
     for k in range(count):
-        rows[live[k]].p = X[k, P]
+        rows[live[k]].p = X[k].p
 
 
 @kernel
 def warm(A, near, X, velocity, count):
     """Apply the impulses of the last step (step 4): velocity += A p."""
     for k in range(count):
-        p = X[k, P]
+        p = X[k].p
         if p != 0.0:
             for j in range(near[k, 0], near[k, 1]):
                 velocity[j] += A[k, j] * p
@@ -66,11 +78,11 @@ def sweep(A, near, X, velocity, pseudo, count, epsilon, limit, deadline):
         largest = 0.0
         for k in range(count):
             # Wanted change of velocity times effective mass, clipped (eqs. 3 and 8); the same for pseudo impulses.
-            p, shoved = X[k, P], X[k, SHOVED]
-            new = p + (X[k, GOAL] - velocity[k] - X[k, SOFT] * p) * X[k, MASS]
-            pushed = max(shoved + (X[k, PUSH] - pseudo[k]) * X[k, SHOVE_MASS], X[k, SHOVE_LO])
-            new = min(max(new, X[k, LO]), X[k, HI])
-            X[k, P], X[k, SHOVED] = new, pushed
+            p, shoved = X[k].p, X[k].shoved
+            new = p + (X[k].goal - velocity[k] - X[k].soft * p) * X[k].mass
+            pushed = max(shoved + (X[k].push - pseudo[k]) * X[k].shove_mass, X[k].shove_lo)
+            new = min(max(new, X[k].lo), X[k].hi)
+            X[k].p, X[k].shoved = new, pushed
             change, shove = new - p, pushed - shoved
             largest = max(largest, max(abs(change), abs(shove)))
             for j in range(near[k, 0], near[k, 1]):
@@ -133,21 +145,21 @@ def sweep_blocks(A, B, ends, blocks, near, X, velocity, pseudo, x, y, epsilon, l
         k = 0
         for b in range(blocks):
             last = ends[b]
-            if last > k + 1 or X[k, SHOVE_LO] < 0.0:  # joint equations
+            if last > k + 1 or X[k].shove_lo < 0.0:  # joint equations
                 for i in range(k, last):
-                    x[i] = X[i, GOAL] - velocity[i]
-                    y[i] = X[i, PUSH] - pseudo[i]
+                    x[i] = X[i].goal - velocity[i]
+                    y[i] = X[i].push - pseudo[i]
                 _solve_block(B, x, k, last)
                 _solve_block(B, y, k, last)
             else:
-                p, shoved = X[k, P], X[k, SHOVED]
-                new = p + (X[k, GOAL] - velocity[k] - X[k, SOFT] * p) * X[k, MASS]
-                x[k] = min(max(new, X[k, LO]), X[k, HI]) - p
-                y[k] = max(shoved + (X[k, PUSH] - pseudo[k]) * X[k, SHOVE_MASS], X[k, SHOVE_LO]) - shoved
+                p, shoved = X[k].p, X[k].shoved
+                new = p + (X[k].goal - velocity[k] - X[k].soft * p) * X[k].mass
+                x[k] = min(max(new, X[k].lo), X[k].hi) - p
+                y[k] = max(shoved + (X[k].push - pseudo[k]) * X[k].shove_mass, X[k].shove_lo) - shoved
             for i in range(k, last):
                 change, shove = x[i], y[i]
-                X[i, P] += change
-                X[i, SHOVED] += shove
+                X[i].p += change
+                X[i].shoved += shove
                 largest = max(largest, max(abs(change), abs(shove)))
                 for j in range(near[i, 0], near[i, 1]):
                     velocity[j] += A[i, j] * change

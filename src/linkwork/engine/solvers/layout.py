@@ -22,9 +22,14 @@ which bound; kept."""
 INVERSE, FORCE, RESPONSE, RESPONSE_PLACE, RESPONSE_TURN, DELTA, DELTA_TURN, AHEAD = range(8)
 """1/D of the factored inertia; forces, solved inward; scratch; displacements, changes of rates, and mean rates of a
 step less those at its end, numbered like rates."""
-# link: integers of each dof
-RATE, BEGIN, END = range(3)
-"""Index of its rate; first row that touches it or anything it carries, and the one behind the last."""
+LINK = np.dtype(
+    [
+        ("rate", "i8"),  # index of its rate
+        ("begin", "i8"),  # first row that touches it or anything it carries,
+        ("end", "i8"),  # and the one behind the last
+    ]
+)
+"""A dof, numbered from 0, as rows see it."""
 
 REPORT = np.dtype(
     [
@@ -50,7 +55,7 @@ class Work(NamedTuple):
     dof: np.ndarray
     link: np.ndarray
     J: np.ndarray
-    """Rows in joint space, J[d, r]; of each dof, only rows BEGIN to END are ever touched."""
+    """Rows in joint space, J[d, r]; of each dof, only rows link.begin to link.end are ever touched."""
     Y: np.ndarray
     """J solved inward, for rows that are on."""
     A: np.ndarray

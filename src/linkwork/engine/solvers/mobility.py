@@ -120,7 +120,7 @@ def _reactions(work, reach, y, end):
             reaction[r, c] = 0.0
     for e in range(y, end):
         d = reach.yi[e]
-        for r in range(link[BEGIN, d], link[END, d]):
+        for r in range(link[d].begin, link[d].end):
             if work.flag[KEPT, r] != 0:
                 weight = work.Y[d, r] * D[d]
                 for c in range(6):
@@ -136,7 +136,7 @@ def _add_response(work, reach, patch, d, y, end, stop, D):
     known = y <= at < end and reach.yi[at] == d
     for c in range(6):
         total = reach.Y[at, c] if known else 0.0
-        for r in range(link[BEGIN, d], link[END, d]):
+        for r in range(link[d].begin, link[d].end):
             if work.flag[KEPT, r] != 0:
                 total -= work.Y[d, r] * reaction[r, c]
         Z[stop, c] = total * D[d]
@@ -168,15 +168,15 @@ def reach_row(work, reach, rows, r):
             row[RIGHT, s] = 0.0
         for k in range(first, last):
             d = reach.row_dofs[k]
-            for s in range(link[BEGIN, d], link[END, d]):
+            for s in range(link[d].begin, link[d].end):
                 if work.flag[KEPT, s] != 0:
                     row[RIGHT, s] += Y[d, s] * D[d] * Y[d, r]
         solve_envelope(work, RIGHT)
         for k in range(reach.clusters[c].begin, reach.clusters[c].end):
             d = reach.cluster_dofs[k]
-            value = Y[d, r] if link[BEGIN, d] <= r < link[END, d] else 0.0
+            value = Y[d, r] if link[d].begin <= r < link[d].end else 0.0
             mine = value
-            for s in range(link[BEGIN, d], link[END, d]):
+            for s in range(link[d].begin, link[d].end):
                 if work.flag[KEPT, s] != 0:
                     value -= Y[d, s] * row[RIGHT, s]
             zi[stop], Z[stop] = d, D[d] * value

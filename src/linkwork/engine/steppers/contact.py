@@ -121,7 +121,7 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
     _shove(work, contact, rows, plan, islands, h, deadline)
     solve_outward(tables.dofs, work.H, reach.pseudo)
     for d in range(reach.u.shape[0]):
-        i = work.link[RATE, d]
+        i = work.link[d].rate
         v[i] = work.dof[DELTA, d]
         plan.delta[i] = reach.pseudo[d]
     state.work[SUPPLIED] += h * work.report[0].loads_supplied
@@ -175,11 +175,11 @@ def _transform(dofs, work, v, u):
     """u = L v, numbered by dofs."""
     H = work.H
     for d in range(dofs.shape[0] - 1):
-        total = v[work.link[RATE, d]]
+        total = v[work.link[d].rate]
         i, k = dofs[d + 1].parent, dofs[d + 1].depth
         while i != 0:
             k -= 1
-            total += H[d, k] * v[work.link[RATE, i - 1]]
+            total += H[d, k] * v[work.link[i - 1].rate]
             i = dofs[i].parent
         u[d] = total
 

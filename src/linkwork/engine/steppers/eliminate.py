@@ -113,7 +113,7 @@ def _push(work, u):
     D, link = work.dof[INVERSE], work.link
     for d in range(D.shape[0]):
         total = 0.0
-        for r in range(link[BEGIN, d], link[END, d]):
+        for r in range(link[d].begin, link[d].end):
             if work.flag[KEPT, r] != 0:
                 total += work.Y[d, r] * work.row[P, r]
         u[d] += D[d] * total
@@ -162,7 +162,7 @@ def recover_rows(work, reach, rows, patches, points, count, sleep):
         row[RIGHT, r] = 0.0
     for d in range(D.shape[0]):
         if bare[d] != 0.0:
-            for r in range(link[BEGIN, d], link[END, d]):
+            for r in range(link[d].begin, link[d].end):
                 if work.flag[KEPT, r] != 0:
                     row[RIGHT, r] -= work.Y[d, r] * D[d] * bare[d]
     solve_envelope(work, RIGHT)
@@ -202,5 +202,5 @@ def close_loops(tables, constraints, work, reach, q, v, delta):
     _push(work, bare)
     solve_outward(dofs, work.H, bare)
     for d in range(bare.shape[0]):
-        delta[work.link[RATE, d]] = bare[d]
+        delta[work.link[d].rate] = bare[d]
     retract(dofs, q, delta, q)

@@ -49,7 +49,7 @@ def evaluate_rows(tables, constraints, work, q, v, t):
     survey(tables, constraints, q)
     J, link, rate = work.J, work.link, work.row[SUM]
     for d in range(J.shape[0]):
-        for r in range(link[BEGIN, d], link[END, d]):
+        for r in range(link[d].begin, link[d].end):
             J[d, r] = 0.0
     for r in range(rows.shape[0]):
         add_row(dofs, constraints, rows[r], J[:, r])
@@ -65,8 +65,8 @@ def times(work, J, v, out):
     for r in range(out.shape[0]):
         out[r] = 0.0
     for d in range(J.shape[0]):
-        x = v[link[RATE, d]]
-        for r in range(link[BEGIN, d], link[END, d]):
+        x = v[link[d].rate]
+        for r in range(link[d].begin, link[d].end):
             out[r] += J[d, r] * x
 
 
@@ -81,10 +81,10 @@ def couple(tables, work):
         for j in range(flag[START, r] + flag[FIRST, r], flag[START, r] + r + 1):
             A[j] = 0.0
     for d in range(n):
-        for r in range(link[BEGIN, d], link[END, d]):
+        for r in range(link[d].begin, link[d].end):
             Y[d, r] = J[d, r] if flag[ON, r] != 0 else 0.0
     for d in range(n - 1, -1, -1):
-        begin, end = link[BEGIN, d], link[END, d]
+        begin, end = link[d].begin, link[d].end
         if begin == end:
             continue
         i, k = dofs[d + 1].parent, dofs[d + 1].depth
@@ -122,12 +122,12 @@ def respond_to(tables, work, p, scale, out):
     Y, link, z = work.Y, work.link, work.dof[RESPONSE]
     for d in range(z.shape[0]):
         total = scale * work.dof[FORCE, d]
-        for r in range(link[BEGIN, d], link[END, d]):
+        for r in range(link[d].begin, link[d].end):
             total += Y[d, r] * work.row[p, r]
         z[d] = total * work.dof[INVERSE, d]
     solve_outward(tables.dofs, work.H, z)
     for d in range(z.shape[0]):
-        out[link[RATE, d]] = z[d]
+        out[link[d].rate] = z[d]
 
 
 @inlined
@@ -136,7 +136,7 @@ def respond_to_three(tables, work, a):
     dofs, H, Y, dof, row, link = tables.dofs, work.H, work.Y, work.dof, work.row, work.link
     for d in range(dof.shape[1]):
         x, y, z = dof[FORCE, d], 0.0, 0.0
-        for r in range(link[BEGIN, d], link[END, d]):
+        for r in range(link[d].begin, link[d].end):
             weight = Y[d, r]
             x += weight * row[P, r]
             y += weight * row[PLACE, r]
@@ -152,5 +152,5 @@ def respond_to_three(tables, work, a):
             z -= weight * dof[RESPONSE_TURN, i - 1]
             i = dofs[i].parent
         dof[RESPONSE, d], dof[RESPONSE_PLACE, d], dof[RESPONSE_TURN, d] = x, y, z
-        i = link[RATE, d]
+        i = link[d].rate
         a[i], dof[DELTA, i], dof[DELTA_TURN, i] = x, y, z

@@ -161,7 +161,7 @@ def _push(constraints, work):
     """Forces of rows that are not kept, added to those of the loads."""
     rows, J, link = constraints.rows, work.J, work.link
     for d in range(J.shape[0]):
-        for r in range(link[BEGIN, d], link[END, d]):
+        for r in range(link[d].begin, link[d].end):
             work.dof[FORCE, d] += J[d, r] * rows[r].force
 
 

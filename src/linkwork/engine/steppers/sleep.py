@@ -34,5 +34,5 @@ def doze(work, reach, v, h):
     for c in range(reach.clusters.shape[0]):
         cluster, fastest = reach.clusters[c], 0.0
         for k in range(cluster.begin, cluster.end):
-            fastest = max(fastest, abs(v[work.link[RATE, reach.cluster_dofs[k]]]))
+            fastest = max(fastest, abs(v[work.link[reach.cluster_dofs[k]].rate]))
         cluster.still = cluster.still + h if fastest <= _SLOW and cluster.restless == 0 else 0.0

@@ -22,12 +22,11 @@ from ..coordinates.tree import place
 from ..elements.impulse import set_targets
 from ..kernels.clock import cycles
 from ..kernels.jit import kernel, woven
+from ..kernels.record import new_records
 from ..kernels.rows import measure
 from ..loads import apply_loads
 from ..solvers.impulses import (
-    COLUMNS,
-    SHOVED,
-    P,
+    SWEPT,
     factor_blocks,
     load_rows,
     store_rows,
@@ -78,7 +77,7 @@ def new_matrix(dofs: int, depth: int, rows: int) -> Matrix:
     return Matrix(
         np.zeros((dofs, depth)), np.zeros(dofs), np.zeros(dofs), np.zeros((rows, dofs)), np.zeros((rows, rows)),
         np.zeros(rows, np.int64), np.zeros((rows, 2), np.int64), np.zeros((rows, 2), np.int64),
-        np.zeros(rows), np.zeros(rows), np.zeros((rows, COLUMNS)), np.zeros(dofs), np.zeros(rows, np.int64),
+        np.zeros(rows), np.zeros(rows), new_records(rows, SWEPT), np.zeros(dofs), np.zeros(rows, np.int64),
         np.zeros((rows, rows)), np.zeros((2, rows)), np.zeros(rows + 1, np.int64),
     )  # fmt: skip
 
@@ -207,7 +206,7 @@ def _respond(dofs, work, count, v, shift):
         x[i] = 0.0
         other[i] = 0.0
     for k in range(count):
-        p, shoved = work.X[k, P], work.X[k, SHOVED]
+        p, shoved = work.X[k].p, work.X[k].shoved
         for i in range(work.support[k, 0], work.support[k, 1]):
             x[i] += work.Y[work.live[k], i] * p
             other[i] += work.Y[work.live[k], i] * shoved
