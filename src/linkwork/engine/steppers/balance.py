@@ -68,7 +68,7 @@ def evaluate(equations, q, v, a, t, on_v, on_q, tangent):
                 _soften(equations, r, v, answered, on_v, on_q)
 
 
-@kernel
+@woven
 def evaluate_rows(equations, q, v):
     """(q, v) => gap, rate, bias and gradient of every row."""
     _place(equations.tables, equations.work, q, v)

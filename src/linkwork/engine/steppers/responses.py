@@ -20,7 +20,7 @@ def _rate_command(tables, constraints, row, t):
     return scale * signal_value(tables, row.signal, t), scale * signal_slope(tables, row.signal, t)
 
 
-@kernel
+@woven
 def aim_servos(equations, t, h):
     """Where the coordinates of servos that keep a rate should be at the end of a step of h from t."""
     tables, constraints, work = equations
@@ -31,7 +31,7 @@ def aim_servos(equations, t, h):
             work.rows[r].aim = work.rows[r].target + 0.5 * h * (now + later)
 
 
-@kernel
+@woven
 def want_rates(equations, t):
     """Rates that constraints want at time t."""
     tables, constraints, work = equations
@@ -41,7 +41,7 @@ def want_rates(equations, t):
             work.rows[r].want = _rate_command(tables, constraints, constraints.rows[r], t)[0]
 
 
-@kernel
+@woven
 def want_accelerations(equations, t):
     """(measured rows) Accelerations that constraints want of the unknowns at time t."""
     tables, constraints, work = equations
