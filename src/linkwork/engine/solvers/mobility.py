@@ -6,7 +6,7 @@ from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, get3, sub3
 from ..kernels.spatial import dot6, get6, set6
 from .envelope import solve_columns, solve_envelope
-from .layout import BEGIN, END, INVERSE, KEPT, RIGHT
+from .layout import INVERSE, KEPT, RIGHT
 
 _FAST = 1e-11  # share of its free mobility below which a point is held fast by rows
 

@@ -18,7 +18,7 @@ from ..kernels.clock import cycles
 from ..kernels.jit import kernel, woven
 from ..loads import apply_loads
 from ..solvers.islands import find_islands
-from ..solvers.layout import DELTA, FORCE, INVERSE, KEPT, RATE
+from ..solvers.layout import DELTA, FORCE, INVERSE, KEPT
 from ..solvers.mobility import prepare_points, reach_patch, reach_row
 from ..solvers.reach import answer_row, iterated
 from ..solvers.relax import warm

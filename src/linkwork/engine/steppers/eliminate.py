@@ -14,7 +14,7 @@ from ..kernels.jit import inlined, kernel
 from ..kernels.rows import measure
 from ..kernels.spatial import dot6, get6
 from ..solvers.envelope import factor_envelope, solve_envelope
-from ..solvers.layout import BEGIN, DELTA, END, INVERSE, KEPT, LO, ON, RATE, RIGHT, SOFT, P
+from ..solvers.layout import DELTA, INVERSE, KEPT, LO, ON, RIGHT, SOFT, P
 from ..solvers.reach import iterated, row_rate
 from ..solvers.relax import wrench
 from ..tables import COORDINATE, HOLD

@@ -10,16 +10,13 @@ from ..kernels.jit import inlined, kernel, woven
 from ..kernels.rows import survey
 from ..loads import apply_loads
 from ..solvers.layout import (
-    BEGIN,
     DELTA,
     DELTA_TURN,
-    END,
     FIRST,
     FORCE,
     INVERSE,
     ON,
     PLACE,
-    RATE,
     RESPONSE,
     RESPONSE_PLACE,
     RESPONSE_TURN,

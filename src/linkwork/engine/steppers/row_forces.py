@@ -16,8 +16,6 @@ from ..kernels.jit import inlined, kernel
 from ..kernels.signal import signal_slope, signal_value
 from ..solvers.envelope import factor_envelope, solve_envelope, solve_three
 from ..solvers.layout import (
-    BEGIN,
-    END,
     FORCE,
     HI,
     LO,

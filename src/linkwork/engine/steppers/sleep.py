@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..kernels.jit import inlined, kernel
-from ..solvers.layout import RATE
 
 _SLOW = 1e-3  # slower than this is at rest [m/s or rad/s]
 
