@@ -11,7 +11,7 @@ import numpy as np
 
 from ..compile.colliders import may_touch
 from ..compile.compiler import Compiled
-from ..compile.constrain import RowTable, without_addresses
+from ..compile.constrain import RowTable
 from ..compile.order import new_work
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.solvers import layout
@@ -236,12 +236,8 @@ class DirectMethod(ExplicitMethod):
         self._run.motion.seen[:] = np.nan
 
     def memory(self) -> dict[str, Array]:
-        constraints = self._constraints
         return {
             **super().memory(),
-            "rows": without_addresses(constraints.rows),
-            "coordinates": constraints.coords["value"],
-            "commands": constraints.inputs,
             **run_memory(self._run),
             "work_rows": self._work.row,
             "report": self._work.report,

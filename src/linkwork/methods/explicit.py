@@ -13,15 +13,13 @@ from .sampled import SampledMethod
 
 _KEPT = ("head", "known", "wait", "crowd", "worn")  # what a step leaves to the next in its course
 
-# A gap worth a warning [m or rad]; sin² of the angle between constraints that counts as a singular position.
-_GAP_BUDGET, _SINGULAR = 1e-8, 1e-6
+_SINGULAR = 1e-6  # sin² of the angle between constraints that counts as a singular position
 
 
 def run_memory(run: Run) -> dict[str, Array]:
     """All that changes in an explicit run beside its state, to be saved and written back in place."""
     motion = run.motion
     return {
-        "stats": np.asarray(run.stats),
         **{f"course_{name}": np.asarray(run.course)[name] for name in _KEPT},
         "motion_y": motion.y,
         "motion_a": motion.a,
@@ -36,8 +34,6 @@ class ExplicitMethod(SampledMethod):
 
     _integrator: str
     _tolerance: float
-    _budget: float | None
-    """Time that a step should take at most [s]."""
     _implicit: tuple[str, ...] = ()
     """Rows of elements that are too stiff for the step: taken implicitly, at first order."""
     _redundant: tuple[str, ...]
@@ -77,18 +73,13 @@ class ExplicitMethod(SampledMethod):
             "evaluations_mean": float(s.evaluations) / steps,
             "steps_redone": int(s.redone),
             "steps_unsettled": int(s.unsettled),
-            "steps_over_budget": int(s.overruns),
             "rejected_steps": int(self.state.clock.refused),
-            "worst_gap_m": float(s.gap),
-            "worst_row": self._gap_row(),
             "nearest_singular": nearest_singular,
             "redundant_rows": list(self._redundant),
         }
 
     def warnings(self) -> list[str]:
-        s, found = self._stats, list(self._start.notes)
-        if s.gap > _GAP_BUDGET:
-            found.append(f"{self._gap_row()} is open by {s.gap:.2g} m at t = {s.gap_time:.4g} s")
+        s, found = self._stats, super().warnings()
         if s.unsettled:
             found.append(
                 f"{int(s.unsettled)} steps ended off the constraints, the first at t = "
@@ -99,10 +90,4 @@ class ExplicitMethod(SampledMethod):
                 f"a singular position was passed near t = {s.ratio_time:.4g} s: there the equations of "
                 f"'{str(self._row_name(s.ratio_row, self._rows)).partition(':')[0]}' follow from the others"
             )
-        if s.overruns:
-            found.append(f"{int(s.overruns)} steps took longer than the budget of {self._budget:g} s")
         return found
-
-    def _gap_row(self) -> str | None:
-        assert self.system.rows is not None
-        return self._row_name(self._stats.gap_row, self.system.rows)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..compile.compiler import Compiled
-from ..compile.constrain import RowTable, without_addresses
+from ..compile.constrain import RowTable
 from ..compile.implicit import new_tree_step
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.kernels.record import new_record
@@ -34,7 +34,6 @@ TOLERANCE, ITERATIONS, HALVINGS, REFINEMENTS = 1e-12, 20, 6, 12
 step that does not converge is halved so often, one whose error is too large so often."""
 # What a partition keeps from step to step; the rest is scratch.
 _CHOICE = ("dependent", "independent", "free", "pivots", "scale", "pivot")
-_GAP_BUDGET = 1e-8  # a gap worth a warning [m or rad]
 
 
 def generalized_alpha(rho: float) -> tuple[float, float, float, float]:
@@ -194,13 +193,9 @@ class ImplicitMethod(SampledMethod):
         self._path.seen[:] = np.nan
 
     def memory(self) -> dict[str, Array]:
-        constraints, path, part = self._constraints, self._path, self._part
+        path, part = self._path, self._part
         return {
             **super().memory(),
-            "rows": without_addresses(constraints.rows),
-            "coordinates": constraints.coords["value"],
-            "commands": constraints.inputs,
-            "stats": np.asarray(self._stats),
             "path_aux": path.aux,
             "path_a": path.a,
             "path_seen": path.seen,
@@ -237,25 +232,14 @@ class ImplicitMethod(SampledMethod):
             "factorisations_mean": float(s.factored / steps),
             "steps_halved": int(s.halved),
             "steps_slow": int(s.slow),
-            "steps_over_budget": int(s.overruns),
             "sets_chosen_anew": int(s.rechosen),
-            "worst_gap_m": float(s.gap),
-            "worst_row": self._gap_row(),
             "degenerate_rows": list(self._degenerate),
         }
 
     def warnings(self) -> list[str]:
-        s, found = self._stats, list(self._start.notes)
-        if s.gap > _GAP_BUDGET:
-            found.append(f"{self._gap_row()} is open by {s.gap:.2g} m at t = {s.gap_time:.4g} s")
+        s, found = self._stats, super().warnings()
         if s.halved and self._tolerance is None:
             found.append(
                 f"{s.halved} times a step did not converge and was taken in halves: take smaller steps"
             )
-        if s.overruns:
-            found.append(f"{s.overruns} steps took longer than the budget of {self._budget:g} s")
         return found
-
-    def _gap_row(self) -> str | None:
-        assert self.system.rows is not None
-        return self._row_name(self._stats.gap_row, self.system.rows)

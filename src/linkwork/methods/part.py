@@ -210,6 +210,7 @@ class Part:
             "rows": without_addresses(self.constraints.rows),
             "coordinates": self.constraints.coords["value"],
             "commands": self.constraints.inputs,
+            "stats": np.asarray(self.stats),
             **run_memory(self.run),
             "report": self.work.report,
             "usual_pivots": self.work.row[layout.USUAL],

@@ -92,7 +92,7 @@ class TreeMethod(Method):
         self._run.motion.seen[:] = np.nan
 
     def memory(self) -> dict[str, Array]:
-        return run_memory(self._run)
+        return {"stats": np.asarray(self._run.stats), **run_memory(self._run)}
 
     def info(self) -> dict[str, Any]:
         return {"integrator": self._integrator, "tolerance": self._tolerance if self.adaptive else None}
