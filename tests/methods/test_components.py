@@ -41,7 +41,6 @@ from linkwork import (
 from linkwork.compile.compiler import compile_model
 from linkwork.compile.subsystems import Subsystem, monolith
 from linkwork.engine.elements.stiffness import soft_rows
-from linkwork.engine.solvers.hierarchy import NODE_COLUMN, NODE_D
 from linkwork.engine.steppers.sweeps import DEGENERATE
 from linkwork.mechanism.closure import Closure, yielding
 from linkwork.mechanism.kinematics import Kinematics
@@ -214,7 +213,7 @@ def test_border_matrices_are_what_they_are_defined_as(seed):
         G = J / np.maximum(np.linalg.norm(J, axis=1, keepdims=True), DEGENERATE)
         wanted = W - W @ G.T @ np.linalg.pinv(G @ W @ G.T, rcond=1e-10, hermitian=True) @ G @ W
         columns = np.concatenate([6 * order[name] + np.arange(6) for name in ports])
-        size, d, c = 6 * len(ports), work.node[i, NODE_D], work.node[i, NODE_COLUMN]
+        size, d, c = 6 * len(ports), work.node[i]["D"], work.node[i]["column"]
         D = work.D[d : d + size * size].reshape(size, size)
         np.testing.assert_allclose(D, D.T, atol=1e-14 * np.abs(W).max())
         np.testing.assert_allclose(D, wanted[np.ix_(columns, columns)], atol=1e-9 * np.abs(W).max())
@@ -255,7 +254,7 @@ def test_a_border_body_that_cannot_move_yields_nothing():
     assert_same(method.accelerations(), whole(model).accelerations())
     assert np.abs(method.accelerations()[:6]).max() < 1e-12
     work, number = method._part.work, method._part.placement.number["x"]
-    d = work.node[number, NODE_D]
+    d = work.node[number]["D"]
     assert not work.D[d : d + 36].any()
 
 

@@ -14,7 +14,7 @@ from linkwork.scenes import find_scene
 
 NOISE = 1e-11
 """Errors of the state below this are rounding."""
-SINGULAR = {"double_four_bar": 2e-9, "n_four_bar": 1e-7}
+SINGULAR = {"double_four_bar": 1e-7, "n_four_bar": 1e-7}
 """Mechanisms that pass singular positions, and what these leave of errors."""
 
 

@@ -243,6 +243,7 @@ def _eliminate(h, i, count, arriving):
             h.report[0].smallest, h.report[0].smallest_row = share, h.order[begin + k]
         if arriving:
             usual[begin + k] = max(usual[begin + k], share)
+            h.report[0].weakest = min(h.report[0].weakest, share / usual[begin + k])
         rank = k + 1
         inverse = 1.0 / A[a + k * size + k]
         A[a + k * size + k] = inverse

@@ -88,7 +88,8 @@ def evaluate_parts(tables, constraints, h, motion, course, stats):
             h.report[0].supplied -= outflow(h, y[n : 2 * n])
         for i in range(n):
             motion.a[i] = h.x[ACCELERATE, i]
-        course.supplied, course.dissipated = h.report[0].supplied, h.report[0].dissipated
+        report = h.report[0]
+        course.supplied, course.dissipated, course.pivot = report.supplied, report.dissipated, report.weakest
         course.inner = _TAKEN
         if course.below:
             return PASSED

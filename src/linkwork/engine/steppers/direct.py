@@ -52,7 +52,8 @@ def evaluate_direct(tables, constraints, work, motion, course, stats):
         # Of the end of a step `correct_direct` takes care.
         if course.project or not course.bounded or not _overstrained(constraints, work):
             break
-    course.supplied, course.dissipated = work.report[0].supplied, work.report[0].dissipated
+    report = work.report[0]
+    course.supplied, course.dissipated, course.pivot = report.supplied, report.dissipated, report.weakest
 
 
 @woven

@@ -153,4 +153,4 @@ def evaluate_floating(tables, constraints, h, q, v, t, step, columns, sampling):
     _forces(tables, constraints, h)
     if columns > 1:
         aim_corrections(constraints, h)
-    h.report[0].smallest, h.report[0].smallest_row = np.inf, -1.0
+    h.report[0].smallest, h.report[0].smallest_row, h.report[0].weakest = np.inf, -1, 1.0

@@ -26,8 +26,10 @@ from .motion import ADAMS, ADAPTIVE, EULER, RUNGE_KUTTA
 # ω h > 0.72, while Adams is stable up to 0.9.
 _ROUGH = 0.5
 # What changes velocities by less in a step, as a share of 1 + |v|, is rounding and says nothing of smoothness. With a
-# larger share, fast damped motions for which the step is too long (λ h > 0.3) would grow unseen up to it.
-_NOISE = 1e-10
+# larger share, fast damped motions for which the step is too long (λ h > 0.3) would grow unseen up to it. Near singular
+# positions accelerations are rounded as pivots are small, and stages of Runge-Kutta, which lie off the constraints, do
+# worse: there it is more, but no more than the second.
+_NOISE, _MOST_NOISE = 1e-8, 3e-6
 _LONGEST = 60  # stretch by Runge-Kutta where Adams steps are no good [steps]
 
 
@@ -214,6 +216,7 @@ def foretold(motion, course, h):
     y, trial, n = motion.y, motion.y_trial, motion.a.shape[0]
     f0, f1 = motion.past[past(course, 0)], motion.past[past(course, 1)]
     f2, f3 = motion.past[past(course, 2)], motion.past[past(course, 3)]
+    noise = min(_NOISE / max(course.pivot, 1e-300), _MOST_NOISE)
     for i in range(course.own):
         k = n + i
         newest = motion.a[i] - 2.0 * f0[k] + f1[k]
@@ -222,7 +225,7 @@ def foretold(motion, course, h):
         fourth = abs(newest - 2.0 * middle + oldest)
         if not (
             fourth <= _ROUGH * max(abs(newest), abs(middle), abs(oldest))
-            or h * fourth <= _NOISE * (1.0 + abs(trial[k]))
+            or h * fourth <= noise * (1.0 + abs(trial[k]))
         ):
             return False
     for i in range(2):

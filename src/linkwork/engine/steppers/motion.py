@@ -82,6 +82,7 @@ COURSE = np.dtype(
         ("at", "f8"),  # time of the evaluation [s]
         ("supplied", "f8"),  # power there [W]
         ("dissipated", "f8"),
+        ("pivot", "f8"),  # smallest of the constraints against the usual one there: 0 at singular positions
         ("factor", "f8"),  # for the size of the next step
         ("began", "i8"),  # ticks of the clock at the start of the step
         ("counted", "i8"),  # evaluations before it
@@ -165,7 +166,7 @@ def new_run(q: np.ndarray, v: np.ndarray, inputs: int, states: int, step: float)
     )  # fmt: skip
     motion.y[nv : 2 * nv] = v
     course, stats, vote = new_record(COURSE), new_record(STATS), new_record(VOTE)
-    course.step, course.own = step, nv
+    course.step, course.own, course.pivot = step, nv, 1.0
     stats.ratio, stats.ratio_row, stats.gap_row = np.inf, -1, -1
     state = new_state(q, v, step)._replace(
         q=motion.q, v=motion.y[nv : 2 * nv], work=motion.y[2 * nv : 2 * nv + 2]
