@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..engine.kernels.jit import COMPILED
-from ..engine.kernels.record import new_record
+from ..engine.kernels.record import new_records
 from ..engine.solvers.reach import CLUSTER, ISLAND, REACHED_DOF, REACHED_ROW, USED, Reach
 from ..engine.tables import Constraints, Tables
 from ..model.rotation import Array
@@ -22,24 +19,24 @@ def new_reach(tables: Tables, constraints: Constraints, shapes: int) -> Reach:
     cluster, count = _clusters(tables, touching)
     order = np.argsort(cluster, kind="stable")
     ends = np.searchsorted(cluster[order], np.arange(count + 1))
-    dofs, rows = _records(n, REACHED_DOF), _records(m, REACHED_ROW)
+    dofs, rows = new_records(n, REACHED_DOF), new_records(m, REACHED_ROW)
     dofs["cluster"], dofs["slot"] = cluster, -1
     rows["end"] = np.cumsum([len(found) for found in touching])
     rows["begin"] = rows["end"] - [len(found) for found in touching]
     rows["cluster"] = [cluster[min(found)] if found else 0 for found in touching]
-    clusters = _records(count, CLUSTER)
+    clusters = new_records(count, CLUSTER)
     clusters["begin"], clusters["end"] = ends[:-1], ends[1:]
     clusters["restless"] = _restless(tables, constraints, cluster, rows["cluster"], count)
     pool = 64 + 16 * shapes * min(2 * depth, n)
     row_pool = int(sum(np.diff(ends)[rows["cluster"]])) + 1
     return Reach(
         yi=np.zeros(pool, np.int64), Y=np.zeros((pool, 6)), zi=np.zeros(pool + n, np.int64), Z=np.zeros((pool + n, 6)),
-        rzi=np.zeros(row_pool, np.int64), RZ=np.zeros(row_pool), used=new_record(USED),
+        rzi=np.zeros(row_pool, np.int64), RZ=np.zeros(row_pool), used=new_records(1, USED),
         u=np.zeros(n), pseudo=np.zeros(n), before=np.zeros(n), bare=np.zeros(n), kept=np.zeros(n),
         reaction=np.zeros((m, 6)), dofs=dofs, rows=rows,
         row_dofs=np.array([d for found in touching for d in sorted(found)], np.int64),
         row_order=np.zeros(m, np.int64), order=np.zeros(pool, np.int64),
-        clusters=clusters, cluster_dofs=order, islands=_records(count + 1, ISLAND),
+        clusters=clusters, cluster_dofs=order, islands=new_records(count + 1, ISLAND),
     )  # fmt: skip
 
 
@@ -50,11 +47,6 @@ def enlarged(reach: Reach) -> Reach:
         yi=np.zeros(yi, np.int64), Y=np.zeros((yi, 6)), zi=np.zeros(zi, np.int64), Z=np.zeros((zi, 6)),
         order=np.zeros(yi, np.int64),
     )  # fmt: skip
-
-
-def _records(count: int, layout: np.dtype) -> Any:
-    table = np.zeros(count, layout)
-    return table if COMPILED else table.view(np.recarray)
 
 
 def _restless(

@@ -9,9 +9,9 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.order import new_work
 from ..compile.reach import enlarged, new_reach
-from ..engine.contact.detect import PATCHES, SIDE, WANTED_PAIRS, enlarge_detection, make_detection
+from ..engine.contact.detect import enlarge_detection, make_detection
 from ..engine.kernels.jit import COMPILED
-from ..engine.solvers.subspace import make_subspace
+from ..engine.solvers.patch_basis import make_subspace
 from ..engine.steppers.contact import NO_PAIRS, NO_POOL, Contact
 from ..engine.steppers.impulse import FULL
 from ..engine.steppers.touch_log import EVENT, REPORT
@@ -124,7 +124,7 @@ class ContactMethod(ImpulseMethod):
         self._read_events()
         contact = self._contact
         if status == NO_PAIRS:
-            pairs = 2 * int(contact.found.counts[WANTED_PAIRS])
+            pairs = 2 * int(contact.found.counts[0]["wanted_pairs"])
             self._contact = contact._replace(found=enlarge_detection(contact.colliders, contact.found, pairs))
         elif status == NO_POOL:
             self._contact = contact._replace(reach=enlarged(contact.reach))
@@ -141,9 +141,9 @@ class ContactMethod(ImpulseMethod):
 
     def touches(self) -> list[Touch]:
         found, owners = self._contact.found, self.colliders.owners
-        side, mounts, h = int(found.counts[SIDE]), self.colliders.colliders.mounts, self._dt
+        side, mounts, h = int(found.counts[0]["side"]), self.colliders.colliders.mounts, self._dt
         made = []
-        for patch in found.patches[side, : found.counts[PATCHES]]:
+        for patch in found.patches[side, : found.counts[0]["patches"]]:
             a, b = (owners[mounts["owner"][patch[k]]] for k in ("i", "j"))
             for point in found.points[side, patch["first"] : patch["first"] + patch["count"]]:
                 if point["p"][0] <= 0.0:

@@ -10,7 +10,7 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
 from ..engine.kernels.clock import cycles_per_second
-from ..engine.kernels.record import new_record
+from ..engine.kernels.record import as_array, new_record
 from ..engine.steppers.impulse import OPTIONS, STATS, Plan, run_impulses
 from ..engine.steppers.samples import Samples
 from ..engine.steppers.state import new_state
@@ -71,6 +71,7 @@ class ImpulseMethod(RowMethod):
         self._mean = np.full(self.system.nv, np.nan)
         self._ahead, self._delta = np.zeros(self.system.nv), np.zeros(self.system.nv)
         self._stats = new_record(STATS)
+        self._told, self._counted = as_array(self._options), as_array(self._stats)
         self._stats.gap_row = self._stats.last_row = -1  # no row has had a gap
         self._fill()
         settle(self._tables, self._constraints, self._start.q)
@@ -79,7 +80,7 @@ class ImpulseMethod(RowMethod):
         steps, out, done = np.array(targets, np.int64), self._room(len(targets)), 0
         rest = out
         while True:
-            plan = Plan(self._options, self._stats, self._mean, self._ahead, self._delta, self._after)
+            plan = Plan(self._told, self._counted, self._mean, self._ahead, self._delta, self._after)
             more, status = run_impulses(
                 self._tables,
                 self._constraints,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..engine.contact.detect import PATCHES, POINTS, SIDE, Detection
+from ..engine.contact.detect import Detection
 from ..model.rotation import Array
 
 
@@ -27,9 +27,9 @@ class TouchArrays(NamedTuple):
 def touch_arrays(found: Detection, dt: float) -> TouchArrays:
     """What `touches` tells of places and forces in a step of dt [s], some thirty times as fast. Not while a step is
     taken."""
-    side = int(found.counts[SIDE])
-    patches = np.asarray(found.patches)[side, : found.counts[PATCHES]]
-    known = np.asarray(found.points)[side, : found.counts[POINTS]]
+    side = int(found.counts[0]["side"])
+    patches = np.asarray(found.patches)[side, : found.counts[0]["patches"]]
+    known = np.asarray(found.points)[side, : found.counts[0]["points"]]
     ways = np.repeat(np.where(patches["b"] == 0, -1.0, 1.0), patches["count"])
     pushing = np.flatnonzero(known["p"][:, 0] > 0.0)
     # Column by column: a point has many more, which need not be copied.

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..kernels.jit import COMPILED, inlined, kernel
 from ..kernels.math3 import add3, chain, cross3, dot3, get3, get9, norm3, rotate, scale3, set3, set9, sub3
+from ..kernels.record import new_records
 from .boxes import enclose
 from .broad import Broad, enlarge, find_pairs, make_broad
 from .collide import collide
@@ -85,19 +86,27 @@ PATCH = np.dtype(
 )
 
 NO_ROOM = -1
-# counts
-PATCHES, POINTS, OLD_PATCHES, SIDE, WANTED_PAIRS = range(5)
+COUNTS = np.dtype(
+    [
+        ("patches", "i8"),  # of this step
+        ("points", "i8"),
+        ("old_patches", "i8"),  # of the last step
+        ("side", "i8"),  # which of the two tables of patches and points is of this step
+        ("wanted_pairs", "i8"),  # that there was no room for
+    ]
+)
 
 # A patch that has turned further than this may be rolling [rad]: it is anchored anew.
 _TURNED = 1e-3
 
 
 class Detection(NamedTuple):
-    """Patches and points of this and the last step (which is which: counts[SIDE]), and working memory."""
+    """Patches and points of this and the last step (which is which: counts.side), and working memory."""
 
     patches: Any
     points: Any
     counts: Any
+    """A table of one record of `COUNTS`."""
     positions: Any
     rotations: Any
     reach: Any
@@ -114,7 +123,7 @@ def make_detection(colliders: Colliders, pairs: int = 0) -> Detection:
     tables = (np.zeros((2, pairs), PATCH), np.zeros((2, MOST * pairs), POINT))
     patches, points = tables if COMPILED else (table.view(np.recarray) for table in tables)
     return Detection(
-        patches, points, np.zeros(5, np.int64), np.zeros((n, 3)), np.zeros((n, 9)), np.zeros(n),
+        patches, points, new_records(1, COUNTS), np.zeros((n, 3)), np.zeros((n, 9)), np.zeros(n),
         np.array([_radius(colliders, i) for i in range(n)]), make_broad(n, pairs), contact_rows(),
         make_scratch(colliders.hulls, colliders.shapes),
     )  # fmt: skip
@@ -157,11 +166,11 @@ def detect(tables, colliders, found, h, near):
     broad, counts = found.broad, found.counts
     pairs = find_pairs(broad, colliders.groups, colliders.masks, colliders.fixed, colliders.excluded)
     if pairs < 0:
-        counts[WANTED_PAIRS] = -pairs
+        counts[0].wanted_pairs = -pairs
         return NO_ROOM
-    old_side = counts[SIDE]
+    old_side = counts[0].side
     side = 1 - old_side
-    counts[SIDE], counts[OLD_PATCHES] = side, counts[PATCHES]
+    counts[0].side, counts[0].old_patches = side, counts[0].patches
     patches, points = found.patches[side], found.points[side]
     made, placed, before = 0, 0, 0
     for k in range(pairs):
@@ -178,14 +187,14 @@ def detect(tables, colliders, found, h, near):
         _begin_patch(colliders, patch, i, j, placed, count)
         _put_points(found.out, points, patch)
         # Both lists are sorted by pair: go on in the old one up to this pair.
-        while before < counts[OLD_PATCHES]:
+        while before < counts[0].old_patches:
             old = found.patches[old_side, before]
             if old.i > i or (old.i == i and old.j >= j):
                 break
             before += 1
         patch.old = -1
         patch.anchored = 0
-        if before < counts[OLD_PATCHES]:
+        if before < counts[0].old_patches:
             old = found.patches[old_side, before]
             if old.i == i and old.j == j:
                 patch.old, patch.touches = before, old.touches
@@ -193,7 +202,7 @@ def detect(tables, colliders, found, h, near):
                 _keep_anchor(old, patch, pose_a, pose_b)
         made += 1
         placed += count
-    counts[PATCHES], counts[POINTS] = made, placed
+    counts[0].patches, counts[0].points = made, placed
     return 0
 
 

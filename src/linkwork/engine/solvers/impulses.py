@@ -139,7 +139,8 @@ def _solve_block(B, x, first, last):
 
 @kernel
 def sweep_blocks(A, B, ends, blocks, near, X, velocity, pseudo, x, y, epsilon, limit, deadline):
-    """Iterate like `sweep`, with the equations of each joint solved together (SIMMC, steps 3 to 5)."""
+    """Iterate until no impulse changes by more than epsilon, the equations of each joint solved together (SIMMC, steps
+    3 to 5); returns (iterations, cut short)."""
     for iteration in range(limit):
         largest = 0.0
         k = 0

@@ -16,7 +16,7 @@ def reach_patch(tables, work, reach, patch):
     """Y, Z and G of a patch; returns False if the pools are too small."""
     dofs, islands, H, D = tables.dofs, tables.islands, work.H, work.dof[INVERSE]
     yi, Y, reached = reach.yi, reach.Y, reach.dofs
-    y = reach.used.y
+    y = reach.used[0].y
     if y + 2 * H.shape[1] > yi.shape[0]:
         return False
     a, b, end = patch.a, patch.b, y
@@ -49,7 +49,7 @@ def reach_patch(tables, work, reach, patch):
                 Y[to, c] -= weight * Y[e, c]
             i = dofs[i].parent
     patch.y, patch.ny = y, end - y
-    reach.used.y = end
+    reach.used[0].y = end
     return _respond_patch(work, reach, patch, D)
 
 
@@ -57,7 +57,7 @@ def reach_patch(tables, work, reach, patch):
 def _respond_patch(work, reach, patch, D):
     """Z = D⁻¹ (Y - rows that are eliminated), and G = Y Z."""
     yi, Y, zi, Z = reach.yi, reach.Y, reach.zi, reach.Z
-    y, end, z = patch.y, patch.y + patch.ny, reach.used.z
+    y, end, z = patch.y, patch.y + patch.ny, reach.used[0].z
     stop = z
     first = reach.dofs[patch.b - 1].cluster if patch.b != 0 else -1
     second = reach.dofs[patch.a - 1].cluster if patch.a != 0 else -1
@@ -96,7 +96,7 @@ def _respond_patch(work, reach, patch, D):
                 for k in range(reach.clusters[c].begin, reach.clusters[c].end):
                     stop = _add_response(work, reach, patch, reach.cluster_dofs[k], y, end, stop, D)
     patch.z, patch.nz = z, stop - z
-    reach.used.z = stop
+    reach.used[0].z = stop
     return True
 
 
@@ -151,7 +151,7 @@ def reach_row(work, reach, rows, r):
     """What responds to a row that is iterated, and its effective mass; returns False if the pool is too small."""
     D, Y, zi, Z = work.dof[INVERSE], work.Y, reach.rzi, reach.RZ
     first, last = reach.rows[r].begin, reach.rows[r].end
-    z = reach.used.row_z
+    z = reach.used[0].row_z
     c = reach.rows[r].cluster
     stop, total = z, 0.0
     if z + max(last - first, reach.clusters[c].end - reach.clusters[c].begin) > zi.shape[0]:
@@ -183,7 +183,7 @@ def reach_row(work, reach, rows, r):
             total += mine * Z[stop]
             stop += 1
     reach.rows[r].z, reach.rows[r].nz = z, stop - z
-    reach.used.row_z = stop
+    reach.used[0].row_z = stop
     reach.rows[r].shove_mass = 1.0 / total if total > 0.0 else 0.0
     reach.rows[r].mass = 1.0 / (total + rows[r].soft) if total + rows[r].soft > 0.0 else 0.0
     return True

@@ -86,7 +86,7 @@ class Reach(NamedTuple):
     """Pool of lists of dofs that respond to rows."""
     RZ: Any
     used: Any
-    """How much of the pools is used: a record of `USED`."""
+    """How much of the pools is used: a table of one record of `USED`."""
     u: Any
     """Velocities L v of dofs."""
     pseudo: Any

@@ -1,6 +1,5 @@
 """Points of contact in a step: the velocities that they want at its end, bounces among them, and what came of it."""
 
-from ..contact.detect import PATCHES, SIDE
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import dot3, get3
 from ..kernels.spatial import dot6, get6, set6
@@ -72,7 +71,7 @@ def mark_loaded(patch, points):
 @kernel
 def end_patches(reach, found, energy, sleep):
     """Work of contacts, whose impulses act on the mean of the velocities before and after."""
-    side, count = found.counts[SIDE], found.counts[PATCHES]
+    side, count = found.counts[0].side, found.counts[0].patches
     patches, points = found.patches[side], found.points[side]
     for k in range(count):
         patch = patches[k]

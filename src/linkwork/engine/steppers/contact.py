@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..contact.detect import NO_ROOM, OLD_PATCHES, PATCHES, SIDE, detect
+from ..contact.detect import NO_ROOM, detect
 from ..coordinates.factor import factor, solve_inward, solve_outward
 from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import place
@@ -20,11 +20,11 @@ from ..loads import apply_loads
 from ..solvers.islands import find_islands
 from ..solvers.layout import DELTA, FORCE, INVERSE, KEPT
 from ..solvers.mobility import prepare_points, reach_patch, reach_row
+from ..solvers.patch_basis import spread
 from ..solvers.reach import answer_row, iterated
 from ..solvers.relax import warm
 from ..solvers.settle import settle_island
 from ..solvers.shove import shove_island, to_shove
-from ..solvers.subspace import spread
 from .anchors import aim_places, anchor_patches
 from .bounce import aim_patch, gains_energy, mark_loaded
 from .eliminate import (
@@ -69,7 +69,7 @@ class Contact(NamedTuple):
 def solve_contact(tables, constraints, contact, state, plan, t, h):
     """Impulses of rows and contacts in a step of h from time t => rates at its end, pseudo rates (plan.delta), rates of
     rows (plan.after). Returns OK, or NO_PAIRS or NO_POOL with nothing changed."""
-    found, reach, options, stats = contact.found, contact.reach, plan.options, plan.stats
+    found, reach, options, stats = contact.found, contact.reach, plan.options[0], plan.stats[0]
     rows, v, work = constraints.rows, state.v, contact.work
     deadline = cycles() + options.budget
     evaluate_rows(tables, constraints, work, state.q, v, t)  # (q, v, t) => R r S V I p, J, phi, rate
@@ -77,7 +77,7 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
     if detect(tables, contact.colliders, found, h, options.near) == NO_ROOM:
         return NO_PAIRS
     set_targets(tables, constraints, t, h, options.erp)
-    side, count = found.counts[SIDE], found.counts[PATCHES]
+    side, count = found.counts[0].side, found.counts[0].patches
     patches, points = found.patches[side], found.points[side]
 
     # Rows with bounds that were within them a step ago are taken to be so still, unless that proves wrong.
@@ -94,7 +94,7 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
         if options.sleep > 0.0:
             wake(reach, islands, options.sleep)
         if not _reach_all(tables, work, reach, rows, patches, points, count, h, options):
-            found.counts[SIDE], found.counts[PATCHES] = 1 - side, found.counts[OLD_PATCHES]
+            found.counts[0].side, found.counts[0].patches = 1 - side, found.counts[0].old_patches
             return NO_POOL
         sweeps, cut, residual = 0, 0, 0.0
         for i in range(islands):
@@ -132,8 +132,8 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
 @woven
 def _shove(work, contact, rows, plan, islands, h, deadline):
     """Pseudo velocities where something has to be moved, and anchors where patches stick."""
-    found, reach, options, stats = contact.found, contact.reach, plan.options, plan.stats
-    side, count = found.counts[SIDE], found.counts[PATCHES]
+    found, reach, options, stats = contact.found, contact.reach, plan.options[0], plan.stats[0]
+    side, count = found.counts[0].side, found.counts[0].patches
     patches, points = found.patches[side], found.points[side]
     deepest = aim_places(reach, found, patches, points, count, h, options)
     stats.last_depth = deepest
@@ -190,7 +190,7 @@ def _reach_all(tables, work, reach, rows, patches, points, count, h, options):
 
     All parts by themselves: bundled, they would be unpacked at every call.
     """
-    reach.used.y, reach.used.z, reach.used.row_z = 0, 0, 0
+    reach.used[0].y, reach.used[0].z, reach.used[0].row_z = 0, 0, 0
     for k in range(count):
         patch = patches[k]
         if asleep(reach, patch.island, options.sleep):

@@ -74,10 +74,10 @@ STATS = np.dtype(
 class Plan(NamedTuple):
     """How steps are made, how they went, and vectors that they leave."""
 
-    options: np.record
-    """A record of `OPTIONS`."""
-    stats: np.record
-    """A record of `STATS`."""
+    options: np.ndarray
+    """A table of one record of `OPTIONS`."""
+    stats: np.ndarray
+    """A table of one record of `STATS`."""
     mean: np.ndarray
     """Mean accelerations over the last step before a sample."""
     ahead: np.ndarray
@@ -93,8 +93,8 @@ def account(tables, constraints, contact, state, plan, t, h):
     """Work of the impulses of a step of h from time t, states of elements at its end, and the largest gap."""
     end_rows(tables, constraints, plan.after, t, h, state.work)
     if contact is not None:
-        end_patches(contact.reach, contact.found, state.work, plan.options.sleep)
-    plan.stats.last_gap, plan.stats.last_row = largest_gap(constraints.rows)
+        end_patches(contact.reach, contact.found, state.work, plan.options[0].sleep)
+    plan.stats[0].last_gap, plan.stats[0].last_row = largest_gap(constraints.rows)
 
 
 @woven
@@ -106,7 +106,7 @@ def move(tables, constraints, contact, state, plan, h):
     retract(tables.dofs, q, delta, q)
     if contact is not None:
         close_loops(tables, constraints, contact.work, contact.reach, q, v, delta)
-        if plan.options.sleep > 0.0:
+        if plan.options[0].sleep > 0.0:
             doze(contact.work, contact.reach, v, h)
 
 
@@ -116,7 +116,7 @@ def run_impulses(tables, constraints, matrix, contact, state, plan, targets, out
 
     matrix, contact: what the solver works on; one of them is None.
     """
-    stats, h, clock = plan.stats, plan.options.step, state.clock
+    stats, h, clock = plan.stats[0], plan.options[0].step, state.clock
     for k in range(targets.shape[0]):
         while clock.steps < targets[k]:
             last = clock.steps + 1 == targets[k]
@@ -164,7 +164,7 @@ def run_impulses(tables, constraints, matrix, contact, state, plan, targets, out
 @woven
 def _begin_step(plan, v, last):
     """Counts of a step begin; if it is the last before a sample, its rates are kept for the mean accelerations."""
-    plan.stats.last_sweeps, plan.stats.last_cut = 0, 0
+    plan.stats[0].last_sweeps, plan.stats[0].last_cut = 0, 0
     if last:
         for i in range(v.shape[0]):
             plan.mean[i] = v[i]
@@ -173,7 +173,7 @@ def _begin_step(plan, v, last):
 @woven
 def _end_step(plan, v, last):
     """Statistics of a step that has been taken; if it is the last before a sample, mean accelerations over it."""
-    stats, h = plan.stats, plan.options.step
+    stats, h = plan.stats[0], plan.options[0].step
     stats.sweeps += stats.last_sweeps
     stats.most_sweeps = max(stats.most_sweeps, stats.last_sweeps)
     stats.cut += 1 if stats.last_cut != 0 else 0

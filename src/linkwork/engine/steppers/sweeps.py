@@ -90,7 +90,7 @@ def solve_rows(tables, constraints, work, state, plan, t, h):
     The comments number the steps of SIMGC.
     """
     dofs, rows, H, v = tables.dofs, constraints.rows, work.H, state.v
-    options, stats, shift = plan.options, plan.stats, plan.delta
+    options, stats, shift = plan.options[0], plan.stats[0], plan.delta
     n = dofs.shape[0] - 1
     deadline = cycles() + options.budget
     place(dofs, tables.islands, state.q, v)  # (q, v) => R r S V A0 I p

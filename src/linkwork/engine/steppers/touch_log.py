@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ..contact.detect import OLD_PATCHES, PATCHES, SIDE
 from ..kernels.jit import kernel, woven
 
 REPORT = 5
@@ -21,9 +20,9 @@ EVENT = np.dtype(
 @woven
 def note_events(found, events, stats, t):
     """Pairs of shapes that began or ceased to push each other in the step that ended at t."""
-    side = found.counts[SIDE]
+    side = found.counts[0].side
     old_side = 1 - side
-    for k in range(found.counts[PATCHES]):
+    for k in range(found.counts[0].patches):
         patch = found.patches[side, k]
         was = 0
         if patch.old >= 0:
@@ -31,7 +30,7 @@ def note_events(found, events, stats, t):
             found.patches[old_side, patch.old].touches = 0
         if patch.touches != was:
             _note(events, stats, t, patch.i, patch.j, patch.touches)
-    for k in range(found.counts[OLD_PATCHES]):
+    for k in range(found.counts[0].old_patches):
         old = found.patches[old_side, k]
         if old.touches != 0:
             old.touches = 0
@@ -54,10 +53,10 @@ def sample_contact(found, mounts, stats, taken, h, solver):
     """Number of contacts, deepest penetration and the sum of the contact forces on each owner of shapes, mean of the
     last step [N]; these are not numbers before the first step."""
     solver[3], solver[4] = stats.contacts, stats.last_depth
-    side = found.counts[SIDE]
+    side = found.counts[0].side
     for k in range(REPORT, solver.shape[0]):
         solver[k] = 0.0 if taken > 0 else np.nan
-    for k in range(found.counts[PATCHES]):
+    for k in range(found.counts[0].patches):
         patch = found.patches[side, k]
         a, b = REPORT + 3 * mounts[patch.i].owner, REPORT + 3 * mounts[patch.j].owner
         for i in range(patch.first, patch.first + patch.count):
