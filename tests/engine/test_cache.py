@@ -67,7 +67,7 @@ print(sorted(str(path) for path in (loaded & compiled) - known))
     for source in (
         "engine/steppers/contact.py",
         "engine/steppers/explicit.py",
-        "engine/steppers/topological.py",
+        "engine/steppers/implicit.py",
     ):
         assert python("-c", script, source).strip() == "[]"
 

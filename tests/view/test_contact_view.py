@@ -26,7 +26,6 @@ from linkwork import (
     scene,
 )
 from linkwork.live.session import Session
-from linkwork.methods.touching import touch_arrays
 from linkwork.model import Instance
 from linkwork.model.rotation import matrix
 from linkwork.model.shapes import HeightField, Plane
@@ -328,7 +327,7 @@ def resting():
 
 def test_arrays_tell_what_touches_tell(resting):
     _, simulation = resting
-    told, arrays = simulation.touches(), touch_arrays(simulation.method)
+    told, arrays = simulation.touches(), simulation.method.touch_arrays()
     assert len(told) == len(arrays.points) == 12
     np.testing.assert_array_equal(arrays.points, [touch.point for touch in told])
     np.testing.assert_array_equal(arrays.slides, [touch.slides for touch in told])
@@ -411,7 +410,7 @@ def test_contacts_are_dots_and_arrows(resting):
     assert "contacts" in LAYERS
     assert "contacts" not in SHOWN
     touches = simulation.touches()
-    arrays = touch_arrays(simulation.method)
+    arrays = simulation.method.touch_arrays()
     nodes.show("contacts", True)
     nodes.touch(arrays.points, arrays.forces, arrays.slides)
     weight = 2.0 * G
@@ -442,7 +441,7 @@ def test_contacts_are_dots_and_arrows(resting):
 def test_contacts_vanish_when_nothing_touches_and_bodies_are_glass_meanwhile(resting):
     model, simulation = resting
     page, nodes, _ = on_page(model)
-    arrays = touch_arrays(simulation.method)
+    arrays = simulation.method.touch_arrays()
     nodes.touch(arrays.points, arrays.forces, arrays.slides)
     assert page.under("/contacts") == {}  # not shown yet
     nodes.show("contacts", True)

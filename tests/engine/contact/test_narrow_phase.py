@@ -6,7 +6,7 @@ both agree, the distance of separated shapes is proven. Depths are compared with
 product of edges and thousands of directions.
 """
 
-import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -563,12 +563,15 @@ def test_coincident_shapes(a, b):
 
 def test_plain_python_gives_the_same():
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import sys; sys.path[:0] = sys.argv[1:]\n"
         "from test_narrow_phase import *\n"
         "for a, b in [(PLANE, HULL)] + PAIRS:\n"
         "    print(np.round(Scene((a, b), 4, seed=6).run().distance, 9).tolist())\n"
     )
-    here = os.path.dirname(__file__)
-    printed = [python("-c", code, here, environment=extra) for extra in ({}, {"NUMBA_DISABLE_JIT": "1"})]
+    here = Path(__file__).parent
+    printed = [
+        python("-c", code, here, here.parents[1], environment=extra)
+        for extra in ({}, {"NUMBA_DISABLE_JIT": "1"})
+    ]
     assert len(printed[0]) > 100
     assert printed[0] == printed[1]

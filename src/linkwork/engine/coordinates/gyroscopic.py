@@ -22,9 +22,9 @@ from ..kernels.math3 import add3, cross3, dot3, get3, get9, rotate, scale3, sub3
 from ..kernels.spatial import get6
 from ..tables import BALL
 
-# A body that turns by less in a step is left alone [rad]: what is missed, half its square in a step, is rounding. With
-# more, errors would jump up where smaller steps fall below it.
-_SLOW = 1e-8
+_SLOW = (
+    1e-4  # a body that turns by less in a step is left alone: nutation would grow by some 1e-8 a step [rad]
+)
 _FAR = 1.0  # a body that turns by more in a step takes several smaller ones, for which Newton's method converges [rad]
 _MOST = 64  # of them: beyond, only |L| is conserved
 _ROUNDS, _CLOSE = 20, 1e-12  # of Newton's method; a correction that is rounding
