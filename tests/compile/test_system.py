@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from linkwork import Simulation, check, equilibrium, inverse, scene
-from linkwork.compile import compiler as compiling
 from linkwork.compile.compiler import Compiled
+from linkwork.compile.tabulate import Tabulator
 from linkwork.live.session import Session
 from linkwork.model import Component
 from linkwork.observe.reactions import indeterminate
@@ -30,7 +30,7 @@ TABLES = {
 def counts(monkeypatch):
     """How often a model was flattened, and tables compiled."""
     made = {"flat": 0, "tables": 0}
-    flatten, system = Component.flatten, compiling._Compiler.system
+    flatten, system = Component.flatten, Tabulator.system
 
     def counted(key, function):
         def call(self):
@@ -40,7 +40,7 @@ def counts(monkeypatch):
         return call
 
     monkeypatch.setattr(Component, "flatten", counted("flat", flatten))
-    monkeypatch.setattr(compiling._Compiler, "system", counted("tables", system))
+    monkeypatch.setattr(Tabulator, "system", counted("tables", system))
     return made
 
 

@@ -1,5 +1,6 @@
 """The live page as a visitor in a real browser has it."""
 
+import contextlib
 import io
 from pathlib import Path
 
@@ -54,6 +55,16 @@ class Visitor:
 
     def press(self, label):
         self.browser.get_by_role("button", name=label, exact=True).click()
+
+    def pause(self, player):
+        """Stop a replay, unless it comes to its end by itself before the button is reached."""
+        from playwright.sync_api import TimeoutError as NotThere
+
+        button = self.browser.get_by_role("button", name="Pause", exact=True)
+        while player.playing:
+            with contextlib.suppress(NotThere):
+                button.click(timeout=2000.0)
+                wait_until(lambda: not player.playing, "the replay pauses")
 
     def control(self, label):
         """The element that a label of the panel names."""

@@ -358,9 +358,8 @@ def test_a_recording_is_written_and_replayed(visit, tmp_path):
 
     visitor.press("Replay")
     wait_until(lambda: visitor.live.player is not None, "it is replayed")
-    visitor.press("Pause")
     player = visitor.live.player
-    wait_until(lambda: not player.playing, "the replay pauses")
+    visitor.pause(player)
     visitor.slide("Time", "Home")
     wait_until(lambda: player.time == pytest.approx(record.time[0]), "it is at its start")
     start = visitor.still_picture()

@@ -48,7 +48,7 @@ def covered(scene, poses, camera, **options):
     """Samples (four a pixel) in which a body is seen."""
     brush = painter(scene, poses, camera, **options)
     brush.draw(poses)
-    return brush.depth > 0.0
+    return brush.buffers.depth > 0.0
 
 
 def record_of(scene, time, positions, rotations, info=None):
