@@ -32,7 +32,6 @@ from linkwork.engine.steppers.integrators import INTEGRATORS, Integrator, dorman
 from linkwork.engine.steppers.motion import RUNGE_KUTTA, new_run
 from linkwork.engine.steppers.samples import new_samples
 from linkwork.engine.steppers.state import OK
-from linkwork.engine.tables import no_constraints
 from linkwork.model import Body, Component, Flat, Model
 from linkwork.model.item import GROUND
 from linkwork.model.joints import JOINTS, Joint
@@ -365,11 +364,11 @@ class Probe:
         return self._steps(q, v, first_step, times, ADAPTIVE, tolerance)
 
     def _steps(self, q, v, h, targets, integrator, tolerance=1e-8) -> Trajectory:
-        out, none = new_samples(len(targets), self.system.nq, self.system.nv, 0, 0, 0), no_constraints()
+        out = new_samples(len(targets), self.system.nq, self.system.nv, 0, 0, 0)
         run = new_run(q, v, 0, 0, h)
         run.course.integrator, run.course.tolerance = integrator.kind, tolerance
         status = explicit.run(
-            self.tables, none, none, None, None, run.motion, run.books, integrator.tableau,
+            self.tables, None, None, None, None, run.motion, run.books, integrator.tableau,
             np.asarray(targets, float), out,
         )  # fmt: skip
         assert status == (len(targets), OK)

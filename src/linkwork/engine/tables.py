@@ -240,8 +240,3 @@ class Constraints(NamedTuple):
     coords: np.ndarray
     rows: np.ndarray
     inputs: np.ndarray
-
-
-def no_constraints() -> Constraints:
-    """Of a mechanism without rows, whose coordinates are those of its tree."""
-    return Constraints(np.zeros(0, PAIR), np.zeros(0, COORD), np.zeros(0, ROW), np.zeros(0))

@@ -16,7 +16,6 @@ from ..engine.steppers import explicit
 from ..engine.steppers.integrators import INTEGRATORS, integrators
 from ..engine.steppers.motion import ADAPTIVE, new_run
 from ..engine.steppers.samples import new_samples
-from ..engine.tables import no_constraints
 from ..model import Model
 from ..model.rotation import Array
 from ..observe.observer import Block, TreeObserver
@@ -62,7 +61,6 @@ class TreeMethod(Method):
         self._kind, self._tableau = INTEGRATORS[integrator]
         self.adaptive = self._kind == ADAPTIVE
         self._integrator, self._dt, self._tolerance = integrator, dt, tolerance
-        self._no_rows = no_constraints()
         self.scratch = Scratch(() if compiled is None else settable_forces(compiled.flat))
         self._tables = self.scratch.tables("step", self.system)
         self.observer = TreeObserver(self.system, self.scratch)
@@ -78,7 +76,7 @@ class TreeMethod(Method):
         run, out = self._run, new_samples(len(targets), self.system.nq, self.system.nv, 0, 0, 0)
         run.course.phase = explicit.PLAN
         done, status = explicit.run(
-            self._tables, self._no_rows, self._no_rows, None, None, run.motion, run.books,
+            self._tables, None, None, None, None, run.motion, run.books,
             self._tableau, np.array(targets, float), out,
         )  # fmt: skip
         return done, status, tuple(out[:4])

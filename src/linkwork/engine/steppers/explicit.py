@@ -59,8 +59,10 @@ _LEAP = 1e-5  # how far the adaptive integrator goes by impulses where events cr
 @kernel
 def _remind(constraints, motion, write):
     """Whether state and commands are those that the last call left; with `write`, leave them."""
-    n = motion.a.shape[0]
-    return untouched(motion.seen, motion.q, motion.y[n : 2 * n], constraints.inputs, write)
+    n, inputs = motion.a.shape[0], motion.seen[:0]
+    if constraints is not None:
+        inputs = constraints.inputs
+    return untouched(motion.seen, motion.q, motion.y[n : 2 * n], inputs, write)
 
 
 @kernel
@@ -95,7 +97,9 @@ def _plan_step(constraints, course, clock, target):
     if course.worn and (course.integrator == ADAPTIVE or course.left == course.step):
         course.left = 0.0
         return _CHOOSE
-    course.length = up_to_sample(constraints, course.start, course.left)
+    course.length = course.left
+    if constraints is not None:
+        course.length = up_to_sample(constraints, course.start, course.left)
     course.leaping = course.bounded and course.crowd >= _EVENTS
     course.smooth = course.integrator == ADAMS and course.known >= 4 and course.length == course.ahead
     course.stage, course.rounds, course.share, course.factor = 1, 0, 1.0, 1.0
@@ -164,7 +168,9 @@ def _plan(constraints, motion, course, clock, stats, targets):
     t = clock.now
     if course.integrator != ADAPTIVE and course.left > 0.0:
         t += course.step - course.left
-    course.sampling = sampling_due(constraints, t)
+    course.sampling = False
+    if constraints is not None:
+        course.sampling = sampling_due(constraints, t)
     if course.staying or course.sampling:
         _stay(motion, course, clock, t)
         return EVALUATE, OK
@@ -243,7 +249,8 @@ def _keep(constraints, motion, course, clock, stats, target):
 def _sample(tables, constraints, every_row, motion, course, clock, stats, out):
     """State, accelerations, forces of rows, coordinates of all joints and the largest gap at a target."""
     n, t = motion.a.shape[0], clock.now
-    write_states(every_row, motion.y, 2 * n + 2)
+    if every_row is not None:
+        write_states(every_row, motion.y, 2 * n + 2)
     gap, row = write_sample(
         tables, constraints, every_row, motion.q, motion.y[n : 2 * n], motion.a, motion.y[2 * n : 2 * n + 2], t,
         stats.last_evaluations, out, course.sample,
@@ -260,8 +267,8 @@ def run(tables, constraints, every_row, work, parts, motion, books, tableau, tar
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
     every_row: the constraints with all their rows, redundant ones too. work: of the direct solver; parts: of
-    subsystems; both are None for a tree. A status of `components.STATES` … means: exchange that with the other
-    processes and call again.
+    subsystems. What a model does not have is None; an open tree has none of these. A status of `components.STATES` …
+    means: exchange that with the other processes and call again.
     """
     course, clock, stats, vote = books.course[0], books.clock[0], books.stats[0], books.vote[0]
     n, phase, related = motion.a.shape[0], course.phase, course.above or course.below
@@ -271,7 +278,8 @@ def run(tables, constraints, every_row, work, parts, motion, books, tableau, tar
     if phase == PLAN:
         course.sample, course.left = 0, 0.0
         course.staying = not _remind(constraints, motion, False)
-        read_states(constraints, motion.y, 2 * n + 2)
+        if constraints is not None:
+            read_states(constraints, motion.y, 2 * n + 2)
     while True:
         if phase == PLAN:
             phase, status = _plan(constraints, motion, course, clock, stats, targets)
@@ -293,7 +301,7 @@ def run(tables, constraints, every_row, work, parts, motion, books, tableau, tar
                 _prepare(tables, motion, course, tableau)
             phase = EVALUATE
         if phase == EVALUATE:
-            if motion.y.shape[0] > 2 * n + 2:
+            if constraints is not None and motion.y.shape[0] > 2 * n + 2:
                 write_states(constraints, motion.y_trial, 2 * n + 2)
             if parts is not None:
                 waiting = evaluate_parts(tables, constraints, parts, motion, course, stats)

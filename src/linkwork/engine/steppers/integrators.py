@@ -197,7 +197,7 @@ def store_stage(tables, constraints, motion, course):
     for i in range(n):
         stage[n + i] = motion.a[i]
     stage[2 * n], stage[2 * n + 1] = course.supplied, course.dissipated
-    if stage.shape[0] > 2 * n + 2:
+    if constraints is not None and stage.shape[0] > 2 * n + 2:
         read_flows(constraints, stage, 2 * n + 2)
 
 
@@ -305,7 +305,7 @@ def keep_derivative(constraints, motion, course, anew):
         newest[i] = y[n + i] if course.integrator != EULER else motion.stages[0, i]
         newest[n + i] = motion.a[i]
     newest[2 * n], newest[2 * n + 1] = course.supplied, course.dissipated
-    if newest.shape[0] > 2 * n + 2:
+    if constraints is not None and newest.shape[0] > 2 * n + 2:
         read_flows(constraints, newest, 2 * n + 2)
     if course.integrator == ADAMS:
         for i in range(motion.q.shape[0]):

@@ -62,7 +62,7 @@ def write_sample(tables, constraints, every_row, q, v, a, work, t, iterations, o
     """Sample k: state, accelerations, forces of rows, states of elements, coordinates of all joints.
 
     constraints: those that are solved, whose rows hold forces; every_row: the same with redundant ones, which are
-    measured here. Returns the largest gap and its row.
+    measured here; both are None for an open tree. Returns the largest gap and its row.
     """
     # Loops, not slices: an array assignment costs seconds to compile.
     out.t[k] = t
@@ -72,11 +72,11 @@ def write_sample(tables, constraints, every_row, q, v, a, work, t, iterations, o
         out.v[k, i] = v[i]
         out.a[k, i] = a[i]
     out.work[k, 0], out.work[k, 1] = work[0], work[1]
-    for i in range(constraints.rows.shape[0]):
-        out.forces[k, i] = constraints.rows[i].force
-    sample_states(constraints, out.states[k])
     strain, gap, worst = 0.0, 0.0, -1
-    if every_row.coords.shape[0] > 0:
+    if constraints is not None:
+        for i in range(constraints.rows.shape[0]):
+            out.forces[k, i] = constraints.rows[i].force
+        sample_states(constraints, out.states[k])
         strain = read_joints(tables, every_row, q, v, t, out.values[k], out.rates[k])
         gap, worst = largest_gap(every_row.rows)
     out.solver[k, 0], out.solver[k, 1], out.solver[k, 2] = strain, iterations, gap
