@@ -8,7 +8,7 @@ import pytest
 
 import linkwork
 from helpers.processes import python
-from linkwork.engine.kernels.jit import COMPILED_PARTS, PACKAGE
+from linkwork.engine.kernels.store import COMPILED_PARTS, PACKAGE
 
 SCRIPT = """
 from linkwork.engine.kernels.spatial import cross_motion
@@ -56,7 +56,7 @@ def test_the_stamp_of_a_source_covers_what_it_imports_at_run_time():
     script = """
 import importlib, sys
 from pathlib import Path
-from linkwork.engine.kernels.jit import COMPILED_PARTS, PACKAGE, closure
+from linkwork.engine.kernels.store import COMPILED_PARTS, PACKAGE, closure
 known = closure([PACKAGE / sys.argv[1]])
 before = set(sys.modules)
 importlib.import_module("linkwork." + ".".join(Path(sys.argv[1]).with_suffix("").parts))
@@ -143,3 +143,33 @@ def test_importing_the_package_or_asking_for_help_loads_no_numba():
 def test_every_public_name_exists():
     for name in linkwork.__all__:
         assert getattr(linkwork, name) is not None
+
+
+def test_what_kernels_call_is_kept_without_machine_code_and_compiled_once(tmp_path):
+    """`g` is called by two kernels and from Python: one piece of LLVM code to link, one entry of machine code."""
+    head = "from linkwork.engine.kernels.jit import kernel\n\n@kernel\ndef g(x):\n    return 3.0 * x\n"
+    callers = "".join(f"\n@kernel\ndef f{k}(x):\n    return g(x) + {k}.0\n" for k in (1, 2))
+    (tmp_path / "mine.py").write_text(head + callers)
+    cache = {"LINKWORK_CACHE_DIR": str(tmp_path / "cache")}
+    begin = """
+import mine, sys
+from numba.core import event
+class Count(event.Listener):
+    compiled = []
+    def on_start(self, entry): self.compiled.append(entry.data["dispatcher"].py_func.__name__)
+    def on_end(self, entry): pass
+event.register("numba:compile", Count())
+"""
+    script = begin + "print(mine.f1(1.0), mine.f2(1.0), *Count.compiled)"
+    assert run(tmp_path, script, **cache) == ["4.0", "5.0", "f1", "g", "f2"]
+    kept = sorted(path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.inner*.nbc"))
+    assert kept == ["mine.g"]
+    assert run(tmp_path, begin + "print(mine.g(1.0), *Count.compiled)", **cache) == ["3.0", "g"]
+    (tmp_path / "more.py").write_text(
+        "from mine import g, kernel\n\n@kernel\ndef f3(x):\n    return g(x) + 3.0\n"
+    )
+    assert run(tmp_path, begin + "from more import f3; print(f3(1.0), *Count.compiled)", **cache) == [
+        "6.0",
+        "f3",
+    ]
+    assert run(tmp_path, begin + "from more import f3; print(f3(1.0), *Count.compiled)", **cache) == ["6.0"]

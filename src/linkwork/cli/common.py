@@ -102,7 +102,7 @@ def compiling(*, quiet: bool, always: bool = False) -> Iterator[None]:
 
 
 def _cold() -> bool:
-    from ..engine.kernels.jit import cache_directory
+    from ..engine.kernels.store import cache_directory
 
     where = cache_directory()
     return where is None or not any(where.glob("*/*run_*.nbi"))

@@ -19,7 +19,7 @@ def warmup(as_json: AsJson = False) -> None:
     """Compile all kernels ahead of time, so that the first run starts at once."""
     began = time.perf_counter()
     with compiling(quiet=as_json, always=True):
-        from ..engine.kernels.jit import cache_directory
+        from ..engine.kernels.store import cache_directory
         from ..methods.registry import WAYS
         from ..methods.tree import Tree
         from ..run.simulate import Simulation

@@ -9,7 +9,7 @@ import traceback
 from functools import cache
 from pathlib import Path
 
-from ..engine.kernels.jit import cache_directory
+from ..engine.kernels.store import cache_directory
 from ..scenes import find_scene, scene_names
 
 

@@ -62,7 +62,7 @@ def remembered(key: str, make: Callable[[], Parts], lasting: bool) -> Parts:
 
 def shelf_of(key: str) -> Path | None:
     """The file that keeps hulls between processes: another one for every version of what makes them."""
-    from ..kernels.jit import cache_directory, source_stamp
+    from ..kernels.store import cache_directory, source_stamp
 
     folder = cache_directory()
     return None if folder is None else folder.parent / "hulls" / f"{key[:32]}-{source_stamp(_MAKER)}.npz"

@@ -1,219 +1,146 @@
-"""The one way to compile: `kernel`, its on-disk cache, and the switches around it.
+"""The one way to compile: the decorator `kernel` and its kin.
 
-Numba's own cache looks only at the file of the function itself, so an edited callee in another file silently leaves
-stale machine code behind. Here the code of a function lies in a folder named after its module and a hash of that module
-and of *everything that it imports* of the package's compiled sources, directly or through others (and of the file
-itself, for kernels that users write). An edit costs the compilation of what depends on it, and nothing else. The
-cache is outside the installation, which may be read-only; where no folder can be written, kernels compile every time.
-
-`LINKWORK_CACHE_DIR` moves the cache, `LINKWORK_CACHE=0` switches it off, and `NUMBA_DISABLE_JIT=1` runs
-everything as plain Python for debuggers and coverage.
+A kernel called from Python is compiled whole, with everything that it calls, and kept on disk (`store.py`); called from
+other kernels it is compiled for linking into them alone (`inner.py`). `NUMBA_DISABLE_JIT=1` runs everything as plain
+Python, for debuggers and coverage.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import pickle
-import re
-import shutil
-import sys
-from collections.abc import Callable, Iterable
-from functools import cache
-from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, TypeVar
 
-import numba
-from numba.core import caching, config
+from numba.core import compiler, config, targetconfig
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
+from numba.core.types.functions import BaseFunction
 
-__all__ = [
-    "COMPILED",
-    "cache_directory",
-    "closure",
-    "exact_kernel",
-    "inlined",
-    "kernel",
-    "source_stamp",
-    "woven",
-]
+from .inner import InnerCache, InnerCompiler
+from .store import KernelCache, cache_directory
+
+__all__ = ["COMPILED", "exact_kernel", "inlined", "kernel", "woven"]
 
 COMPILED = not config.DISABLE_JIT
 """False under NUMBA_DISABLE_JIT=1, where kernels are plain Python functions."""
 
-PACKAGE = Path(__file__).resolve().parents[2]
-COMPILED_PARTS = ("engine/**/*.py",)
-"""Where kernels and the constants they use may stand; nothing else can make the cache stale."""
-_KEPT_STAMPS = 8  # of each module, code of older sources beyond this many versions is deleted
-_IMPORT = re.compile(r"^[ \t]*from[ \t]+(\.+)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|.*)", re.MULTILINE)
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@cache
-def _sources() -> dict[Path, bytes]:
-    """Every source that takes part in compiled code."""
-    return {path: path.read_bytes() for part in COMPILED_PARTS for path in sorted(PACKAGE.glob(part))}
+class _Flags(compiler.Flags):
+    """Options of a compilation, one object for each decorator and use: compared by identity.
+
+    Numba compares all forty options, with equal hashes, at each of some 70,000 look-ups of a first step.
+    """
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
 
 
-@cache
-def _imports(path: Path) -> frozenset[Path]:
-    """The compiled sources that one of them imports; imports inside the package are relative."""
-    found = {path.parent / "__init__.py"}
-    for dots, module, names in _IMPORT.findall(_sources()[path].decode()):
-        folder = (
-            path.parents[len(dots) - 1].joinpath(*module.split("."))
-            if module
-            else path.parents[len(dots) - 1]
-        )
-        found |= {folder.with_suffix(".py"), folder / "__init__.py"}
-        found |= {folder / f"{name}.py" for name in re.findall(r"\w+", names)}
-    return frozenset(found & _sources().keys())
+_FLAGS: list[_Flags] = []
 
 
-def closure(paths: Iterable[Path]) -> set[Path]:
-    """Compiled sources and all that they import of them, directly or through others."""
-    known, waiting = set[Path](), set(paths)
-    while waiting:
-        known |= waiting
-        waiting = {other for source in waiting for other in _imports(source)} - known
-    return known
+def _shared(flags: compiler.Flags) -> _Flags:
+    """The one object of these options."""
+    for known in _FLAGS:
+        if known.values() == flags.values():
+            return known
+    _FLAGS.append(_Flags(flags))
+    return _FLAGS[-1]
 
 
-@cache
-def source_stamp(path: Path | None = None) -> str:
-    """A hash of a compiled source and of all that it imports; without a path, of all compiled sources."""
-    digest = hashlib.sha256(f"{sys.version_info[:2]}{numba.__version__}".encode())
-    for source in sorted(closure(_sources() if path is None else [path])):
-        digest.update(source.relative_to(PACKAGE).as_posix().encode())
-        digest.update(_sources()[source])
-    return digest.hexdigest()[:16]
+_resolve = BaseFunction.get_call_type
 
 
-@cache
-def cache_directory() -> Path | None:
-    """Where compiled kernels are kept, a folder for each version of a module; None if nowhere."""
-    if os.environ.get("LINKWORK_CACHE", "1") == "0":
-        return None
-    chosen = os.environ.get("LINKWORK_CACHE_DIR")
-    if chosen:
-        root = Path(chosen)
-    elif sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA", Path.home())) / "linkwork" / "cache"
-    elif sys.platform == "darwin":
-        root = Path.home() / "Library" / "Caches" / "linkwork"
-    else:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "linkwork"
-    directory = root / "kernels"
+def _resolve_once(self: Any, context: Any, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+    """The signature of an operator or other function of Numba for some types of arguments, looked for only once.
+
+    Numba tries all of its implementations of `+`, a dozen, for every sum in the sources.
+    """
+    if not all(kind.is_precise() for kind in args) or kws:
+        return _resolve(self, context, args, kws)
+    found = self.__dict__.setdefault("_found", {})
+    key = (*(kind._code for kind in args), targetconfig.ConfigStack.top_or_none())
+    if key not in found:
+        found[key] = _resolve(self, context, args, kws), args  # codes are valid while the types live
+    return found[key][0]
+
+
+@contextmanager
+def _faster() -> Iterator[None]:
+    """While kernels compile, overloads are looked for once, and the collector does not walk through what is kept."""
+    collecting = gc.isenabled()
+    gc.disable()
+    BaseFunction.get_call_type = _resolve_once  # type: ignore[method-assign, assignment]
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / f".probe-{os.getpid()}"
-        probe.write_bytes(b"")
-        probe.unlink()
-    except OSError:
-        return None
-    return directory
+        yield
+    finally:
+        BaseFunction.get_call_type = _resolve  # type: ignore[method-assign]
+        if collecting:
+            gc.enable()
 
 
-@cache
-def _folder(path: Path) -> tuple[Path, str] | None:
-    """Where the code of a file's functions is kept, and the hash that it holds for; made on first use."""
-    directory = cache_directory()
-    if directory is None:
-        return None
-    if path in _sources():
-        name, stamp = ".".join(path.relative_to(PACKAGE).with_suffix("").parts), source_stamp(path)
-    else:  # a user's kernel may call any of ours
-        own = hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
-        name, stamp = path.stem, hashlib.sha256(f"{source_stamp()}{own}{path}".encode()).hexdigest()[:16]
-    folder = directory / f"{name}-{stamp}"
-    if not folder.exists():
-        _prune(directory, name)
-    return folder, stamp
+class _Inner(CPUDispatcher):
+    """A kernel as other kernels see it."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any], pipeline: type):
+        super().__init__(function, targetoptions=options, pipeline_class=pipeline)
+        self._compiler._customize_flags = _shared
 
 
-def _prune(directory: Path, module: str) -> None:
-    """Delete the code of all but the newest few versions of a module."""
-    stamped = [path for path in directory.glob(f"{module}-*") if path.name.rpartition("-")[0] == module]
-    try:
-        stamped.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    except OSError:
-        return  # another process is deleting the same
-    for old in stamped[_KEPT_STAMPS - 1 :]:
-        shutil.rmtree(old, ignore_errors=True)
+class _Entry(_Inner):
+    """A kernel as Python sees it: an entry into compiled code."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
+        super().__init__(function, options, compiler.Compiler)
+        if cache_directory() is not None:
+            self._cache = KernelCache(function)
+
+    @cached_property
+    def _inner(self) -> _Inner:
+        inner = _Inner(self.py_func, {**self.targetoptions, "no_cpython_wrapper": True}, InnerCompiler)
+        if cache_directory() is not None:
+            inner._cache = InnerCache(self.py_func)
+        return inner
+
+    @property
+    def _numba_type_(self) -> Any:
+        """Kernels that mention this one call the inner one."""
+        return self._inner._type
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for some types of arguments, or load what is kept on disk."""
+        with global_compiler_lock, _faster():
+            return super().compile(sig)
 
 
-class _Locator(caching._CacheLocator):
-    """Tells Numba where to keep the code of a function and when it is stale."""
-
-    def __init__(self, py_func: Callable[..., Any], directory: Path, stamp: str):
-        self._line = py_func.__code__.co_firstlineno
-        self._directory, self._stamp = directory, stamp
-
-    def get_cache_path(self) -> str:
-        return str(self._directory)
-
-    def ensure_cache_path(self) -> None:
-        self._directory.mkdir(parents=True, exist_ok=True)
-
-    def get_source_stamp(self) -> str:
-        return self._stamp
-
-    def get_disambiguator(self) -> str:
-        return str(self._line)
-
-    @classmethod
-    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _Locator | None:
-        found = _folder(Path(py_file).resolve())
-        return None if found is None else cls(py_func, *found)
-
-
-class _CacheImpl(caching.CompileResultCacheImpl):
-    _locator_classes: ClassVar[list[type]] = [_Locator]
-
-
-class _Cache(caching.FunctionCache):
-    _impl_class = _CacheImpl
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Code for some types of arguments, or nothing.
-
-        What is kept names the types that callers passed, by their modules: where one has moved since, though the
-        kernel and its imports are the same, or where a file was cut short, it cannot be read and is made anew.
-        """
-        try:
-            return super().load_overload(sig, target_context)
-        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
-            self.flush()
-            return None
-
-
-def _compile(options: dict[str, Any]) -> Callable[[F], F]:
+def _compile(**options: Any) -> Callable[[F], F]:
     def decorate(function: F) -> F:
+        if not COMPILED:
+            return function
         # Nobody calls kernels from C; leaving that wrapper out saves compile time. Kernels never allocate,
         # hence need no reference counts: without them (_nrt) a small step takes a fifth less time, and an
         # allocation that slips in does not compile.
-        dispatcher = numba.njit(
-            error_model="numpy", nogil=True, no_cfunc_wrapper=True, _nrt=False, **options
-        )(function)
-        if COMPILED and cache_directory() is not None:
-            dispatcher._cache = _Cache(function)
-        return dispatcher  # type: ignore[no-any-return]
+        always = {"nopython": True, "boundscheck": None, "error_model": "numpy", "nogil": True}
+        return _Entry(function, {**always, "no_cfunc_wrapper": True, "_nrt": False, **options})
 
     return decorate
 
 
 # Fast-math without nnan and ninf, so that NaN checks keep working; products and sums may fuse.
 _FAST = {"contract", "nsz", "arcp"}
-kernel = _compile({"fastmath": _FAST})
+kernel = _compile(fastmath=_FAST)
 """Decorator of every compiled function: lazy, cached, no Python objects, GIL released."""
 
-inlined = _compile({"fastmath": _FAST, "forceinline": True})
+inlined = _compile(fastmath=_FAST, forceinline=True)
 """Decorator of a kernel that LLVM would not inline by itself but is called for every dof or step: passing arrays and
 tuples through memory costs more than the copies of the code."""
 
-woven = _compile({"fastmath": _FAST, "inline": "always"})
+woven = _compile(fastmath=_FAST, inline="always")
 """Decorator of the outer loops of a formulation, which are called from one place: woven into the caller before any
 machine code is made. As kernels, each would be optimised anew with everything that it calls, level by level."""
 
-exact_kernel = _compile({})
+exact_kernel = _compile()
 """Decorator of a kernel with strict IEEE arithmetic, for code whose rounding matters (argument reduction)."""
