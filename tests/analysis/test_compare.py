@@ -18,13 +18,13 @@ def run(*words):
     return CliRunner().invoke(app, ["compare", *words])
 
 
-def linear(rate=1.0):
-    """A body that slides without forces, and turns: every method is exact."""
+def linear(slide=1.0, turn=1.0):
+    """A body that slides [m/s] without forces, and one that turns [rad/s]: every method is exact."""
     model = Model("linear", gravity=(0.0, 0.0, 0.0))
     model.add(Body("cart", mass=1.0, inertia=(0.1, 0.1, 0.1)))
     model.add(Body("wheel", mass=2.0, inertia=(0.25, 0.25, 0.25), at=(0.0, 1.0, 0.0)))
-    model.add(Slider("rail", "ground", "cart", axis=(1.0, 0.0, 0.0), velocity=rate))
-    model.add(Hinge("axle", "ground", "wheel", at=(0.0, 1.0, 0.0), velocity=rate))
+    model.add(Slider("rail", "ground", "cart", axis=(1.0, 0.0, 0.0), velocity=slide))
+    model.add(Hinge("axle", "ground", "wheel", at=(0.0, 1.0, 0.0), velocity=turn))
     return model
 
 
@@ -64,15 +64,26 @@ def test_open_mechanisms_have_the_tree_too():
     assert tree.worst_gap is None
 
 
-def test_distances_are_those_of_points_and_tell_of_turning():
-    """Two motions of known difference: a slide of 1 m/s and a turn of 1 rad/s against none."""
-    points = study._Points(linear())
-    moving, still = (study._Runs(linear(rate), 0.5, 0.1, points).run(1e-3)[1] for rate in (1.0, 0.0))
-    apart = np.linalg.norm(moving - still, axis=-1).max(axis=-1)
-    t = 0.1 * np.arange(6)
-    np.testing.assert_allclose(apart[:, 0], t, atol=1e-9)
+def test_distances_are_those_of_points_and_tell_of_turning(monkeypatch):
+    """Motions of known difference: one method is given a body that does not slide at 1 m/s, or turn at 1 rad/s."""
+    real = study.Simulation
     radius = np.sqrt(0.5 * 0.75 / 2.0)  # of gyration: half the trace of the inertia over the mass
-    np.testing.assert_allclose(apart[:, 1], 2.0 * radius * np.sin(t / 2.0), atol=1e-9)
+    for still, body, apart in (
+        (linear(slide=0.0), "cart", lambda t: t),
+        (linear(turn=0.0), "wheel", lambda t: 2.0 * radius * np.sin(t / 2.0)),
+    ):
+        monkeypatch.setattr(
+            study,
+            "Simulation",
+            lambda model, still=still, **options: real(
+                still if options.get("method") == "tree" else model, **options
+            ),
+        )
+        found = compare(linear(), duration=0.5, dt=0.01)
+        tree = next(entry for entry in found.entries if entry.name == "tree")
+        assert (tree.verdict, tree.body) == (APART, body)
+        assert len(found.times) == 51
+        np.testing.assert_allclose(tree.distances, apart(found.times), atol=1e-9)
 
 
 def test_contact_is_compared_with_the_finest_run():

@@ -35,7 +35,7 @@ from linkwork import (
     load_model,
     save_model,
 )
-from linkwork.compile.colliders import _GROUPS, ColliderTable, combined, may_touch
+from linkwork.compile.colliders import GROUPS, ColliderTable, combined, may_touch
 from linkwork.compile.compiler import compile_model
 from linkwork.engine.contact.colliders import BOUNCE_SPEED, FRICTION, RESTITUTION, ROLLING, TORSION
 from linkwork.engine.contact.geometry import BOX, CAPSULE, CYLINDER, HEIGHTS, HULL, PLANE, SPHERE
@@ -361,7 +361,7 @@ def test_no_contact_may_name_what_has_no_material() -> None:
 
 
 def test_more_groups_than_bits() -> None:
-    count = _GROUPS + 5
+    count = GROUPS + 5
     model = model_of(floor())
     for k, twin in product(range(count), "xy"):
         model.add(ball(f"{twin}{k}", group=f"g{k}"))

@@ -258,7 +258,7 @@ def test_a_busy_server_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         address = server.stdout.readline().split()[-1]
         model = sealed_car(address, ("front_left",))
         line = handshake.call(address)
-        monkeypatch.setattr(handshake, "_MODEL", "another")
+        monkeypatch.setattr(handshake, "MODEL", "another")
         with pytest.raises(LinkworkError, match=r"refused: busy with the model of 127\.0\.0\.1"):
             moving(model)
         line.close()

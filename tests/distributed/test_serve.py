@@ -98,7 +98,7 @@ def test_an_address_is_asked_once(running: Running) -> None:
 def test_one_model_at_a_time(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model may hold several lines; another one is sent away until it has left."""
     first, second = call(running.address), call(running.address)
-    monkeypatch.setattr(handshake, "_MODEL", "another")
+    monkeypatch.setattr(handshake, "MODEL", "another")
     with pytest.raises(LinkworkError, match=r"refused: busy with the model of 127\.0\.0\.1"):
         call(running.address)
     first.close()

@@ -258,7 +258,8 @@ def rotor(armature):
 def test_a_rotor_on_a_joint_that_closes_a_loop_is_in_the_inertia():
     """Its own curvature is left out; in a plane, where angles add up, there is none."""
     residual = Residual(rotor(0.7))
-    assert "pin3.angle: armature" in residual.method._rows.names
+    method = residual.method
+    assert "pin3.angle: armature" in set(method.system.rows.names) - set(method.outcome()["degenerate_rows"])
     state = near_start(residual, 3, 0.3)
     check(residual, *state)
     more = residual.tangents(*state)[0] - Residual(rotor(0.0)).tangents(*state)[0]

@@ -34,7 +34,9 @@ class Alone(Components):
     like: Simulation | None = option(None, "The other simulation.")  # noqa: RUF009
 
     def _build(self, model: Model, dt: float) -> ComponentMethod:
-        return ComponentMethod(model, Steps(self.integrator, dt, self.like.tolerance), self.like.method._top)
+        return ComponentMethod(
+            model, Steps(self.integrator, dt, self.like.tolerance), self.like.method.partition
+        )
 
 
 def alone(sim: Simulation) -> Simulation:

@@ -7,7 +7,6 @@ import numpy as np
 from linkwork import Model
 from linkwork.compile.rank import null_space
 from linkwork.engine.kernels.skyline import FIRST, LOWER, START, UNKNOWN, UPPER, Skyline
-from linkwork.engine.solvers.equations import Equations
 from linkwork.engine.steppers.balance import evaluate, evaluate_rows, is_natural, move
 from linkwork.methods.implicit import ITERATIONS, TRAPEZOIDAL, ImplicitMethod
 from linkwork.methods.natural import GlobalMethod
@@ -39,11 +38,10 @@ class Residual:
         kind = GlobalMethod if method == "global" else ImplicitMethod
         self.method = kind(model, method, TRAPEZOIDAL, 1e-3, None, None, ITERATIONS, None)
         self.method.advance([0])  # on the constraints
-        self.tables, self.constraints = self.method._tables, self.method._constraints
-        self.work, self.t = self.method._work, t
-        self.equations = Equations(self.tables, self.constraints, self.work)
+        self.equations, self.t = self.method.equations, t
+        self.tables, self.constraints, self.work = self.equations
         self.n = len(self.work.residual)
-        self.start = self.method._path.state.q.copy()
+        self.start = self.method.memory().get("path_q", self.method.state.q).copy()
 
     def moved(self, q: Array, delta: Array) -> Array:
         out = np.empty_like(q)

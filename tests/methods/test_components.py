@@ -45,6 +45,7 @@ from linkwork.engine.steppers.sweeps import DEGENERATE
 from linkwork.mechanism.closure import Closure, yielding
 from linkwork.mechanism.kinematics import Kinematics
 from linkwork.methods.direct import DirectMethod
+from linkwork.methods.rows import Start
 from linkwork.model.item import GROUND
 
 SEEDS = st.integers(0, 10**6)
@@ -79,16 +80,17 @@ def test_springs_yield_as_in_the_tree(seed):
     model = smooth_mechanism(seed, decades=2.0, redundant=0.0)
     method = by_components(model, monolith(model))
     method = getattr(method, "method", method)
-    tree, rows = method._start.tree, method._rows
+    start, rows = Start(model, maximal=True), method.part.rows
+    tree = start.tree
     soft = [i for i in soft_rows(rows.constraints) if rows.names[i] in tree.rows.names]
     # Rotors in joints that close loops are rows, which the other way leaves out.
     assume(not any(name.endswith("armature") for name in rows.names) and soft)
     wanted = yielding(
-        Closure(tree, method._start.tree_q),
-        method._start.tree_q,
+        Closure(tree, start.tree_q),
+        start.tree_q,
         np.array([tree.rows.names.index(rows.names[i]) for i in soft]),
     )
-    found = method._part.yielding(np.array(soft))
+    found = method.part.yielding(np.array(soft))
     np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-9 * max(1.0, wanted.max()))
 
 
@@ -196,7 +198,7 @@ def test_border_matrices_are_what_they_are_defined_as(seed):
     partition = random_partition(np.random.default_rng(seed), model.bodies)
     method = by_components(model, partition)
     method.accelerations()
-    work, placement = method._part.work, method._part.placement
+    work, placement = method.part.work, method.part.placement
     index = {name: k for k, name in enumerate(method.system.bodies)}
     for i, part in enumerate(placement.parts):
         ports = placement.borders[part.name].ports
@@ -253,7 +255,7 @@ def test_a_border_body_that_cannot_move_yields_nothing():
     method = by_components(model, TOPS["all bodies are ports"])
     assert_same(method.accelerations(), whole(model).accelerations())
     assert np.abs(method.accelerations()[:6]).max() < 1e-12
-    work, number = method._part.work, method._part.placement.number["x"]
+    work, number = method.part.work, method.part.placement.number["x"]
     d = work.node[number]["D"]
     assert not work.D[d : d + 36].any()
 

@@ -26,7 +26,7 @@ def result(rides):
         patch.setattr(components, "ride", rides.__getitem__)
         patch.setattr(components, "QUICK", {"trains": (1, 10, 11), "chains": (1, 10, 12)})
         patch.setattr(components, "ROUNDS", 1)
-        patch.setattr(components, "_QUICK_PATIENCE", 0.0)
+        patch.setattr(components, "QUICK_PATIENCE", 0.0)
         shares = []
         found = reproduce("components", shares.append, quick=True)
     assert shares[-1] == 1.0

@@ -49,7 +49,7 @@ def test_errors_are_told_at_once_and_later(page, capsys):
 
 
 def test_what_works_or_takes_long_is_not_complained_about(page, monkeypatch):
-    monkeypatch.setattr(pages, "_TRIAL", 0.01)
+    monkeypatch.setattr(pages, "TRIAL", 0.01)
     client, done = Client(), Future()
     done.set_result(None)
     page.attempt(client, lambda: done)

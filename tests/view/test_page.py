@@ -343,7 +343,7 @@ def test_a_recording_is_written_and_replayed(visit, tmp_path):
     visitor = visit("a01_pendulum")
     visitor.tab("Record")
     visitor.write("Name", "swing")
-    wait_until(lambda: visitor.live._tabs[-1]._name.value == "swing", "the name is heard")
+    wait_until(lambda: visitor.live.tabs[-1].name.value == "swing", "the name is heard")
     visitor.press("Record")
     wait_until(lambda: visitor.session.recording is not None, "it is recorded")
     began = visitor.session.view.time
@@ -384,7 +384,7 @@ def test_a_recording_cannot_be_put_elsewhere(visit, tmp_path):
     visitor = visit("a01_pendulum")
     visitor.tab("Record")
     visitor.write("Name", "../evil")
-    wait_until(lambda: visitor.live._tabs[-1]._name.value == "../evil", "the name is heard")
+    wait_until(lambda: visitor.live.tabs[-1].name.value == "../evil", "the name is heard")
     visitor.press("Record")
     wait_until(lambda: "cannot be the name of a file" in visitor.told(), "it is refused")
     visitor.keep("recording_refused")

@@ -248,13 +248,16 @@ def test_files_outside_of_the_page_are_not_served(path):
     assert b"import" not in body
 
 
-def test_there_is_no_tunnel_to_the_world(server, monkeypatch):
+def test_there_is_no_tunnel_to_the_world(server, monkeypatch, capsys):
     one = server()
     monkeypatch.setattr(
         type(one.viser), "request_share_url", lambda *_, **__: pytest.fail("a tunnel was opened")
     )
     assert one.viser.request_share_url() is None
-    assert one.viser._share_tunnel is None
+    type(one.viser).disconnect_share_url(
+        one.viser
+    )  # viser's own: closes a tunnel, or says that there is none
+    assert "already disconnected" in capsys.readouterr().out
 
 
 # --- the gallery ---

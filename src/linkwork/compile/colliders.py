@@ -35,7 +35,7 @@ from ..model.item import GROUND
 from ..model.rotation import Array, matrix
 from .placement import Placement
 
-_GROUPS = 62
+GROUPS = 62
 """Groups that have a bit of their own; bit 0 is for everyone else, and the last one is the sign."""
 
 _FIELDS = {
@@ -294,7 +294,7 @@ def _filters(
     groups = {owner.group for owner in owners if owner.group is not None}
     between = [(rule.a, rule.b) for rule in flat.no_contacts.values()]
     asked = [name for rule in between if groups.issuperset(rule) for name in rule]
-    largest = sorted(dict.fromkeys(asked), key=lambda name: -len(members[name]))[:_GROUPS]
+    largest = sorted(dict.fromkeys(asked), key=lambda name: -len(members[name]))[:GROUPS]
     bits = {name: 1 << (k + 1) for k, name in enumerate(largest)}
     masks = dict.fromkeys(bits, -1)
     apart: list[tuple[str, str]] = []

@@ -20,7 +20,7 @@ from .tcp import TcpLink, dial
 PROTOCOL = 1
 TOKEN_VARIABLE = "LINKWORK_TOKEN"
 _PATIENCE = 10.0  # for each message of the greeting [s]
-_MODEL = secrets.token_hex(8)  # all sealed components of this process count as one model's
+MODEL = secrets.token_hex(8)  # all sealed components of this process count as one model's
 
 
 def read_token(path: str | os.PathLike[str] | None) -> bytes | None:
@@ -44,7 +44,7 @@ def call(address: str) -> TcpLink:
         if greeting.get("protocol") != PROTOCOL:
             theirs = f"protocol {greeting.get('protocol')} (Linkwork {greeting.get('linkwork')})"
             raise LinkworkError(f"{address}: speaks {theirs}, not {PROTOCOL}; update the older side")
-        answer: dict[str, Any] = {"model": _MODEL, "linkwork": __version__}
+        answer: dict[str, Any] = {"model": MODEL, "linkwork": __version__}
         if greeting.get("challenge") is not None:
             token = os.environ.get(TOKEN_VARIABLE, "").strip().encode()
             if not token:

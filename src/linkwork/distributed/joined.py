@@ -80,7 +80,7 @@ class JoinedMethod(ComponentMethod):
         done = 0
         for piece, wanted in self._pieces(targets):
             try:
-                if self._stale or self._part.disturbed:  # what somebody wrote must not be lost either
+                if self._stale or self.part.disturbed:  # what somebody wrote must not be lost either
                     self._remember()
                 reached, status, block = self._together(piece)
                 for line in self._lines:
@@ -175,7 +175,7 @@ class JoinedMethod(ComponentMethod):
 
     def _holds(self) -> list[str]:
         """Names of the components that this process computes."""
-        return held(self._part.placement)
+        return held(self.part.placement)
 
     def times(self) -> list[dict[str, Any]]:
         """Of every process: what it holds, and how long it computed and waited while stepping so far [s]."""

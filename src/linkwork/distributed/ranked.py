@@ -226,7 +226,7 @@ class RankedMethod(JoinedMethod):
 
     def reset(self) -> None:
         super().reset()
-        self._part.motion.seen[:] = np.nan
+        self.part.motion.seen[:] = np.nan
         if self._lines:
             self._share.begin(self.state.q[self._window.q], self.state.v[self._window.v])
             for line in self._lines:
@@ -238,7 +238,7 @@ class RankedMethod(JoinedMethod):
 
     def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state, share = self.state, self._share
-        disturbed = self._part.disturbed
+        disturbed = self.part.disturbed
         command: dict[str, Any] = {"do": "advance", "dt": self._dt, "disturbed": disturbed}
         numbers = {
             "targets": np.array(targets, float), "clock": state.times(),
@@ -284,7 +284,7 @@ class RankedMethod(JoinedMethod):
 
     def _take(self, out: Samples, done: int) -> None:
         """The last sample is the state of the whole."""
-        state, part, motion = self.state, self._share.part, self._part.motion
+        state, part, motion = self.state, self._share.part, self.part.motion
         guilty = int(state.clock.fastest)
         state.set_times(part.state.times())
         state.clock.fastest = guilty

@@ -81,14 +81,12 @@ class SealedMethod(JoinedMethod):
 
     def _placement(self) -> Placement:
         remote = tuple(self._sealed)
-        return Placement([self._top], borders(self._top, self._tied, remote=remote), remote)
+        return Placement([self.partition], borders(self.partition, self._tied, remote=remote), remote)
 
     def _prepare(self, start: Start) -> None:
         super()._prepare(start)
-        foreign(self._part, self._sealed)
-        self._lines = [
-            Line(link, (name,), Crossing(self._part, [name])) for name, link in self._links.items()
-        ]
+        foreign(self.part, self._sealed)
+        self._lines = [Line(link, (name,), Crossing(self.part, [name])) for name, link in self._links.items()]
         self._relatives = Below(self._lines)
 
     def reset(self) -> None:
@@ -116,7 +114,7 @@ class SealedMethod(JoinedMethod):
 
     def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state = self.state
-        command = {"do": "advance", "dt": self._dt, "disturbed": self._part.disturbed}
+        command = {"do": "advance", "dt": self._dt, "disturbed": self.part.disturbed}
         numbers = {
             "targets": np.array(targets, float),
             "clock": state.times(),

@@ -68,11 +68,12 @@ class ComponentMethod(ExplicitMethod):
         self._integrator, self._tolerance, self._budget = steps.integrator, steps.tolerance, steps.budget
         self._relatives: Relatives | None = None
         self._tied = ties(flat, self._merged(compiled))
-        self._top = (
+        self.partition = (
             self._subsystems(compiled)
             if partition is None
             else without_merged(partition, self._merged(compiled))
         )
+        """The subsystems that are eliminated, without bodies that are welded to others."""
         self._shown = compiled
         start = self._first_start(compiled)
         self._begin_scratch(compiled, start)
@@ -92,25 +93,25 @@ class ComponentMethod(ExplicitMethod):
         return Start(compiled, True, lambda _: compiled.apart)
 
     def _placement(self) -> Placement:
-        return Placement([self._top], borders(self._top, self._tied))
+        return Placement([self.partition], borders(self.partition, self._tied))
 
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
         assert self.system.rows is not None
-        self._part = Part(self.system, self.system.rows, self._placement(), self._steps)
+        self.part = Part(self.system, self.system.rows, self._placement(), self._steps)
         self._mobilities: Array | None = None
-        self._rows = self._part.rows
+        self._rows = self.part.rows
 
     def _restore(self, attachment: Attachment, tree_q: Array) -> None:
-        before = self._part
+        before = self.part
         super()._restore(attachment, tree_q)
-        self._part.go_on(before, self._constraints, self._every_row)
+        self.part.go_on(before, self._constraints, self._every_row)
         self._stiffen()
 
     @property
     def _redundant(self) -> tuple[str, ...]:  # type: ignore[override]
         """Joint equations that followed from the others when the last step ended."""
-        return self._part.redundant()
+        return self.part.redundant()
 
     def _stiffen(self) -> None:
         """Take implicitly what is too stiff for the step."""
@@ -119,7 +120,7 @@ class ComponentMethod(ExplicitMethod):
         stiff = []
         if not self.adaptive and len(soft):
             if self._mobilities is None:  # as it starts, in this configuration
-                self._mobilities = self._part.yielding(soft)
+                self._mobilities = self.part.yielding(soft)
             slopes = slopes_of(self._tables, self._constraints, soft)
             found = too_stiff(slopes, self._mobilities, self._dt)
             stiff = [self._rows.names[soft[k]] for k in found]
@@ -130,7 +131,7 @@ class ComponentMethod(ExplicitMethod):
         }
         self._chatters = [name for name in stiff if name in bounded]
         self._implicit = tuple(name for name in stiff if name not in bounded)
-        self._part.stiffen(self._implicit)
+        self.part.stiffen(self._implicit)
 
     def reset(self) -> None:
         self._rewind()
@@ -138,29 +139,29 @@ class ComponentMethod(ExplicitMethod):
         self._fill()
         settle(self._tables, self._constraints, start.q)
         settle(self._tables, self._every_row, start.q)
-        self._part.begin(self._tables, self._constraints, self._every_row, start.q, start.v)
-        self._stats, self.state = self._part.stats, self._part.state
+        self.part.begin(self._tables, self._constraints, self._every_row, start.q, start.v)
+        self._stats, self.state = self.part.stats, self.part.state
         self._stiffen()
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         out = self._room(len(targets))
-        done, status = self._part.advance(targets, out, self._relatives)
+        done, status = self.part.advance(targets, out, self._relatives)
         return done, status, self._block(out)
 
     def change_step(self, dt: float) -> None:
         super().change_step(dt)
-        self._part.dt = dt
+        self.part.dt = dt
         self._stiffen()
         self.disturb()
 
     def disturb(self) -> None:
-        self._part.disturb()
+        self.part.disturb()
 
     def memory(self) -> dict[str, Array]:
-        return {**super().memory(), **self._part.memory()}
+        return {**super().memory(), **self.part.memory()}
 
     def info(self) -> dict[str, Any]:
-        return {**super().info(), "subsystems": len(self._part.work.node)}
+        return {**super().info(), "subsystems": len(self.part.work.node)}
 
     def warnings(self) -> list[str]:
         return [

@@ -175,11 +175,15 @@ class ImplicitMethod(SampledMethod):
         """A path that begins at the state, in the unknowns of the method."""
         return new_path(self.state, len(self._constraints.inputs))
 
+    @property
+    def equations(self) -> Equations:
+        """What a step solves: tables, rows, and the scratch that residuals and tangents are made in."""
+        return Equations(self._tables, self._constraints, self._work)
+
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         out = self._room(len(targets))
-        equations = Equations(self._tables, self._constraints, self._work)
         done, status = run_implicit(
-            equations, self._every_row, self._part, self._path, self._stats, self._options,
+            self.equations, self._every_row, self._part, self._path, self._stats, self._options,
             np.array(targets, np.int64), out,
         )  # fmt: skip
         return done, status, self._block(out)

@@ -43,7 +43,7 @@ LARGE = 10
 """Exponents are also fitted from so many cars or cells on: below, what a step costs anyway shows."""
 ROUNDS = 5
 """Times are the shortest of so many rounds, in which all that is compared takes turns."""
-_PATIENCE, _QUICK_PATIENCE = 0.2, 0.05  # time for one measurement [s], as far as it takes no more than a step
+PATIENCE, QUICK_PATIENCE = 0.2, 0.05  # time for one measurement [s], as far as it takes no more than a step
 _MOST = (
     80  # steps of a measurement: all rounds end before a chain of four-bars lies flat, a singular position
 )
@@ -81,7 +81,7 @@ def reproduce(progress: Callable[[float], object] | None = None, quick: bool = F
     found = accuracy(rides)
     agreement = {method: apart(rides["redundant"].record, other_method(method)) for method in OTHERS}
     tell(0.2)
-    patience = _QUICK_PATIENCE if quick else _PATIENCE
+    patience = QUICK_PATIENCE if quick else PATIENCE
     speed = {joints: divided(joints, patience) for joints in car.JOINTS}
     tell(0.25)
     growths = {}

@@ -36,7 +36,7 @@ from .server import Server
 RATE = 60.0
 """Pictures per second."""
 _PANEL_RATE, _TRACE_RATE = 5.0, 12.0
-_TRIAL = 5.0  # how long to wait for what a visitor asked for [s]
+TRIAL = 5.0  # how long to wait for what a visitor asked for [s]
 _SLOWEST = 25.0  # pictures per second below which it is said
 _SWITCH = 5e-4  # how long a thread may keep the interpreter from the physics [s]
 _OTHER_SHAPE = 0.01  # relative change of a picture's shape
@@ -61,7 +61,8 @@ class Page:
         self._nodes: Nodes | None = None
         self._last_followed: Any = None
         self._subject: str | Model | None = None
-        self._tabs: list[Tab] = []
+        self.tabs: list[Tab] = []
+        """Of the panel, in the order of `TABS`; none while there is no simulation."""
         self._stage_lock = threading.RLock()
         self._ending = threading.Event()
         self._moments: deque[float] = deque(maxlen=int(RATE))
@@ -181,10 +182,10 @@ class Page:
         positions, rotations = look_ahead(fresh)
         self._set_stage(fresh.stage, fresh.view.poses, positions, rotations)
         gui = self.server.viser.gui
-        self._tabs = [tab(self, fresh) for tab in TABS]
+        self.tabs = [tab(self, fresh) for tab in TABS]
         with self.server.viser.atomic():
             group = gui.add_tab_group()
-            for tab in self._tabs:
+            for tab in self.tabs:
                 with group.add_tab(tab.title, tab.icon):
                     tab.build()
         self._grabbable()
@@ -193,7 +194,7 @@ class Page:
     def _set_stage(self, stage: Any, poses: Poses, positions: Any, rotations: Any) -> None:
         """Clear the page and set another stage, with the camera on its whole motion."""
         viser = self.server.viser
-        self._tabs = []
+        self.tabs = []
         viser.gui.reset()
         viser.gui.set_panel_label("Linkwork")
         viser.gui.main_panel.dock_right()
@@ -218,7 +219,7 @@ class Page:
         try:
             outcome = action()
             if isinstance(outcome, Future):
-                outcome.result(timeout=_TRIAL)
+                outcome.result(timeout=TRIAL)
         except TimeoutError:
             pass  # the physics is busy: it will be done
         except LinkworkError as error:
@@ -362,7 +363,7 @@ class Page:
             if trace and self.nodes.shows("traces"):
                 self.nodes.trace(session.traces)
             if panel:
-                for tab in self._tabs:
+                for tab in self.tabs:
                     tab.refresh(session.view)
 
     def _move(self, poses: Poses) -> None:

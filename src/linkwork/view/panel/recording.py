@@ -25,7 +25,8 @@ class RecordingTab(Tab):
         gui, session = self.gui, self.session
         folder = html.escape(str(session.folder.resolve()))
         gui.add_html(f"<div style='padding:2px 8px;font-size:11px;color:#777'>folder: {folder}</div>")
-        self._name = gui.add_text("Name", self._fresh_name())
+        self.name = gui.add_text("Name", self._fresh_name())
+        """What the next recording is called."""
         self._button = gui.add_button("Record", icon="player-record", color="red")
         self.click(self._button, self._toggle)
         self._told = gui.add_html("")
@@ -52,13 +53,13 @@ class RecordingTab(Tab):
     def _toggle(self) -> None:
         session = self.session
         if session.recording is None:
-            session.start_recording(self._name.value)
+            session.start_recording(self.name.value)
         else:
             name = session.recording.name
             session.stop_recording()
             self._files.options = self._found()
             self._files.value = name
-            self._name.value = self._fresh_name()
+            self.name.value = self._fresh_name()
 
     def _export(self, client: Any) -> None:
         source = self._chosen()
