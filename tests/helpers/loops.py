@@ -1,14 +1,12 @@
 """Random mechanisms with loops: random trees, and more joints between their bodies."""
 
-import numpy as np
-
 from helpers.trees import Link, Plan, build, random_joint, triple
 from linkwork.model.item import GROUND
 
 KINDS = ("hinge", "slider", "cylindrical", "universal", "spherical", "planar", "screw")
 
 
-def looped(rng, seed, kinds, *, links, loops, passive=False, **fields):
+def looped(rng, seed, kinds=KINDS, *, links=5, loops=2, passive=False, **fields):
     """A random tree of `links` bodies with `loops` more joints between random bodies; `fields` are those of a plan."""
     plan = Plan(
         tuple(
@@ -30,23 +28,4 @@ def looped(rng, seed, kinds, *, links, loops, passive=False, **fields):
         at = triple(rng.uniform(-0.5, 0.5, 3))
         kind = kinds[rng.integers(len(kinds))]
         model.add(random_joint(rng, kind, f"loop{k}", names[a], names[b], at, passive))
-    return model
-
-
-def mechanism(seed, links=5, loops=2):
-    """A random tree of bodies with some more joints between random ones."""
-    rng = np.random.default_rng([seed, 21])
-    plan = Plan(
-        tuple(
-            Link(KINDS[rng.integers(len(KINDS))], int(rng.integers(-1, i)) if i else -1) for i in range(links)
-        ),
-        seed=seed,
-        passive=False,
-    )
-    model = build(plan)
-    names = [GROUND, *model.bodies]
-    for k in range(loops):
-        a, b = rng.choice(len(names), 2, replace=False)
-        at, kind = triple(rng.uniform(-0.5, 0.5, 3)), KINDS[rng.integers(len(KINDS))]
-        model.add(random_joint(rng, kind, f"loop{k}", names[a], names[b], at, False))
     return model

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from linkwork import Body, Model, Spherical
+from linkwork import Body, Component, Free, Hinge, Model, Spherical, Spring
 from linkwork.stage.stage import Poses
 
 
@@ -26,6 +26,29 @@ def ball(*things):
     model.add(Spherical("socket", "ground", "bob"))
     for thing in things:
         model.add(thing)
+    return model
+
+
+def twins():
+    """Two instances of one component, one of them mirrored and inside another component."""
+    leg = Component("leg")
+    leg.add(Body("thigh", mass=2.0, inertia=(0.1, 0.1, 0.1)))
+    leg.add(Body("shin", mass=1.0, at=(0, 0, -0.4), inertia=(0.1, 0.1, 0.1)))
+    leg.add(
+        Hinge("knee", "thigh", "shin", at=(0, 0, -0.4), axis=(0, 1, 0), friction=0.5, damping=0.2, spring=3.0)
+    )
+    leg.add(
+        Spring("tendon", "thigh", "shin", at_a=(0.1, 0, 0), at_b=(0.1, 0, -0.5), stiffness=40.0, damping=1.0)
+    )
+    side = Component("side")
+    side.add(leg.instance("leg", mirror=(0, 1, 0)))
+    model = Model("walker", gravity=(0.0, -3.0, -4.0))
+    model.add(leg.instance("left", at=(0, 0.1, 0)))
+    model.add(side.instance("right", at=(0, -0.1, 0)))
+    model.add(Body("hip", mass=5.0, inertia=(0.2, 0.2, 0.2)))
+    model.add(Free("base", "ground", "hip"))
+    model.add(Hinge("left_hip", "hip", "left.thigh", axis=(0, 1, 0)))
+    model.add(Hinge("right_hip", "hip", "right.leg.thigh", axis=(0, 1, 0)))
     return model
 
 

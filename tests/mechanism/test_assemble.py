@@ -5,7 +5,7 @@ from math import acos, atan2, cos, hypot, pi, radians, sin, sqrt
 import numpy as np
 import pytest
 
-from helpers.loops import mechanism
+from helpers.loops import looped
 from helpers.models import changed
 from linkwork import Body, Hinge, Model, Spherical, scene
 from linkwork.compile.compiler import compile_model
@@ -248,7 +248,7 @@ def test_a_report_is_short():
 @pytest.mark.parametrize("seed", range(40))
 def test_random_mechanisms_of_which_something_is_written_are_assembled(seed):
     rng = np.random.default_rng(seed)
-    model = mechanism(seed)
+    model = looped(np.random.default_rng([seed, 21]), seed)
     for name, joint in list(model.joints.items()):
         fields = {}
         if rng.random() < 0.5:

@@ -11,13 +11,11 @@ from helpers.trees import random_joint
 from linkwork import Simulation
 from linkwork.model.item import GROUND
 
-KINDS = ("hinge", "slider", "cylindrical", "universal", "spherical", "planar", "screw")
-
 
 def mechanism(seed, *, links=5, loops=2, decades=2.0, extras=True):
     """A random tree of `links` bodies with `loops` more joints between random bodies, at rest."""
     rng = np.random.default_rng([seed, 21])
-    model = looped(rng, seed, KINDS, links=links, loops=loops, decades=decades)
+    model = looped(rng, seed, links=links, loops=loops, decades=decades)
     if extras:
         _add_limits_and_friction(model, rng)
     return model
