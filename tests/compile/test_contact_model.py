@@ -220,7 +220,6 @@ def test_meshes_become_hulls_once_each(tmp_path: Path) -> None:
 
 
 def test_height_fields_follow_each_other() -> None:
-    pytest.importorskip("linkwork.engine.contact.heights")
     hills = HeightField((4.0, 2.0), heights=((0, 1, 2), (3, 4, 5)))
     dune = HeightField((1.0, 1.0), heights=((6, 7), (8, 9)))
     model = model_of(ball("a"), floor(shapes=(hills, Box((1, 1, 1)))), floor("beach", shapes=(dune,)))

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
 
 from linkwork.engine.contact.boxes import enclose
 from linkwork.engine.contact.collide import collide, collide_pairs
@@ -19,9 +21,6 @@ from linkwork.engine.contact.geometry import (
     make_shape,
     shape_rows,
 )
-
-ConvexHull = pytest.importorskip("scipy.spatial").ConvexHull
-Rotation = pytest.importorskip("scipy.spatial.transform").Rotation
 
 NAMES = {SPHERE: "sphere", CAPSULE: "capsule", BOX: "box", CYLINDER: "cylinder", HULL: "hull"}
 SIZES = {SPHERE: (0.3,), CAPSULE: (0.2, 0.7), BOX: (0.5, 0.7, 0.4), CYLINDER: (0.3, 0.6)}

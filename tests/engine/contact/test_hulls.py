@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy import optimize, spatial
 
 from helpers.models import random_rotation
 from helpers.processes import python
@@ -17,7 +18,6 @@ from linkwork.engine.contact.hull import Hull, decompose, hull_of, hull_of_point
 from linkwork.model.errors import MissingExtraError, ModelError
 
 trimesh = pytest.importorskip("trimesh")
-spatial = pytest.importorskip("scipy.spatial")
 
 
 def clouds():
@@ -106,7 +106,6 @@ def test_a_hull_is_a_proper_polyhedron_that_contains_its_points(name, scale):
 )
 def test_the_error_of_a_simplified_hull_is_the_largest_distance(name, most):
     """Against distances found by minimising over the original hull, one vertex at a time."""
-    optimize = pytest.importorskip("scipy.optimize")
     points = np.asarray(CLOUDS[name][0])
     hull = hull_of_points(points)
     original = points[spatial.ConvexHull(points).vertices]

@@ -11,6 +11,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
 
 from helpers.processes import python
 from linkwork.engine.contact.collide import collide, collide_pairs
@@ -28,9 +30,6 @@ from linkwork.engine.contact.geometry import (
     make_shape,
     shape_rows,
 )
-
-ConvexHull = pytest.importorskip("scipy.spatial").ConvexHull
-Rotation = pytest.importorskip("scipy.spatial.transform").Rotation
 
 KINDS = (SPHERE, CAPSULE, BOX, CYLINDER, HULL)
 NAMES = {PLANE: "plane", SPHERE: "sphere", CAPSULE: "capsule", BOX: "box", CYLINDER: "cylinder", HULL: "hull"}
