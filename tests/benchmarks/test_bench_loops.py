@@ -1,12 +1,8 @@
 """The benchmark of loops compares the same mechanisms; budgets of time are kept and told."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from benchmarks.page import main as page
 from linkwork import Simulation, scene
 
 CASES = [("peaucellier", {}), ("double_four_bar", {}), ("chain5", {"friction": 1.0})]
@@ -29,25 +25,6 @@ def test_other_engines_move_the_same_mechanism(engine, name, parameters):
     dofs = simulation.system.tables.dofs[1:]
     np.testing.assert_allclose(dofs["rot"] * simulation.q[dofs["q"]], peer.angles, atol=accuracy)
     assert peer.largest_gap(200) < 2e-3
-
-
-@pytest.mark.slow
-def test_a_quick_run_has_all_figures_and_a_page(tmp_path, capsys):
-    from benchmarks import SUITES
-
-    result = SUITES["loops"](quick=True).to_dict()
-    assert [row["case"] for row in result["rows"]] == ["peaucellier", "double_four_bar", "chain5"]
-    for row in result["rows"]:
-        assert row["simgc_us"] > 0
-        assert row["simgc_gap_m"] < 1e-5
-    assert page([str(tmp_path)]) == 2
-    capsys.readouterr()
-    (tmp_path / "loops.json").write_text(json.dumps(result))
-    (tmp_path / "tree.json").write_text(
-        (Path(__file__).parents[2] / "benchmarks" / "results" / "tree.json").read_text()
-    )
-    assert page([str(tmp_path)]) == 0
-    assert "| peaucellier |" in capsys.readouterr().out
 
 
 def test_a_budget_of_time_cuts_iterations_short_and_says_so():

@@ -299,11 +299,34 @@ def test_figures_of_an_older_version_make_no_page(tmp_path, capsys):
     assert "measure again" in capsys.readouterr().err
 
 
+@pytest.fixture(scope="module")
+def quick():
+    """The result of a quick run, and the shares of it that were told to be done."""
+    shares = []
+    return SUITES["loops"](quick=True, progress=shares.append), shares
+
+
+@pytest.mark.slow
+def test_a_quick_run_has_a_page(quick, tmp_path, capsys):
+    result = quick[0].to_dict()
+    assert [row["case"] for row in result["rows"]] == ["peaucellier", "double_four_bar", "chain5"]
+    for row in result["rows"]:
+        assert row["simgc_us"] > 0
+        assert row["simgc_gap_m"] < 1e-5
+    assert page([str(tmp_path)]) == 2
+    capsys.readouterr()
+    (tmp_path / "loops.json").write_text(json.dumps(result))
+    (tmp_path / "tree.json").write_text(
+        (Path(__file__).parents[2] / "benchmarks" / "results" / "tree.json").read_text()
+    )
+    assert page([str(tmp_path)]) == 0
+    assert "| peaucellier |" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 @compiled_only
-def test_a_quick_run_has_every_part():
-    shares = []
-    result = SUITES["loops"](quick=True, progress=shares.append)
+def test_a_quick_run_has_every_part(quick):
+    result, shares = quick
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))

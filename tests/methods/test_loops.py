@@ -41,11 +41,20 @@ def watched(model, method, duration, **options):
     return record, np.array(gaps)
 
 
-durations = pytest.mark.parametrize("duration", [5.0, pytest.param(60.0, marks=pytest.mark.slow)])
+# What a step leaves open the next one removes but for a fifth: a drift that the second half of 20 s does not show is
+# none. In relative coordinates, where a step takes a tenth of the time, it is looked for over a minute.
+lasting = pytest.mark.parametrize(
+    ("method", "duration"),
+    [
+        ("simgc", 5.0),
+        ("simmc", 5.0),
+        pytest.param("simgc", 60.0, marks=pytest.mark.slow),
+        pytest.param("simmc", 20.0, marks=pytest.mark.slow),
+    ],
+)
 
 
-@both
-@durations
+@lasting
 def test_peaucellier_stays_closed_and_draws_a_straight_line(method, duration):
     record, gaps = watched(scene("peaucellier"), method, duration)
     assert record.info["steps_cut_short"] == 0
@@ -57,8 +66,7 @@ def test_peaucellier_stays_closed_and_draws_a_straight_line(method, duration):
         assert np.ptp(y) > 1.0
 
 
-@both
-@durations
+@lasting
 def test_double_four_bar_stays_closed_over_its_singular_positions(method, duration):
     record, gaps = watched(scene("double_four_bar"), method, duration)
     assert np.ptp(record["A0.angle"]) > 2 * np.pi
@@ -144,14 +152,13 @@ def test_double_four_bar_passes_its_singular_positions(method, time):
 
 
 @pytest.mark.parametrize(
-    ("method", "steps"),
-    [("simgc", (5e-3, 2.5e-3)), pytest.param("simmc", (5e-3, 2.5e-3), marks=pytest.mark.slow)],
+    ("method", "duration"), [("simgc", 0.5), pytest.param("simmc", 0.25, marks=pytest.mark.slow)]
 )
-def test_forty_four_bars_in_a_row_converge_to_their_reference(method, steps):
-    exact = at(reference("a02_nfourbar_N40_ref.csv"), 0.5)
+def test_forty_four_bars_in_a_row_converge_to_their_reference(method, duration):
+    exact = at(reference("a02_nfourbar_N40_ref.csv"), duration)
     errors = []
-    for h in steps:
-        record = impulses(scene("n_four_bar"), method, dt=h).run(0.5, every=0.05)
+    for h in (5e-3, 2.5e-3):
+        record = impulses(scene("n_four_bar"), method, dt=h).run(duration, every=0.05)
         found = -record["A0.angle"][-1], -record["A0.angle_rate"][-1]
         errors.append(np.linalg.norm(np.subtract(found, (exact["phi"], exact["phidot"]))))
         np.testing.assert_allclose(record["A40.angle"], record["A0.angle"], atol=1e-3)
