@@ -14,6 +14,10 @@ WINDOW = {"width": 900, "height": 560}
 _SHARPNESS = 0.5  # pixels of the picture per pixel of the screen
 # A warning of viser's that lies on the picture wherever there is no graphics card.
 _UNCOVERED = "#webgl-software-rendering { display: none !important; }"
+# Whether what slides in, as notifications do, has arrived; what turns for ever never does.
+_AT_REST = """document.getAnimations().every(
+    (one) => one.playState !== "running" || one.effect.getComputedTiming().endTime === Infinity
+)"""
 
 
 class Visitor:
@@ -143,7 +147,7 @@ class Visitor:
 
     def keep(self, name):
         """Keep a screenshot to be looked at."""
-        self.browser.wait_for_timeout(400)  # until notifications have slid in
+        self.browser.wait_for_function(_AT_REST)
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.browser.screenshot(path=SCREENSHOTS / f"{name}.png")
 
