@@ -21,8 +21,9 @@ WAYS = (
 )
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Tests are handed out when all workers are through with this."""
+    """Before a worker says that it is ready: tests are handed out when all of them are."""
     worker = getattr(session.config, "workerinput", None)
     if worker is None or len(session.items) < MANY:
         return
