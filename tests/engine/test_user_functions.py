@@ -197,7 +197,7 @@ def short_motion():
 
 def test_without_the_compiler_the_motion_is_the_same():
     here = Path(__file__).parent
-    script = "import json, test_tree_dynamics as t; print(json.dumps([float(x) for x in t.short_motion()]))"
+    script = "import json, test_user_functions as t; print(json.dumps([float(x) for x in t.short_motion()]))"
     paths = os.pathsep.join([str(here), str(here.parents[0]), *filter(None, [os.environ.get("PYTHONPATH")])])
     printed = python("-c", script, environment={"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": paths})
     # The compiler fuses products with sums: a few ulp in each of 80 evaluations of numbers below 10.
