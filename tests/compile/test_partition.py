@@ -9,7 +9,6 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_subsystems import car
 from typer.testing import CliRunner
 
 from helpers.graphs import (
@@ -24,6 +23,7 @@ from helpers.graphs import (
     tree,
 )
 from helpers.processes import python
+from helpers.suspended import car
 from linkwork.analysis.partition import grouped, partition
 from linkwork.analysis.partition_plot import plot_partition
 from linkwork.cli import app

@@ -278,7 +278,7 @@ def test_records_keep_their_scenery(falling, tmp_path):
 
 def test_a_replay_has_scenery_once_and_no_contacts(falling, tmp_path):
     pytest.importorskip("viser", reason="needs the extra `view`")
-    from test_export import recording, updates
+    from helpers.exported import recording, updates
 
     _, record = falling
     path = tmp_path / "fall.html"

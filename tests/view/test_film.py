@@ -4,8 +4,8 @@ import sys
 
 import numpy as np
 import pytest
-from test_pictures import ROD, body, pendulum_record, record_of, stage
 
+from helpers.pictured import ROD, body, pendulum_record, record_of, stage
 from linkwork.model.errors import LinkworkError, MissingExtraError
 from linkwork.model.shapes import Box
 from linkwork.view.film import film

@@ -7,18 +7,17 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers.models import poses_at_start
+from helpers.pictured import ROD, at, body, pendulum_record, record_of, stage
 from helpers.processes import python
 from linkwork.cli import app
 from linkwork.model.errors import LinkworkError
 from linkwork.model.rotation import matrix
 from linkwork.model.shapes import Box, Capsule, Cylinder, Sphere
-from linkwork.results.record import Record
-from linkwork.results.schema import Group
 from linkwork.scenes import scene, scene_names
 from linkwork.stage.bounds import extent
 from linkwork.stage.geometry import body_pieces
 from linkwork.stage.meshes import mesh
-from linkwork.stage.stage import Poses, SeenBody, SeenPoint, SeenScenery, SeenSpring, Stage, stage_of
+from linkwork.stage.stage import Poses, SeenScenery, SeenSpring, Stage, stage_of
 from linkwork.view.camera import PRESETS, Camera, close_camera
 from linkwork.view.painter import Painter, bounds_of
 from linkwork.view.picture import LAYERS, Arrow, draw, save_png, snapshot, thumbnail
@@ -26,18 +25,6 @@ from linkwork.view.surface import surface
 
 FOV = 0.6
 RED, BLUE = "#d02020", "#2040d0"
-
-
-def stage(*bodies, **more):
-    return Stage("test", (0.0, 0.0, -9.81), tuple(bodies), **more)
-
-
-def body(name, *shapes, color=None):
-    return SeenBody(name, shapes, (0.0, 0.0, 0.0), 1.0, color)
-
-
-def at(*places):
-    return Poses(np.array(places, float), np.tile([1.0, 0.0, 0.0, 0.0], (len(places), 1)))
 
 
 def painter(scene, poses, camera, width=160, height=100, show=("bodies",)):
@@ -49,35 +36,6 @@ def covered(scene, poses, camera, **options):
     brush = painter(scene, poses, camera, **options)
     brush.draw(poses)
     return brush.buffers.depth > 0.0
-
-
-def record_of(scene, time, positions, rotations, info=None):
-    names = [seen.name for seen in scene.bodies]
-    groups = [
-        Group("positions", tuple(f"{n}.position.{x}" for n in names for x in "xyz"), ("m",) * 3 * len(names)),
-        Group(
-            "rotations", tuple(f"{n}.rotation.{x}" for n in names for x in "wxyz"), ("1",) * 4 * len(names)
-        ),
-    ]
-    rows = len(time)
-    data = {
-        "positions": positions.reshape(rows, 3 * len(names)),
-        "rotations": rotations.reshape(rows, 4 * len(names)),
-    }
-    # As a run writes it, unless told otherwise.
-    return Record(np.array(time, float), groups, data, {"stage": scene.to_dict()} if info is None else info)
-
-
-def pendulum_record(scene, rows=21, info=None):
-    angle = np.linspace(0.0, 1.0, rows)
-    turn = np.column_stack([np.cos(angle / 2), 0 * angle, np.sin(angle / 2), 0 * angle])
-    return record_of(scene, np.linspace(0.0, 1.0, rows), np.zeros((rows, 3)), turn, info)
-
-
-ROD = stage(
-    body("rod", Capsule(0.05, 1.0, at=(0.5, 0.0, 0.0), rotation=(np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0))),
-    points=(SeenPoint("tip", "rod", (1.0, 0.0, 0.0)),),
-)
 
 
 # What is where
@@ -204,8 +162,8 @@ def test_a_picture_is_the_same_to_the_last_bit():
 def test_plain_python_draws_the_same(tmp_path):
     script = """if True:
         import sys, numpy as np
-        sys.path[:0] = ["tests", "tests/view"]
-        from test_pictures import ROD, at
+        sys.path[:0] = ["tests"]
+        from helpers.pictured import ROD, at
         from linkwork.view.camera import close_camera
         from linkwork.view.picture import draw
         poses = at((0, 0, 0))
