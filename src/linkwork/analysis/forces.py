@@ -60,8 +60,7 @@ class Forces:
 
     def _read(self, hold: dict[str, float]) -> None:
         """Drives get commands, coordinates places."""
-        assert self.mech.system.rows is not None
-        drives = self.mech.system.rows.drives
+        drives = self.mech.system.row_table.drives
         for name, value in hold.items():
             if not isinstance(value, int | float | np.number) or not np.isfinite(value):
                 raise LinkworkError(f"hold of '{name}' must be a finite number, not {value!r}")

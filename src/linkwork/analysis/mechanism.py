@@ -59,8 +59,7 @@ class Mechanism(Linkage):
 
     def drive_name(self, row: int) -> str:
         """Name of the drive that a row belongs to."""
-        assert self.system.rows is not None
-        return self.system.rows.drives[int(self.kin.constraints.rows["input"][row])]
+        return self.system.row_table.drives[int(self.kin.constraints.rows["input"][row])]
 
     def busiest(self, direction: Array) -> str:
         """Name of the coordinate of the tree that moves most in a direction of motion; of equals, the first."""

@@ -36,8 +36,7 @@ class Stresses:
         self.left = self.basis
         self.given_up: dict[str, Array] = {}
         rows = self.closure.kin.constraints.rows[self.closure.rows]
-        assert system.rows is not None
-        names = [joint.name for joint in system.rows.joints]
+        names = [joint.name for joint in system.row_table.joints]
         self.rows_of: dict[str, Any] = {
             name: np.flatnonzero(rows["group"] == g)
             for g, name in enumerate(names)

@@ -77,6 +77,11 @@ class RowTable:
     whole: RowTable | None = None
     """Of a table that was made by `configured`: the one with the rows of all joints."""
 
+    @property
+    def every(self) -> RowTable:
+        """The table with the rows of all joints, attached or not."""
+        return self.whole or self
+
     def fresh(self) -> Constraints:
         """A copy with scratch of its own."""
         copies = [np.copy(part) for part in self.constraints]
@@ -89,7 +94,7 @@ class RowTable:
         """
         if not self.switchable:
             return self
-        whole, on = self.whole or self, frozenset(attached)
+        whole, on = self.every, frozenset(attached)
         table = whole.chosen([i for i, needs in enumerate(whole.needs) if needs <= on])
         constraints = table.constraints if pairs is None else table.constraints._replace(pairs=pairs)
         return replace(table, constraints=constraints, attached=on, whole=whole)

@@ -87,6 +87,12 @@ class System:
     """Shapes that may touch, if it was compiled with rows and something has a material."""
 
     @property
+    def row_table(self) -> RowTable:
+        """Constraints of a system that has them."""
+        assert self.rows is not None, "it was compiled without rows"
+        return self.rows
+
+    @property
     def cuts(self) -> tuple[str, ...]:
         """Names of the joints that close loops."""
         return tuple(name for name, placed in self.joints.items() if not placed.in_tree)
@@ -120,10 +126,6 @@ class System:
     def rate(self, name: str) -> int:
         """Index of a rate such as `pivot.angle_rate`."""
         return _find([column.name for column in self.rates], name, "rate")
-
-    def dof_name(self, dof: int) -> str:
-        """Name of the rate of a dof, for messages."""
-        return self.rates[int(self.tables.dofs["v"][dof])].name
 
     def fresh_tables(self) -> Tables:
         """A copy of the tables with scratch of its own, so that simulations do not share it."""

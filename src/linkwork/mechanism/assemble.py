@@ -40,7 +40,6 @@ def assemble(system: System, q0: Array | None = None, v0: Array | None = None) -
     precedence over what they leave open. A start given as `q0` and `v0` counts alike in all its numbers. Raises a
     ModelError that names the joint which stays open.
     """
-    assert system.rows is not None
     q_written = np.array(system.q0 if q0 is None else q0, float)
     v_written = np.array(system.v0 if v0 is None else v0, float)
     positions = Wishes(system, "position") if q0 is None else None

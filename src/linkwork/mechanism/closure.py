@@ -290,10 +290,9 @@ def _loop_size(dofs: Any, pair: Any) -> tuple[float, list[int]]:
 
 def row_units(system: System) -> list[str]:
     """m or rad for the gap of every row."""
-    assert system.rows is not None
-    coords = [m.rate_unit for joint in system.rows.joints for m in joint.motions() for _ in m.rates]
+    coords = [m.rate_unit for joint in system.row_table.joints for m in joint.motions() for _ in m.rates]
     units = []
-    for row in system.rows.constraints.rows:
+    for row in system.row_table.constraints.rows:
         if row["kind"] == COORDINATE:
             units.append(coords[row["first"]].removesuffix("/s"))
         elif row["kind"] == DOT:

@@ -21,12 +21,11 @@ class Kinematics:
     """Rows of a system compiled with `rows=True`. Jacobians and inertia are numbered like the rates of the system."""
 
     def __init__(self, system: System):
-        assert system.rows is not None
         self.system = system
         self.tables = system.fresh_tables()
-        self.constraints = system.rows.fresh()
+        self.constraints = system.row_table.fresh()
         self.constraints.coords["used"] = 1  # `bias` may be asked of any
-        self.names = system.rows.names
+        self.names = system.row_table.names
         self.hold = np.flatnonzero(self.constraints.rows["role"] == HOLD)
         """Indices of the rows that hold a position: joint equations and couplings."""
         self._order = np.argsort(self.tables.dofs["v"][1:])

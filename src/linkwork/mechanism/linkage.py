@@ -37,13 +37,12 @@ class Linkage:
 
     def __init__(self, system: System):
         self.system = _with_coordinate_rows(system)
-        assert self.system.rows is not None
         self.kin = Kinematics(self.system)
         rows, coords = self.kin.constraints.rows, self.kin.constraints.coords
         count = len(coords)
         self.count = len(rows) - 2 * count
         """Number of rows of the model itself."""
-        joints = self.system.rows.joints
+        joints = self.system.row_table.joints
         self.joints = joints
         self.coordinates = coordinate_names(joints)
         """Names of all joint coordinates; those of a ball are the components of its rotation vector."""
@@ -195,8 +194,7 @@ def _solve(A: Array, b: Array) -> Array:
 
 def _with_coordinate_rows(system: System) -> System:
     """The system with two more rows for each coordinate; see the module."""
-    assert system.rows is not None
-    constraints = system.rows.constraints
+    constraints = system.row_table.constraints
     added = np.zeros(2 * len(constraints.coords), ROW)
     added["pair"] = added["second"] = added["input"] = added["signal"] = added["state"] = added["column"] = -1
     added["sign"] = 1.0
@@ -208,10 +206,12 @@ def _with_coordinate_rows(system: System) -> System:
             added["kind"][push] = SPIN
             added["pair"][push] = coord["pair"]
             added["alpha"][push] = BX + coord["pick"][4]
-    names = coordinate_names(system.rows.joints)
+    names = coordinate_names(system.row_table.joints)
     rows = np.concatenate([constraints.rows, added])
     table = dataclasses.replace(
-        system.rows, constraints=constraints._replace(rows=rows), names=(*system.rows.names, *names, *names)
+        system.row_table,
+        constraints=constraints._replace(rows=rows),
+        names=(*system.row_table.names, *names, *names),
     )
     return dataclasses.replace(system, rows=table)
 

@@ -22,7 +22,6 @@ ACCEPTED = ROOM
 
 def refuse_open(system: System, closure: Closure, q: Array) -> None:
     """Raise if a joint is open at the assembled pose, or closed the wrong way round."""
-    assert system.rows is not None
     gaps = closure.gaps(q)
     rows = closure.kin.constraints.rows[closure.rows]
     allowed = ACCEPTED * np.where(closure.row_scale == 1.0, 1.0, np.minimum(1.0, 1.0 / closure.length))
@@ -33,7 +32,7 @@ def refuse_open(system: System, closure: Closure, q: Array) -> None:
         group, unit = max(worst, key=worst.__getitem__)
         size = np.sqrt(worst[group, unit]) * (closure.length if unit == "m" else 1.0)
         named = closure.kin.names[closure.rows[int(np.flatnonzero(rows["group"] == group)[0])]].partition(":")
-        if group >= len(system.rows.joints):
+        if group >= len(system.row_table.joints):
             where, loop = f"coupling '{named[0]}'", "the relation that it keeps"
         else:
             where, loop = f"joint '{named[0]}'", f"the loop that it closes{_through(system, named[0])}"

@@ -44,9 +44,8 @@ class Loops:
     """Which joint coordinates the loops and couplings of a system in joint coordinates have to do with."""
 
     def __init__(self, system: System):
-        assert system.rows is not None
         self._system, self._parent = system, system.tables.dofs["parent"]
-        constraints = system.rows.constraints
+        constraints = system.row_table.constraints
         self.rows: dict[int, set[int]] = {}
         """Rows that hold, and the dofs that move each of them."""
         for i in np.flatnonzero(constraints.rows["role"] == HOLD).tolist():
@@ -79,14 +78,12 @@ class Loops:
 
     def of_coordinate(self, coordinate: int) -> set[int]:
         """Dofs that move a joint coordinate."""
-        assert self._system.rows is not None
-        coord = self._system.rows.constraints.coords[coordinate]
+        coord = self._system.row_table.constraints.coords[coordinate]
         return {int(coord["v"])} if coord["v"] >= 0 else self._between(int(coord["pair"]))
 
     def _between(self, pair: int) -> set[int]:
         """Dofs between the two frames of a joint."""
-        assert self._system.rows is not None
-        ends = self._system.rows.constraints.pairs[pair]
+        ends = self._system.row_table.constraints.pairs[pair]
         return self._above(int(ends["a"])) ^ self._above(int(ends["b"]))
 
     def _above(self, link: int) -> set[int]:

@@ -96,9 +96,8 @@ def plan(joints: Collection[Joint]) -> list[Due]:
 
 def configured(system: System, attachment: Attachment) -> System:
     """The system with the rows of the joints that are attached, at the frames where they took hold."""
-    assert system.rows is not None
-    table = system.rows
-    pairs = (table.whole or table).constraints.pairs.copy()
+    table = system.row_table
+    pairs = table.every.constraints.pairs.copy()
     for name, frame in attachment.frames.items():
         body = next(joint.b for joint in table.joints if joint.name == name)
         R, p = frame[:9].reshape(3, 3), frame[9:]
@@ -112,11 +111,10 @@ def configured(system: System, attachment: Attachment) -> System:
 
 def here(system: System, tables: Tables, pairs: Any, name: str) -> Array:
     """A joint's frame on b, in b's own frame, if it took hold now; tables are placed and pairs measured."""
-    assert system.rows is not None
-    pair = pairs[system.rows.switchable[name]]
+    pair = pairs[system.row_table.switchable[name]]
     origin = tables.islands["o"][tables.dofs["island"][pair["a"]]]
     R, p = np.array(pair["R_A"]).reshape(3, 3), origin + pair["r_A"]
-    body = next(joint.b for joint in system.rows.joints if joint.name == name)
+    body = next(joint.b for joint in system.row_table.joints if joint.name == name)
     if body != GROUND:
         at, turned = (np.array(part) for part in body_pose(tables, system.body(body)))
         turned = turned.reshape(3, 3)
@@ -143,7 +141,6 @@ def impact(system: System, q: Array, v: Array, taking: Collection[str]) -> Impac
 
     Finite forces have no time to act; joint equations, drives of unlimited strength and rotors do.
     """
-    assert system.rows is not None
     kin = Kinematics(system)
     kin.place(q, v)
     rows = kin.constraints.rows
@@ -164,7 +161,7 @@ def impact(system: System, q: Array, v: Array, taking: Collection[str]) -> Impac
     supplied = float(p[~held[kept]] @ mean[~held[kept]] - (geared * turned) @ (0.5 * (K @ (v + after))))
     lost, wrenches = {}, {}
     for name in taking:
-        mine = [k for k, i in enumerate(kept) if held[i] and name in system.rows.needs[i]]
+        mine = [k for k, i in enumerate(kept) if held[i] and name in system.row_table.needs[i]]
         lost[name] = -float(p[mine] @ mean[mine])
         wrench = p[mine] @ moments[mine] if mine else np.zeros(6)
         wrenches[name] = _vector(wrench[3:]), _vector(wrench[:3])
@@ -196,9 +193,8 @@ def _moments(system: System, kin: Kinematics, rows: Any) -> Array:
 
 def tree_coordinates(tree: System, values: Array) -> Array:
     """Coordinates of a tree from the values of all joint coordinates, in the order of its row table."""
-    assert tree.rows is not None
     q, k = tree.q0.copy(), 0
-    for joint in tree.rows.joints:
+    for joint in tree.row_table.joints:
         placed = tree.joints[joint.name]
         numbers = list(_numbers(joint, values[k : k + len(joint.rates)]))
         if placed.in_tree:
@@ -209,9 +205,8 @@ def tree_coordinates(tree: System, values: Array) -> Array:
 
 def tree_rates(tree: System, rates: Array) -> Array:
     """Rates of a tree from those of all joints, in the order of its row table."""
-    assert tree.rows is not None
     v, k = tree.v0.copy(), 0
-    for joint in tree.rows.joints:
+    for joint in tree.row_table.joints:
         placed = tree.joints[joint.name]
         if placed.in_tree:
             v[placed.v] = rates[k : k + len(joint.rates)]

@@ -16,14 +16,13 @@ class Wishes:
     """What the joints of a model say of one field of the start: columns of the tree, and rows of closing joints."""
 
     def __init__(self, system: System, field: str):
-        assert system.rows is not None
         self.columns = np.zeros(system.nv, bool)
         rows: list[Any] = []
         self.names: list[str] = []
         self.units: list[str] = []
         self.values: list[float] = []
         coord = 0
-        for joint in system.rows.joints:
+        for joint in system.row_table.joints:
             placed = system.joints.get(joint.name)
             written = getattr(joint, field) is not None
             if written and placed is not None and placed.in_tree:
@@ -35,7 +34,7 @@ class Wishes:
                     row["kind"], row["role"], row["sign"] = COORDINATE, HOLD, 1.0
                     row["first"], row["offset"] = coord + k, values[k]
                     row["pair"] = row["second"] = row["input"] = row["signal"] = -1
-                    record = system.rows.constraints.coords[coord + k]
+                    record = system.row_table.constraints.coords[coord + k]
                     if (
                         field == "velocity" and record["how"] == BALL_AXIS
                     ):  # angular velocity, about axes of B
@@ -53,13 +52,15 @@ class Wishes:
         table = np.zeros(len(rows), ROW)
         for i, row in enumerate(rows):
             table[i] = row
-        kept = system.rows.constraints.rows
-        constraints = system.rows.constraints._replace(rows=np.concatenate([kept, table]).view(type(kept)))
+        kept = system.row_table.constraints.rows
+        constraints = system.row_table.constraints._replace(
+            rows=np.concatenate([kept, table]).view(type(kept))
+        )
         self.rows: Any = np.arange(len(kept), len(kept) + len(rows))
         self.system = dataclasses.replace(
             system,
             rows=dataclasses.replace(
-                system.rows, constraints=constraints, names=(*system.rows.names, *self.names)
+                system.row_table, constraints=constraints, names=(*system.row_table.names, *self.names)
             ),
         )
 

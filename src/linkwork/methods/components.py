@@ -96,8 +96,7 @@ class ComponentMethod(ExplicitMethod):
 
     def _prepare(self, start: Start) -> None:
         self._start, self.system = start, start.system
-        assert self.system.rows is not None
-        self._part = Part(self.system, self.system.rows, self._placement(), self._steps)
+        self._part = Part(self.system, self.system.row_table, self._placement(), self._steps)
         self._mobilities: Array | None = None
         self._rows = self._part.rows
 

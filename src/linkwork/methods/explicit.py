@@ -40,8 +40,7 @@ class ExplicitMethod(SampledMethod):
     """Rows that follow from others wherever the mechanism goes."""
 
     def _marks(self) -> list[tuple[int | str, RowTable]]:
-        assert self.system.rows is not None
-        return [("ratio_row", self._rows), ("gap_row", self.system.rows)]
+        return [("ratio_row", self._rows), ("gap_row", self.system.row_table)]
 
     def info(self) -> dict[str, Any]:
         return {

@@ -157,8 +157,7 @@ class ImplicitMethod(SampledMethod):
             self._part.scale[:] = 0.0
 
     def _marks(self) -> Sequence[tuple[str, RowTable]]:
-        assert self.system.rows is not None
-        return [("gap_row", self.system.rows)]
+        return [("gap_row", self.system.row_table)]
 
     def reset(self) -> None:
         self._rewind()

@@ -72,17 +72,15 @@ class Start:
 
 
 def _table(system: System) -> RowTable:
-    assert system.rows is not None
-    return system.rows
+    return system.row_table
 
 
 def without_degenerate(system: System) -> tuple[RowTable, tuple[str, ...]]:
     """The rows of a system less those that no motion of its tree can ever change, and the names of these."""
-    assert system.rows is not None
     idle = idle_rows(system, system.q0)
-    names = system.rows.names
+    names = system.row_table.names
     dead = tuple(name for name, still in zip(names, idle, strict=True) if still)
-    return system.rows.chosen(np.flatnonzero(~idle).tolist()), dead
+    return system.row_table.chosen(np.flatnonzero(~idle).tolist()), dead
 
 
 def in_world_axes(system: System) -> System:
@@ -92,8 +90,7 @@ def in_world_axes(system: System) -> System:
     neighbouring rows are then parallel or perpendicular. But where a planar loop is carried about, its idle rows
     must be carried along.
     """
-    assert system.rows is not None
-    whole = system.rows.whole or system.rows
+    whole = system.row_table.every
     rows = whole.constraints.rows.copy()
     points = (rows["role"] == HOLD) & (rows["kind"] == DOT) & (rows["beta"] == D) & (rows["first"] < 0)
     names = list(whole.names)
@@ -105,14 +102,13 @@ def in_world_axes(system: System) -> System:
                 names[i] = names[i].replace(": a", ": ")
     constraints = whole.constraints._replace(rows=rows)
     table = dataclasses.replace(whole, constraints=constraints, names=tuple(names))
-    other = dataclasses.replace(system, rows=table.configured(system.rows.attached))
+    other = dataclasses.replace(system, rows=table.configured(system.row_table.attached))
     return other if len(without_degenerate(other)[1]) >= len(without_degenerate(system)[1]) else system
 
 
 def ordered_rows(system: System, without: Collection[str]) -> RowTable:
     """The rows of a system less some, in an order in which elimination fills little."""
-    assert system.rows is not None
-    table = system.rows
+    table = system.row_table
     kept = table.chosen([i for i, name in enumerate(table.names) if name not in without])
     return kept.chosen(elimination_order(touched(system.tables, kept.constraints)))
 

@@ -28,13 +28,11 @@ class SampledMethod(RowMethod):
     """Time that a step should take at most [s]."""
 
     def _fill(self) -> None:
-        assert self.system.rows is not None
         self._constraints = self._rows.fresh()
-        self._every_row = self._constraints._replace(rows=self.system.rows.fresh().rows)
+        self._every_row = self._constraints._replace(rows=self.system.row_table.fresh().rows)
 
     def _row_sets(self) -> list[tuple[RowTable, Constraints]]:
-        assert self.system.rows is not None
-        return [(self._rows, self._constraints), (self.system.rows, self._every_row)]
+        return [(self._rows, self._constraints), (self.system.row_table, self._every_row)]
 
     def take_over(self, other: Method) -> None:
         super().take_over(other)
@@ -72,8 +70,7 @@ class SampledMethod(RowMethod):
         return found
 
     def _gap_row(self) -> str | None:
-        assert self.system.rows is not None
-        return self._row_name(self._stats.gap_row, self.system.rows)
+        return self._row_name(self._stats.gap_row, self.system.row_table)
 
     def accelerations(self) -> Array:
         a: Array = Samples(*self.now()).a[0]

@@ -104,8 +104,7 @@ class RowMethod(PlannedMethod):
         return table.names[k] if k >= 0 and table.names else None
 
     def _every_name(self) -> tuple[str, ...]:
-        assert self.system.rows is not None
-        return (self.system.rows.whole or self.system.rows).names
+        return self.system.row_table.every.names
 
     def _rewind(self) -> None:
         """Back to the joints that are attached at the start; part of every `reset`."""
@@ -118,8 +117,7 @@ class RowMethod(PlannedMethod):
 
     @property
     def switchable(self) -> tuple[str, ...]:
-        assert self.system.rows is not None
-        return tuple(self.system.rows.switchable)
+        return tuple(self.system.row_table.switchable)
 
     @property
     def attached(self) -> frozenset[str]:
@@ -155,8 +153,7 @@ class RowMethod(PlannedMethod):
         return impact(self.system, self.state.q, self.state.v, taking)
 
     def _not_switchable(self, name: str) -> str:
-        assert self.system.rows is not None
-        if any(joint.name == name for joint in self.system.rows.joints):
+        if any(joint.name == name for joint in self.system.row_table.joints):
             return f"joint '{name}' always holds; give it `attached`, spans of time or (), to switch it"
         return f"there is no joint '{name}' to attach or release{nearest(name, self.switchable)}"
 

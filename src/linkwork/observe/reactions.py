@@ -66,13 +66,12 @@ class Reactions:
         self._tables = (Scratch() if scratch is None else scratch).tables("reactions", floating)
         if attachment is not None:
             floating = configured(floating, attachment)
-        assert floating.rows is not None
         self._floating = floating
-        self._constraints = floating.rows.fresh()
+        self._constraints = floating.row_table.fresh()
         source = system.fresh_tables()
         along = source.loads["kind"] == KIND_CODES[JointFunction]
         self._source = source._replace(loads=source.loads[along])
-        self.joints = tuple(joint.name for joint in floating.rows.joints)
+        self.joints = tuple(joint.name for joint in floating.row_table.joints)
         """Names, in the order of the columns: as declared, joints that the compiler added at the end."""
         self._lawful = system.rows is None
         names = rows if rows is not None else system.rows.names if system.rows is not None else ()
@@ -136,9 +135,8 @@ class Reactions:
         couplings = bool(((rows["role"] == HOLD) & (rows["kind"] == COORDINATE)).any())
         if not self._cuts and not couplings:  # equations of a tree are independent
             return ()
-        assert self._floating.rows is not None
         reduced = self._compiled.rows
-        if self._attachment is not None and self._tree_q is not None and self._floating.rows.switchable:
+        if self._attachment is not None and self._tree_q is not None and self._floating.row_table.switchable:
             reduced = replace(configured(reduced, self._attachment), q0=self._tree_q)
         judge = Reactions(self._compiled, reduced, attachment=self._attachment)
         return judge._vague(generic_poses(reduced))
@@ -150,8 +148,7 @@ class Reactions:
 
     def _given(self, names: Sequence[str]) -> Any:
         """For every name its row among the floating bodies, -1 for equations, which are solved for."""
-        assert self._floating.rows is not None
-        index = {name: i for i, name in enumerate(self._floating.rows.names)}
+        index = {name: i for i, name in enumerate(self._floating.row_table.names)}
         roles = self._constraints.rows["role"]
         return np.array([-1 if roles[index[name]] == HOLD else index[name] for name in names], np.int64)
 
@@ -226,11 +223,10 @@ class Reactions:
 
     def _along(self, system: System) -> Any:
         """For every dof of the system the coordinate that reads it off the joint frames, or -1."""
-        assert self._floating.rows is not None
         along = np.full(len(self._source.dofs), -1, np.int64)
         dof_of = {int(v): d for d, v in enumerate(self._source.dofs["v"]) if d > 0}
         coord = 0
-        for joint in self._floating.rows.joints:
+        for joint in self._floating.row_table.joints:
             placed = system.joints.get(joint.name)
             for k in range(len(joint.rates)):
                 if placed is not None and placed.in_tree:

@@ -63,7 +63,7 @@ def fingerprint(system: System) -> str:
     for name in ("kind", "a", "b", "X_A", "X_B", "value", "signal"):
         digest.update(np.ascontiguousarray(system.tables.loads[name]).tobytes())
     if system.rows is not None:
-        table = system.rows.whole or system.rows
+        table = system.rows.every
         rows = table.constraints.rows
         for joint in table.joints:
             if joint.switchable:
