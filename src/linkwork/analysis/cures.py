@@ -13,9 +13,9 @@ from ..compile.compiler import Compiled, compile_model
 from ..mechanism.mobility import analyse
 from ..model.errors import LinkworkError
 from ..model.item import GROUND
-from ..model.rotation import Array
+from ..model.rotation import Array, vector
 from .diagnosis import Diagnosis
-from .loosen import LOOSER, Replacement, joint_axes, triple, with_changes
+from .loosen import LOOSER, Replacement, joint_axes, with_changes
 from .stresses import SOUND, Stresses
 
 _AT_ONCE = 3  # joints of a loop that are changed together
@@ -55,7 +55,7 @@ def _options(stresses: Stresses, name: str) -> list[_Option]:
         given_up = u[:, : int((s > 1e-6).sum())]
         change = Replacement(name, joint.kind, kind)
         if turned is not None:
-            axis, reference = (triple(frame[:, k]) for k in turned)
+            axis, reference = (vector(frame[:, k]) for k in turned)
             change = dataclasses.replace(change, axis=axis, reference=reference)
         if given_up.shape[1]:
             found.append(_Option(change, given_up, stresses.left[rows].T @ given_up))

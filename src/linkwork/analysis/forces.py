@@ -9,10 +9,11 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.rank import ROOM, null_space
 from ..engine.tables import BALL
+from ..mechanism.linkage import Indices, Lost
 from ..model import Model
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array
-from .mechanism import Indices, Lost, Mechanism, velocity_servos
+from .mechanism import Mechanism, velocity_servos
 
 # Good enough if rounding allows no better: forces left over, as shares of those in play, and gaps, of the size.
 NEARLY = 1e-9

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..mechanism.linkage import Lost
 from ..model.errors import LinkworkError
 from ..model.rotation import Array
-from .mechanism import Lost, Mechanism
+from .mechanism import Mechanism
 from .motion import Motion
 
 # Gaps that count as closed, in shares of the mechanism's size.

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..compile.system import coordinate_columns, rate_columns
+from ..compile.system import as_coordinates, coordinate_columns, rate_columns
 from ..engine.elements.respond import respond, settled
 from ..engine.tables import SERVO_RATE
 from ..model.rotation import Array
 from ..results.record import Group, Record
 from ..version import __version__
-from .mechanism import Mechanism, as_coordinates
+from .mechanism import Mechanism
 
 
 @dataclass
@@ -146,13 +146,13 @@ class Conclusion:
         mech, rows = self.mech, self.mech.kin.constraints.rows
         for row, (depth, t) in troubles.deepest.items():
             self.warnings.append(
-                f"the motion passes '{mech.kin.names[row]}' by up to {depth:.3g} {mech.row_unit(row)}, at {t:g} s"
+                f"the motion passes '{mech.kin.names[row]}' by up to {depth:.3g} {mech.units[row]}, at {t:g} s"
             )
         for row, count in troubles.resting.items():
             bound = float(rows["strength"][row])
             self.warnings.append(
                 f"'{mech.kin.names[row]}' is at rest at {count} of the times: it may carry up to {bound:.3g} "
-                f"{'N' if mech.row_unit(row) == 'm' else 'N m'} there, and is taken to carry nothing"
+                f"{mech.row_force_unit(row)} there, and is taken to carry nothing"
             )
         if troubles.undetermined:
             self.warnings.append(
@@ -188,7 +188,7 @@ class Conclusion:
         coordinates = [column for joint in joints for column in coordinate_columns(joint)]
         rates = [column for joint in joints for column in rate_columns(joint)]
         groups = {
-            Group("coordinates", *_columns(coordinates)): self._coordinates(data["values"]),
+            Group("coordinates", *_columns(coordinates)): as_coordinates(joints, data["values"]),
             Group("rates", *_columns(rates)): data["rates"],
             Group(
                 "accelerations",
@@ -211,14 +211,6 @@ class Conclusion:
             "warnings": self.warnings,
         }
         return Record(times, groups, {group.name: block for group, block in groups.items()}, info)
-
-    def _coordinates(self, values: Array) -> Array:
-        """Coordinates of all joints as they are recorded."""
-        columns, k = [], 0
-        for joint in self.mech.joints:
-            columns.append(as_coordinates(joint, values[:, k : k + len(joint.rates)]))
-            k += len(joint.rates)
-        return np.hstack(columns)
 
 
 def _columns(columns: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -13,7 +13,7 @@ from ..model import Flat, Model
 from ..model.item import Vector
 from ..model.joints import JOINTS, Joint, Screw
 from ..model.joints.base import X, Y, Z
-from ..model.rotation import Array, frame_from_axis
+from ..model.rotation import Array, frame_from_axis, vector
 
 TURN, SLIDE = 0, 1
 
@@ -71,13 +71,8 @@ def joint_axes(flat: Flat, joint: Joint) -> Array:
         return flat.markers[joint.at].frame[1]
     axis = joint.axis
     if axis is None:
-        axis = triple(flat.markers[joint.at].frame[1][:, 2]) if isinstance(joint.at, str) else (0.0, 0.0, 1.0)
+        axis = vector(flat.markers[joint.at].frame[1][:, 2]) if isinstance(joint.at, str) else (0.0, 0.0, 1.0)
     return frame_from_axis(axis, joint.reference)
-
-
-def triple(v: Array) -> Vector:
-    """A vector as the model layer writes it."""
-    return float(v[0]), float(v[1]), float(v[2])
 
 
 def with_changes(model: Model | Compiled, changes: Iterable[Replacement]) -> Model:

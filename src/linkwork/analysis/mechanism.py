@@ -15,11 +15,10 @@ from ..compile.rank import null_space
 from ..engine.elements.respond import bounded, respond, settled
 from ..engine.kernels.signal import signal_value
 from ..engine.tables import FRICTION, LAW, LIMIT, SERVO_RATE
-from ..mechanism.linkage import NEARLY, Indices, Linkage, Lost, in_metres
+from ..mechanism.linkage import NEARLY, Indices, Linkage
 from ..methods.capabilities import STUDIES, require
 from ..model import Model
 from ..model.errors import LinkworkError
-from ..model.joints.base import Joint
 from ..model.rotation import Array
 
 
@@ -46,11 +45,11 @@ class Mechanism(Linkage):
 
     def force_unit(self, coordinate: int) -> str:
         """Unit of a force along a coordinate."""
-        return "N" if self.unit(coordinate) == "m" else "N m"
+        return self.row_force_unit(int(self.places[coordinate]))
 
-    def row_unit(self, row: int) -> str:
-        """Unit of what a row of the model measures."""
-        return "m" if in_metres(self.kin.constraints, self.kin.constraints.rows[row]) else "rad"
+    def row_force_unit(self, row: int) -> str:
+        """Unit of a force along what a row measures."""
+        return "N" if self.units[row] == "m" else "N m"
 
     def drives_at(self, coordinate: int) -> list[int]:
         """Rows of the drives that act on a coordinate."""
@@ -135,27 +134,7 @@ class Mechanism(Linkage):
         return float(answer.force - record["inertia"] * acceleration)
 
 
-def as_coordinates(joint: Joint, values: Array) -> Array:
-    """Columns of coordinates as a record and `position` have them: of a ball, the quaternion of its rotation vector."""
-    columns: list[Array] = []
-    k = 0
-    for motion in joint.motions():
-        part = values[:, k : k + len(motion.rates)]
-        columns.append(_quaternions(part) if motion.ball else part)
-        k += len(motion.rates)
-    return np.hstack([np.zeros((len(values), 0)), *columns])
-
-
-def _quaternions(phi: Array) -> Array:
-    """Unit quaternions of rotation vectors."""
-    half = 0.5 * np.linalg.norm(phi, axis=1, keepdims=True)
-    return np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * phi])
-
-
 def velocity_servos(mechanism: Mechanism) -> list[int]:
     """Rows of velocity servos: constraints of a kind, not forces."""
     roles = mechanism.kin.constraints.rows["role"][: mechanism.count]
     return [int(i) for i in np.flatnonzero(roles == SERVO_RATE)]
-
-
-__all__ = ["Indices", "Lost", "Mechanism", "as_coordinates", "velocity_servos"]

@@ -10,6 +10,7 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.rank import null_space, rank_of
 from ..compile.system import System
+from ..compile.union import Union
 from ..engine.coordinates.dynamics import body_pose
 from ..mechanism.closure import Closure, loop_of
 from ..model import Flat
@@ -116,21 +117,14 @@ class Stresses:
 def rings(flat: Flat) -> list[tuple[str, ...]]:
     """One ring of joints for every loop, each as short as joints taken earlier allow."""
     tree: list[Joint] = []
-    group = {body: body for body in (GROUND, *flat.bodies)}
-
-    def find(body: str) -> str:
-        while group[body] != body:
-            body = group[body]
-        return body
-
+    together = Union((GROUND, *flat.bodies))
     closing = []
     # Joints of the ground first: rings through it are short.
     for joint in sorted(flat.joints.values(), key=lambda j: GROUND not in (j.a, j.b)):
-        a, b = find(joint.a), find(joint.b)
-        if a == b:
+        if together.find(joint.a) == together.find(joint.b):
             closing.append(joint)
         else:
-            group[a] = b
+            together.join(joint.a, joint.b)
             tree.append(joint)
     return [(*loop_of(tree, joint), joint.name) for joint in closing]
 

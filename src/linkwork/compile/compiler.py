@@ -14,10 +14,9 @@ from ..model.errors import LinkworkError, ModelError, Problem
 from ..model.item import Vector
 from ..model.joints import Joint
 from ..model.rotation import frame_from_axis
-from .placement import Frame
 from .spanning import Edge, Spanning, floating, spanning_tree
 from .system import System
-from .tabulate import NOT_IN_TREE, Tabulator
+from .tabulate import NOT_IN_TREE, Frame, Tabulator
 from .welded import light_welds, refuse_zero_inertia
 
 

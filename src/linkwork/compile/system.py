@@ -11,7 +11,7 @@ import numpy as np
 from ..engine.tables import Tables
 from ..model.errors import LinkworkError, nearest
 from ..model.joints.base import Joint
-from ..model.rotation import Array, Quaternion
+from ..model.rotation import Array, Quaternion, quaternions_of
 from .colliders import ColliderTable
 from .constrain import Column, RowTable
 from .spanning import FLOATING
@@ -25,6 +25,17 @@ def coordinate_columns(joint: Joint) -> list[Column]:
 def rate_columns(joint: Joint) -> list[Column]:
     """Names and units of a joint's rates."""
     return [Column(f"{joint.name}.{c}", m.rate_unit) for m in joint.motions() for c in m.rates]
+
+
+def as_coordinates(joints: Iterable[Joint], values: Array) -> Array:
+    """Coordinates of joints (samples × columns) from one number per rate: of a ball, the quaternion of its rotation
+    vector."""
+    columns, k = [np.empty((len(values), 0))], 0
+    for motion in (motion for joint in joints for motion in joint.motions()):
+        part = values[:, k : k + len(motion.rates)]
+        columns.append(quaternions_of(part) if motion.ball else part)
+        k += len(motion.rates)
+    return np.hstack(columns)
 
 
 class Mark(NamedTuple):

@@ -39,7 +39,7 @@ class ExplicitMethod(SampledMethod):
     _redundant: tuple[str, ...]
     """Rows that follow from others wherever the mechanism goes."""
 
-    def _marks(self) -> list[tuple[int | str, RowTable]]:
+    def _marks(self) -> list[tuple[str, RowTable]]:
         return [("ratio_row", self._rows), ("gap_row", self.system.row_table)]
 
     def info(self) -> dict[str, Any]:

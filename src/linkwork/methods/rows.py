@@ -50,12 +50,16 @@ class Start:
         ]
         self.notes = [*told, *(line for line in beyond if line not in told), *self.dependence.notes]
         """What assembly changed, and which joints do not quite fit, in words."""
-        self.attachment = Attachment(_table(self.tree).attached)
+        self.attachment = Attachment(self.tree.row_table.attached)
         """Which switchable joints hold, and where."""
         self.system, self.q, self.v = self.tree, assembly.q, assembly.v
         if maximal:
             self.system = floats(compiled) if floats else compiled.maximal
-            self.q, self.v = floating(compiled, self.system, self.tree, assembly.q, assembly.v)
+            self.q, self.v = self.of_tree(assembly.q, assembly.v)
+
+    def of_tree(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Coordinates and rates of the method for those of the tree."""
+        return floating(self.compiled, self.system, self.tree, q, v) if self.maximal else (q, v)
 
     def switched(self, attachment: Attachment, tree_q: Array) -> Start:
         """This mechanism with other joints attached, to be analysed at another pose of its tree."""
@@ -69,10 +73,6 @@ class Start:
     def dependence(self) -> Dependence:
         """Joint equations that follow from others."""
         return dependence(self.tree, self.tree_q)
-
-
-def _table(system: System) -> RowTable:
-    return system.row_table
 
 
 def without_degenerate(system: System) -> tuple[RowTable, tuple[str, ...]]:

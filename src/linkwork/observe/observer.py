@@ -12,7 +12,7 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.scratch import Scratch
 from ..compile.spanning import FLOATING
-from ..compile.system import System, coordinate_columns, rate_columns
+from ..compile.system import System, as_coordinates, coordinate_columns, rate_columns
 from ..engine.coordinates.observe import (
     JointEnds,
     observe_accelerations,
@@ -23,7 +23,7 @@ from ..engine.coordinates.observe import (
 )
 from ..mechanism.switching import Attachment
 from ..model.errors import LinkworkError, UnsupportedError, nearest
-from ..model.rotation import Array, quaternions_of
+from ..model.rotation import Array
 from ..results.frames import GROUND, Frame, Frames, MovingFrames
 from ..results.measured import ENERGIES, REACTIONS, derivable, measurable, why_missing
 from ..results.quantity import BodyMotion, Columns, Sampled, derive
@@ -280,17 +280,7 @@ class RowObserver(Observer):
         return block[6][:, 0]
 
     def joints(self, block: Block) -> tuple[Array, Array]:
-        """Coordinates and rates as they are recorded: of a ball, the quaternion of its rotation vector."""
-        values, rates = block[4:6]
-        columns: list[Array] = []
-        k = 0
-        for joint in self._rows.joints:
-            for motion in joint.motions():
-                count = len(motion.rates)
-                part = values[:, k : k + count]
-                columns.append(quaternions_of(part) if motion.ball else part)
-                k += count
-        return np.hstack([np.empty((len(values), 0)), *columns]), rates
+        return as_coordinates(self._rows.joints, block[4]), block[5]
 
 
 class ContactObserver(RowObserver):

@@ -22,7 +22,7 @@ from ..methods.options import DEFAULT_DT, DEFAULT_TOLERANCE, Options
 from ..methods.registry import options_for
 from ..model import Flat, Model, Port
 from ..model.errors import LinkworkError, need_positive
-from ..model.rotation import Array, Vector
+from ..model.rotation import Array, vector
 from ..observe.observer import Block
 from ..results.frames import centres_of_mass
 from ..results.record import Record, RecordBuilder
@@ -105,7 +105,7 @@ class Simulation:
         weights = {
             name: None
             if isinstance(body, Port)
-            else (body.mass_properties.mass, _vector(body.mass_properties.com))
+            else (body.mass_properties.mass, vector(body.mass_properties.com))
             for name, body in flat.bodies.items()
         }
         centres = centres_of_mass(weights)
@@ -365,8 +365,3 @@ class Simulation:
             "model": np.array(snapshot.fingerprint(self.system)),
             "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),
         }  # fmt: skip
-
-
-def _vector(numbers: Any) -> Vector:
-    x, y, z = numbers
-    return float(x), float(y), float(z)

@@ -25,10 +25,8 @@ from ...engine.coordinates.tree import place
 from ...engine.kernels.jit import COMPILED
 from ...engine.kernels.rows import measure
 from ...engine.tables import HOLD
-from ...model import Model
 from ...model.errors import LinkworkError
 from ...model.rotation import Array
-from ..compiler import Compiled
 from ..constrain import RowTable
 from ..rank import ROOM
 from ..spanning import FLOATING
@@ -114,17 +112,8 @@ class NaturalTable:
         return rigid, rows
 
 
-def natural_system(model: Model | Compiled) -> System:
-    """A valid model with every body floating, as `choose` needs it.
-
-    Bodies without inertia of their own are welcome: what has to accelerate is the mechanism, which the compiler of the
-    tree looks after. Loads on joint coordinates, which floating bodies do not have, are left out.
-    """
-    return Compiled.of(model).floating
-
-
 def choose(system: System, poses: Sequence[Array]) -> NaturalTable:
-    """Natural coordinates of a system of floating bodies (`natural_system`).
+    """Natural coordinates of a system of floating bodies (`Compiled.floating`).
 
     `poses` are coordinates of its floating bodies at which all joints are closed, none of them singular if possible:
     rows that depend on others at the pose where the fewest do are left out.
