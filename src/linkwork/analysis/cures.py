@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, product
 
 import numpy as np
 
 from ..compile.compiler import Compiled, compile_model
-from ..mechanism.mobility import analyse
+from ..mechanism.mobility import Mobility, analyse
 from ..model.errors import LinkworkError
 from ..model.item import GROUND
 from ..model.rotation import Array, vector
-from .diagnosis import Diagnosis
-from .loosen import LOOSER, Replacement, joint_axes, with_changes
-from .stresses import SOUND, Stresses
+from .loosen import LOOSER, Replacement, with_changes
+from .stresses import SOUND, Loop, Redundant, Stresses
 
 _AT_ONCE = 3  # joints of a loop that are changed together
 _LONG = 10  # joints in a loop beyond which three at once are too many to try
+
+
+@dataclass
+class Diagnosis:
+    """Mobility of a model, the joints and loops that are overconstrained, and a cure."""
+
+    mobility: Mobility
+    redundant: list[Redundant] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    cures: list[tuple[Loop, list[Replacement]]] = field(default_factory=list)
+    """Per loop, changes that together leave no redundant equation and the mobility as it is."""
+    idle: list[str] = field(default_factory=list)
+    """Bodies that can spin about themselves between spherical joints while everything else stands still."""
+    remaining: int = 0
+    """Redundant equations that the cures leave."""
+    skipped: str = ""
+    """Why joints or cures were not looked for, or why there is none."""
+
+    @property
+    def replacements(self) -> list[Replacement]:
+        return [change for _, changes in self.cures for change in changes]
 
 
 @dataclass(frozen=True)
@@ -46,7 +66,7 @@ def _options(stresses: Stresses, name: str) -> list[_Option]:
     R = pair["R_B"].reshape(3, 3)
     C = stresses.twists_of[name]
     found = []
-    frame = joint_axes(stresses.flat, joint)
+    frame = stresses.bare.joint_frame(joint).R
     for kind, turned, motions in LOOSER.get(joint.kind, ()):
         F = np.zeros((6, len(motions)))
         for k, (sort, along) in enumerate(motions):

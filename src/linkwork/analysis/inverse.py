@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..compile.rank import ROOM, null_space
+from ..compile.rank import ROOM
 from ..model import Model
 from ..model.errors import LinkworkError
 from ..model.rotation import Array
 from .inverse_path import Path
-from .inverse_result import Columns, Conclusion, InverseResult, Troubles
-from .mechanism import Mechanism, velocity_servos
+from .inverse_result import Conclusion, InverseResult, Troubles
+from .mechanism import Mechanism
 from .motion import corners, prescribed
 
 # A rate below this share of the fastest one is rest: dry friction has no direction then.
@@ -69,7 +69,7 @@ def _times(times: npt.ArrayLike) -> Array:
 
 def _refuse_servos(mech: Mechanism, replaced: set[int]) -> None:
     """Raise if a drive keeps a rate of its own."""
-    for row in velocity_servos(mech):
+    for row in map(int, mech.servos):
         if row not in replaced:
             c = int(mech.kin.constraints.rows["first"][row])
             raise LinkworkError(
@@ -102,50 +102,44 @@ class _Study:
     # --- forces ---
 
     def run(self, times: Array) -> InverseResult:
-        columns = Columns()
-        q = self.path.begin(float(times[0]))
+        rows, q = [], self.path.begin(float(times[0]))
         for i, t in enumerate(map(float, times)):
             if i:
                 q = self.path.follow(q, float(times[i - 1]), t)
             self.mech.kin.place(q)
             self.path.refuse_freedom(t, i == 0)
-            self._instant(q, t, columns)
-        return Conclusion(self.mech, self.driven, self.warnings).result(times, columns, self._troubles)
+            rows.append(self._instant(q, t))
+        return Conclusion(self.mech, self.driven, self.warnings).result(times, rows, self._troubles)
 
-    def _instant(self, q: Array, t: float, columns: Columns) -> None:
+    def _instant(self, q: Array, t: float) -> dict[str, Array]:
         """Rates, accelerations and forces at one time."""
         mech, rows = self.mech, self.path.rows
         _, xd, xdd = self.path.wanted(t)
         held = np.zeros(len(mech.hold))
         v = mech.rates(rows, np.concatenate([held, xd]))
-        everything = np.arange(len(mech.kin.names))
-        bias = mech.bias(q, v, everything)
+        bias = mech.bias(q, v)
         wanted = np.concatenate([held, xdd]) - bias[rows]
         a = mech.rates(rows, wanted)
         self.path.refuse_contradiction(t, a, wanted)
-        J = mech.jacobian()
+        J = mech.kin.jacobian()
         rates, accelerations = J @ v, J @ a + bias
         forces = self._forces(t, v, rates, accelerations)
         self._watch_limits(t)
-        values = mech.values()
-        spread = np.zeros(mech.system.nv)
-        push = np.zeros(mech.system.nv)
-        for row, force in forces.items():
-            push += J[row] * force
-            spread += np.abs(J[row] * force)
+        values, N = mech.values(), mech.mobility(mech.hold)
+        parts = J[self.acting] * forces[:, None]
+        push, spread = parts.sum(axis=0), np.abs(parts).sum(axis=0)
         needed = mech.kin.demand(q, v, a, t) - push
-        N = self._free_directions(J)
         B = J[mech.pushes[self.driven]]
         tau = self._drive(t, N, B, needed, spread + np.abs(needed))
-        columns.add(
-            q=q, v=v, qdd=a, values=values, tau=tau, power=tau * (B @ v),
-            rates=rates[mech.pushes], accelerations=accelerations[mech.pushes],
-            driven_rates=(B @ v), driven_accelerations=accelerations[mech.pushes[self.driven]],
-        )  # fmt: skip
+        return {
+            "q": q, "v": v, "qdd": a, "values": values, "tau": tau, "power": tau * (B @ v),
+            "rates": rates[mech.pushes], "accelerations": accelerations[mech.pushes],
+            "driven_rates": B @ v, "driven_accelerations": accelerations[mech.pushes[self.driven]],
+        }  # fmt: skip
 
-    def _forces(self, t: float, v: Array, rates: Array, accelerations: Array) -> dict[int, float]:
-        """What springs, friction and the drives that are not replaced do, by row [N m or N]."""
-        mech, forces = self.mech, {}
+    def _forces(self, t: float, v: Array, rates: Array, accelerations: Array) -> Array:
+        """What springs, friction and the drives that are not replaced do [N m or N]."""
+        mech, forces = self.mech, []
         still = _AT_REST * np.abs(v).max(initial=0.0)
         friction = set(mech.friction.tolist())
         for row in map(int, self.acting):
@@ -153,8 +147,8 @@ class _Study:
             if row in friction and abs(rate) <= still:
                 self._troubles.resting[row] = self._troubles.resting.get(row, 0) + 1
                 rate = 0.0
-            forces[row] = mech.law(row, rate, float(accelerations[row]), mech.command(row, t), t)
-        return forces
+            forces.append(mech.law(row, rate, float(accelerations[row]), mech.command(row, t), t))
+        return np.array(forces)
 
     def _watch_limits(self, t: float) -> None:
         gaps = self.mech.kin.gaps
@@ -165,12 +159,6 @@ class _Study:
                 and depth > self._troubles.deepest.get(row, (0.0, 0.0))[0]
             ):
                 self._troubles.deepest[row] = depth, t
-
-    def _free_directions(self, J: Array) -> Array:
-        mech = self.mech
-        scaled = mech.row_scale[mech.hold, None] * J[mech.hold] * mech.rate_scale
-        N: Array = mech.rate_scale[:, None] * null_space(scaled)
-        return N
 
     def _drive(self, t: float, N: Array, B: Array, needed: Array, size: Array) -> Array:
         """Forces at the driven coordinates that, with those of the loops, give what is needed."""

@@ -110,7 +110,7 @@ class Path:
 
     def refuse_contradiction(self, t: float, a: Array, wanted: Array) -> None:
         """Raise if accelerations a do not give what is wanted of the rows."""
-        left = np.abs(self.mech.row_scale[self.rows] * (self.mech.jacobian(self.rows) @ a - wanted))
+        left = np.abs(self.mech.row_scale[self.rows] * (self.mech.kin.jacobian(self.rows) @ a - wanted))
         size = np.abs(self.mech.row_scale[self.rows] * wanted).max(initial=0.0)
         if left.max(initial=0.0) > _CONTRADICTION * max(size, 1.0):
             names = ", ".join(f"'{name}'" for name in self.names)

@@ -56,20 +56,6 @@ class InverseResult:
         }
 
 
-class Columns:
-    """What is found at each instant: arrays that grow by one row a time."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, list[Array]] = {}
-
-    def add(self, **row: Array) -> None:
-        for name, values in row.items():
-            self._rows.setdefault(name, []).append(np.array(values))
-
-    def arrays(self) -> dict[str, Array]:
-        return {name: np.array(rows) for name, rows in self._rows.items()}
-
-
 @dataclass
 class Troubles:
     """What happened on the way that is told in the end."""
@@ -88,9 +74,9 @@ class Conclusion:
     def __init__(self, mech: Mechanism, driven: npt.NDArray[np.int64], warnings: list[str]):
         self.mech, self.driven, self.warnings = mech, driven, warnings
 
-    def result(self, times: Array, columns: Columns, troubles: Troubles) -> InverseResult:
-        """Everything that is told of the motion."""
-        mech, data = self.mech, columns.arrays()
+    def result(self, times: Array, rows: list[dict[str, Array]], troubles: Troubles) -> InverseResult:
+        """Everything that is told of the motion, from what was found at each of its times."""
+        mech, data = self.mech, {name: np.array([row[name] for row in rows]) for name in rows[0]}
         names = [mech.coordinates[c] for c in self.driven]
         units = {name: mech.force_unit(int(c)) for name, c in zip(names, self.driven, strict=True)}
         commands, command_units = self._commands(times, data)

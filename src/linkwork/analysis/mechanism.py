@@ -15,7 +15,8 @@ from ..compile.rank import null_space
 from ..engine.elements.respond import bounded, respond, settled
 from ..engine.kernels.signal import signal_value
 from ..engine.tables import FRICTION, LAW, LIMIT, SERVO_RATE
-from ..mechanism.linkage import NEARLY, Indices, Linkage
+from ..mechanism.kinematics import Indices
+from ..mechanism.linkage import NEARLY, Linkage
 from ..methods.capabilities import STUDIES, require
 from ..model import Model
 from ..model.errors import LinkworkError
@@ -35,6 +36,8 @@ class Mechanism(Linkage):
         super().__init__(compiled.rows)
         self.limits = self._of_role(LIMIT)
         self.friction = self._of_role(FRICTION)
+        self.servos = self._of_role(SERVO_RATE)
+        """Rows of velocity servos: constraints of a kind, not forces."""
         self.settle(self.system.q0)
 
     def _of_role(self, role: int) -> Indices:
@@ -94,12 +97,12 @@ class Mechanism(Linkage):
             )
         return q
 
-    def bias(self, q: Array, v: Array, rows: Indices) -> Array:
-        """How the rates of rows change by motion alone, J' v [rad/s² or m/s²]; goes back to the pose q."""
+    def bias(self, q: Array, v: Array) -> Array:
+        """How the rates of all rows change by motion alone, J' v [rad/s² or m/s²]; goes back to the pose q."""
         self.kin.place(q, v)
-        result: Array = self.kin.bias()[rows]
+        bias = self.kin.bias()
         self.kin.place(q)
-        return result
+        return bias
 
     # --- forces ---
 
@@ -113,14 +116,8 @@ class Mechanism(Linkage):
 
     def acting(self, without: Iterable[int] = ()) -> Indices:
         """Rows that push by a law of their own: springs, friction, drives; less those in `without`."""
-        roles = (LAW, FRICTION)
-        left_out = set(without)
-        chosen = [
-            i
-            for i in range(self.count)
-            if self.kin.constraints.rows["role"][i] in roles and i not in left_out
-        ]
-        return np.array(chosen, np.int64)
+        roles = self.kin.constraints.rows["role"][: self.count]
+        return np.setdiff1d(np.flatnonzero(np.isin(roles, (LAW, FRICTION))), list(without))
 
     def law(self, row: int, rate: float, acceleration: float, command: float, t: float) -> float:
         """Force of an acting row at the pose, along what it measures [N m or N]; its state has settled."""
@@ -132,9 +129,3 @@ class Mechanism(Linkage):
             record["x"] = settled(record, command)
         answer = bounded(record, respond(self.kin.tables, record, command, t, False))
         return float(answer.force - record["inertia"] * acceleration)
-
-
-def velocity_servos(mechanism: Mechanism) -> list[int]:
-    """Rows of velocity servos: constraints of a kind, not forces."""
-    roles = mechanism.kin.constraints.rows["role"][: mechanism.count]
-    return [int(i) for i in np.flatnonzero(roles == SERVO_RATE)]

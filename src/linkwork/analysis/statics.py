@@ -240,12 +240,7 @@ def _holders(forces: Forces, equal: Array, limits: Array, notes: list[str]) -> l
 
 def _posed(forces: Forces, q: Array) -> Model:
     """The model with positions set: q for joints of the tree, what is read for those that close loops."""
-    compiled = forces.compiled
-    posed = Model(compiled.name, gravity=compiled.gravity)
-    for thing in compiled.flat.items():
-        getattr(posed, thing.shelf)[thing.name] = thing
-    values = forces.mech.values()
-    k = 0
+    posed, values, k = forces.compiled.dissolved(), forces.mech.values(), 0
     for joint in forces.mech.joints:
         read = values[k : k + len(joint.rates)]
         k += len(joint.rates)

@@ -39,6 +39,13 @@ class Compiled:
         """The model compiled, if it is not yet."""
         return model if isinstance(model, Compiled) else cls(model)
 
+    def dissolved(self) -> Model:
+        """A copy of the model without components: their items have dotted names."""
+        made = Model(self.name, gravity=self.gravity)
+        for thing in self.flat.items():
+            getattr(made, thing.shelf)[thing.name] = thing
+        return made
+
     @cached_property
     def spanning(self) -> Spanning:
         """Which joints form the tree, and where loops are cut."""

@@ -6,7 +6,10 @@ a few small arrays: right for assembly, statics and checks, not for stepping.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from ..compile.system import System
 from ..engine.coordinates.dynamics import inverse_dynamics
@@ -15,6 +18,9 @@ from ..engine.coordinates.tree import mass_matrix, place, retract
 from ..engine.kernels.rows import measure, measure_motion
 from ..engine.tables import HOLD
 from ..model.rotation import Array
+
+Indices = npt.NDArray[np.signedinteger[Any]]
+"""Numbers of rows or coordinates."""
 
 
 class Kinematics:
@@ -26,7 +32,7 @@ class Kinematics:
         self.constraints = system.row_table.fresh()
         self.constraints.coords["used"] = 1  # `bias` may be asked of any
         self.names = system.row_table.names
-        self.hold = np.flatnonzero(self.constraints.rows["role"] == HOLD)
+        self.hold: Indices = np.flatnonzero(self.constraints.rows["role"] == HOLD)
         """Indices of the rows that hold a position: joint equations and couplings."""
         self._order = np.argsort(self.tables.dofs["v"][1:])
 
@@ -46,7 +52,7 @@ class Kinematics:
         measure_motion(self.tables, self.constraints)
         return np.array(self.constraints.rows["bias"])
 
-    def jacobian(self, rows: Array | None = None) -> Array:
+    def jacobian(self, rows: Indices | None = None) -> Array:
         """J of the chosen rows (all by default) at the pose: phi' = J v."""
         chosen = range(len(self.names)) if rows is None else rows
         J = np.zeros((len(chosen), self.system.nv))

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..compile.rank import ROOM
 from ..compile.row_records import along_rate, row_record
@@ -21,10 +19,7 @@ from ..model.errors import LinkworkError, nearest
 from ..model.joints.base import Joint
 from ..model.rotation import Array
 from .closure import idle_rows, row_units
-from .kinematics import Kinematics
-
-Indices = npt.NDArray[np.signedinteger[Any]]
-"""Numbers of rows or coordinates."""
+from .kinematics import Indices, Kinematics
 
 # Gaps count as closed below _CLOSED; where rounding stops the iterations earlier, below NEARLY (shares of the
 # mechanism's size, or radians).
@@ -98,12 +93,8 @@ class Linkage:
 
     def scaled(self, rows: Indices) -> Array:
         """The Jacobian of rows at the pose, without units."""
-        J: Array = self.row_scale[rows, None] * self.jacobian(rows) * self.rate_scale
+        J: Array = self.row_scale[rows, None] * self.kin.jacobian(rows) * self.rate_scale
         return J
-
-    def jacobian(self, rows: Any = None) -> Array:
-        """J of some rows at the pose, or of all."""
-        return self.kin.jacobian(rows)
 
     def close(self, q: Array, rows: Indices, wanted: Array) -> tuple[Array, Array, Array]:
         """Newton's method from q to a pose where the rows measure what is wanted.

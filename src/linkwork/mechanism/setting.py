@@ -18,7 +18,8 @@ from ..compile.system import System, coordinate_columns, rate_columns
 from ..engine.tables import BALL_AXIS, COORDINATE, HOLD, Constraints
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array
-from .linkage import Indices, Linkage, Lost
+from .kinematics import Indices
+from .linkage import Linkage, Lost
 from .switching import impulses
 
 _STRETCH = 0.2  # that a coordinate goes at once, in radians or sizes of the mechanism
@@ -110,7 +111,7 @@ def bring(
     loops = Loops(system)
     dofs = set().union(*(loops.of_coordinate(c) for c in (*places, *rates)))
     hold = np.intersect1d(loops.around(dofs), linkage.hold).astype(np.int64)
-    kept = linkage.jacobian(linkage.pushes[list(places)]) @ motion.v
+    kept = linkage.kin.jacobian(linkage.pushes[list(places)]) @ motion.v
     q = _led(linkage, motion.q, hold, places) if places else motion.q
     known = dict(zip(places, kept, strict=True)) | rates
     v = _projected(linkage, q, motion.v, hold, known)
@@ -216,7 +217,7 @@ def _refusal(
 def _projected(linkage: Linkage, q: Array, v: Array, hold: Indices, known: dict[int, float]) -> Array | None:
     """Rates nearest to v, by kinetic energy, with some rates known and all loops closed; None if there are none."""
     linkage.kin.place(q)
-    A = linkage.jacobian(np.concatenate([hold, linkage.pushes[list(known)]]))
+    A = linkage.kin.jacobian(np.concatenate([hold, linkage.pushes[list(known)]]))
     b = np.concatenate([np.zeros(len(hold)), np.array(list(known.values()), float)])
     sums = np.abs(A) @ np.abs(v) + np.abs(b)
     if (np.abs(A @ v - b) <= 1e-13 * sums).all():

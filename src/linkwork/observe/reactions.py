@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -27,17 +28,15 @@ from ..engine.kernels.jit import COMPILED
 from ..engine.kernels.rows import measure
 from ..engine.loads import KIND_CODES, JointFunction
 from ..engine.tables import COORDINATE, HOLD
-from ..mechanism.kinematics import Kinematics
+from ..mechanism.closure import CLOSED, Closure
+from ..mechanism.mobility import poses_nearby
 from ..mechanism.switching import Attachment, configured
 from ..model import Model
 from ..model.rotation import Array
-from ..results.record import Group
 
 # What may be left of a determinate unit force; of others it is a share of one in the number of equations around a loop.
 _DETERMINATE = 1e-6
-# Poses at which this is judged: the start, and two a random motion of this size further on [rad or m].
-_POSES, _AWAY, _CLOSED, _NEWTON = 3, 0.2, 1e-9, 30
-_SINGULAR = 1e-9
+_POSES = 3  # at which this is judged: the start, and two a random motion further on
 
 
 class Reactions:
@@ -85,23 +84,10 @@ class Reactions:
         self.unbalanced = 0.0
         """Of the last block of samples: the largest share of what acts on a body that no joint forces balance."""
 
-    @property
-    def groups(self) -> tuple[Group, Group]:
-        """Groups of a record: `forces` [N] and `torques` [N m] of a on b, world axes, at the outer body's frame."""
-        return (
-            Group("forces", self._columns("force"), ("N",) * (3 * len(self.joints))),
-            Group("torques", self._columns("torque"), ("N m",) * (3 * len(self.joints))),
-        )
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of both arrays, one after the other."""
-        return self._columns("force") + self._columns("torque")
-
     def of(
         self, t: Array, q: Array, v: Array, qdd: Array, row_forces: Array | None = None
     ) -> tuple[Array, Array]:
-        """Forces and torques of a block of samples, as rows of `groups`.
+        """Forces and torques of a block of samples, of a on b, in world axes, at the outer body's frame [N, N m].
 
         `qdd` are accelerations of the system's rates; `row_forces` [N or N m] has a column for each of `rows`.
         What springs, dampers, drives, friction, limits and rotors transmit along a joint is part of the result.
@@ -142,9 +128,6 @@ class Reactions:
         return judge._vague(generic_poses(reduced))
 
     # --- setting up ---
-
-    def _columns(self, quantity: str) -> tuple[str, ...]:
-        return tuple(f"{joint}.{quantity}.{axis}" for joint in self.joints for axis in "xyz")
 
     def _given(self, names: Sequence[str]) -> Any:
         """For every name its row among the floating bodies, -1 for equations, which are solved for."""
@@ -240,8 +223,13 @@ class Reactions:
         """Columns that the bodies do not determine at the poses where they determine most."""
         judged = [self._judge(q) for q in poses]
         free = min(judged, key=lambda pair: pair[0])[1]
-        both = np.concatenate([free[:, :3].ravel(), free[:, 3:].ravel()])
-        return tuple(name for name, vague in zip(self.columns, both, strict=True) if vague)
+        return tuple(
+            f"{name}.{quantity}.{axis}"
+            for quantity, part in (("force", free[:, :3]), ("torque", free[:, 3:]))
+            for name, vague in zip(self.joints, part, strict=True)
+            for axis, open_ in zip("xyz", vague, strict=True)
+            if open_
+        )
 
     def _judge(self, q: Array) -> tuple[float, Any]:
         """At a pose: how many forces are undetermined, and which components (joints × force and torque).
@@ -306,33 +294,10 @@ def generic_poses(system: System) -> list[Array]:
     A mechanism may be drawn in a special pose: stretched out, folded, symmetric. Anywhere else tells what holds in
     general.
     """
-    kinematics = Kinematics(system)
-    hold: Any = kinematics.hold
-    random = np.random.default_rng(0)
-    poses = [_closed(kinematics, system.q0, system.q0)]
-    while len(poses) < _POSES:
-        q = poses[-1]
-        kinematics.place(q)
-        J = kinematics.jacobian(hold)
-        move = random.normal(size=system.nv)
-        move -= np.linalg.lstsq(J, J @ move, rcond=_SINGULAR)[0]
-        move *= _AWAY / max(float(np.abs(move).max(initial=0.0)), 1.0)
-        poses.append(_closed(kinematics, kinematics.moved(q, move), q))
-    return poses
-
-
-def _closed(kinematics: Kinematics, q: Array, instead: Array) -> Array:
-    """The pose nearby at which all loops are closed, or `instead` if none is found."""
-    hold: Any = kinematics.hold
-    for _ in range(_NEWTON):
-        kinematics.place(q)
-        gaps = kinematics.gaps[hold]
-        if np.abs(gaps).max(initial=0.0) < _CLOSED:
-            return q
-        J = kinematics.jacobian(hold)
-        step: Array = np.linalg.lstsq(J, gaps, rcond=_SINGULAR)[0]
-        q = kinematics.moved(q, -step)
-    return instead
+    closure = Closure(system, system.q0)
+    start, gap = closure.close(system.q0)
+    start = start if gap <= CLOSED else system.q0
+    return [start, *islice(poses_nearby(closure, start), _POSES - 1)]
 
 
 def _records(table: np.ndarray) -> np.ndarray:
