@@ -67,20 +67,20 @@ def independent(J: Array) -> Independent:
     """Rows of a dimensionless J that are independent and as far from dependent as can be."""
     kept, left = [np.zeros(0, np.int64)], np.zeros(len(J))
     for rows, columns in clusters(J):
-        chosen, rest = _pivoted(J[np.ix_(rows, columns)])
+        chosen, rest = pivoted(J[np.ix_(rows, columns)])
         kept.append(rows[chosen])
         left[rows] = rest
     return Independent(np.sort(np.concatenate(kept)), left)
 
 
-def _pivoted(J: Array) -> tuple[list[int], Array]:
+def pivoted(J: Array, tolerance: float = ROOM) -> tuple[list[int], Array]:
     """Gram-Schmidt with pivoting on all rows at once: those chosen, and the lengths that are left of the others."""
     rest = J.copy()
     size = np.einsum("ij,ij->i", rest, rest)
     chosen: list[int] = []
     for _ in range(min(J.shape)):
         i = int(np.argmax(size))
-        if size[i] <= ROOM * ROOM:
+        if size[i] <= tolerance * tolerance:
             break
         chosen.append(i)
         u = rest[i] / np.sqrt(size[i])

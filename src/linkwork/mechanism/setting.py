@@ -8,14 +8,15 @@ that it had before, or that is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ..compile.order import between, coordinate_ends, ends_of
 from ..compile.system import System, coordinate_columns, rate_columns
-from ..engine.tables import BALL_AXIS, COORDINATE, HOLD, Constraints
+from ..engine.tables import BALL_AXIS, HOLD
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array
 from .kinematics import Indices
@@ -24,9 +25,7 @@ from .switching import impulses
 
 _STRETCH = 0.2  # that a coordinate goes at once, in radians or sizes of the mechanism
 _FARTHEST = 4.0  # sizes of the mechanism over which the reach of a slide is looked for
-_BEYOND = (
-    0.05  # of a stretch: how far beyond the end of its reach a mechanism is pulled to see where it opens
-)
+_BEYOND = 0.05  # of a stretch: how far beyond its reach a mechanism is pulled to see where it opens
 _MET = 1e-7  # rates that miss by less, against the largest, are met
 
 
@@ -45,22 +44,23 @@ class Loops:
     """Which joint coordinates the loops and couplings of a system in joint coordinates have to do with."""
 
     def __init__(self, system: System):
-        self._system, self._parent = system, system.tables.dofs["parent"]
-        constraints = system.row_table.constraints
-        self.rows: dict[int, set[int]] = {}
+        self._system, self._constraints = system, system.row_table.constraints
+        rows, tables = self._constraints.rows, system.tables
+        self.rows = {
+            i: between(tables, ends_of(tables, self._constraints, rows[i]))
+            for i in np.flatnonzero(rows["role"] == HOLD).tolist()
+        }
         """Rows that hold, and the dofs that move each of them."""
-        for i in np.flatnonzero(constraints.rows["role"] == HOLD).tolist():
-            self.rows[i] = self._moving(constraints, constraints.rows[i])
 
     def move(self, name: str) -> bool:
         """Whether a coordinate or rate of the state cannot change by itself."""
         for placed in self._system.joints.values():
             columns = (*coordinate_columns(placed.joint), *rate_columns(placed.joint))
             if name in (column.name for column in columns):
-                return bool(self.around(set(placed.dofs)))
+                return bool(self.around(placed.dofs))
         return False
 
-    def around(self, dofs: Collection[int]) -> list[int]:
+    def around(self, dofs: Iterable[int]) -> list[int]:
         """Rows that have to be looked at when these dofs move: theirs, those of all that these move, and so on."""
         reached, found, left = set(dofs), set[int](), dict(self.rows)
         while more := [i for i, moving in left.items() if moving & reached]:
@@ -69,30 +69,12 @@ class Loops:
             found |= set(more)
         return sorted(found)
 
-    def _moving(self, constraints: Constraints, row: Any) -> set[int]:
-        if row["kind"] == COORDINATE:
-            both = [row["first"]] if row["second"] < 0 else [row["first"], row["second"]]
-            return set().union(*(self.of_coordinate(int(c)) for c in both))
-        return self._between(int(row["pair"])) | (
-            self.of_coordinate(int(row["first"])) if row["first"] >= 0 else set()
+    def around_coordinates(self, coordinates: Iterable[int]) -> list[int]:
+        """The same for what moves some joint coordinates."""
+        tables = self._system.tables
+        return self.around(
+            between(tables, (coordinate_ends(tables, self._constraints, c) for c in coordinates))
         )
-
-    def of_coordinate(self, coordinate: int) -> set[int]:
-        """Dofs that move a joint coordinate."""
-        coord = self._system.row_table.constraints.coords[coordinate]
-        return {int(coord["v"])} if coord["v"] >= 0 else self._between(int(coord["pair"]))
-
-    def _between(self, pair: int) -> set[int]:
-        """Dofs between the two frames of a joint."""
-        ends = self._system.row_table.constraints.pairs[pair]
-        return self._above(int(ends["a"])) ^ self._above(int(ends["b"]))
-
-    def _above(self, link: int) -> set[int]:
-        found = set()
-        while link != 0:
-            found.add(link)
-            link = int(self._parent[link])
-        return found
 
 
 def bring(
@@ -108,9 +90,8 @@ def bring(
         rows["offset"][i] = offsets.get(linkage.kin.names[i], rows["offset"][i])
     linkage.back(motion.q, motion.values)
     places, rates = _read(linkage, wanted)
-    loops = Loops(system)
-    dofs = set().union(*(loops.of_coordinate(c) for c in (*places, *rates)))
-    hold = np.intersect1d(loops.around(dofs), linkage.hold).astype(np.int64)
+    around = Loops(system).around_coordinates((*places, *rates))
+    hold = np.intersect1d(around, linkage.hold).astype(np.int64)
     kept = linkage.kin.jacobian(linkage.pushes[list(places)]) @ motion.v
     q = _led(linkage, motion.q, hold, places) if places else motion.q
     known = dict(zip(places, kept, strict=True)) | rates

@@ -10,9 +10,8 @@ import dataclasses
 import math
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from ..compile.compiler import Compiled
@@ -158,15 +157,25 @@ class RowOptions(Options):
         return dataclasses.replace(self, integrator=chosen)
 
 
-def _number(name: str, value: Any, kind: type, fits: Callable[[Any], bool], what: str) -> None:
-    if not (isinstance(value, kind) and fits(value)):
-        raise LinkworkError(f"{name} {what}, not {value!r}")
+def _positive(name: str, value: Any) -> None:
+    unit = {"budget": " of seconds", "sleep": " of seconds", "slop": " of metres"}.get(name, "")
+    if not (isinstance(value, numbers.Real) and math.isfinite(value) and float(value) > 0.0):
+        raise LinkworkError(f"{name} must be a positive number{unit}, not {value!r}")
 
 
-def _positive(unit: str = "") -> Callable[[str, Any], None]:
-    return partial(
-        _number, kind=numbers.Real, fits=lambda x: 0.0 < x < math.inf, what=f"must be a positive number{unit}"
-    )
+def _share(name: str, value: Any) -> None:
+    if not (isinstance(value, numbers.Real) and 0.0 < float(value) <= 1.0):
+        raise LinkworkError(f"{name} is a share of the gap: above 0 and at most 1, not {value!r}")
+
+
+def _radius(name: str, value: Any) -> None:
+    if not (isinstance(value, numbers.Real) and 0.0 <= float(value) <= 1.0):
+        raise LinkworkError(f"{name} is a spectral radius: from 0 to 1, not {value!r}")
+
+
+def _count(name: str, value: Any) -> None:
+    if not (isinstance(value, numbers.Integral) and int(value) >= 1):
+        raise LinkworkError(f"{name} must be at least 1, not {value!r}")
 
 
 def _known_coordinates(name: str, value: Any) -> None:
@@ -174,21 +183,7 @@ def _known_coordinates(name: str, value: Any) -> None:
         raise LinkworkError(f"there are no {name} '{value}'{nearest(str(value), _COORDINATES)}")
 
 
-_CHECKS: dict[str, Callable[[str, Any], None]] = {
-    "tolerance": _positive(),
-    "epsilon": _positive(),
-    "budget": _positive(" of seconds"),
-    "sleep": _positive(" of seconds"),
-    "slop": _positive(" of metres"),
-    "erp": partial(
-        _number,
-        kind=numbers.Real,
-        fits=lambda x: 0.0 < x <= 1.0,
-        what="is a share of the gap: above 0 and at most 1",
-    ),
-    "rho": partial(
-        _number, kind=numbers.Real, fits=lambda x: 0.0 <= x <= 1.0, what="is a spectral radius: from 0 to 1"
-    ),
-    "iterations": partial(_number, kind=numbers.Integral, fits=lambda x: x >= 1, what="must be at least 1"),
-    "coordinates": _known_coordinates,
-}
+_CHECKS = {
+    **dict.fromkeys(("tolerance", "epsilon", "budget", "slop", "sleep"), _positive),
+    "erp": _share, "rho": _radius, "iterations": _count, "coordinates": _known_coordinates,
+}  # fmt: skip

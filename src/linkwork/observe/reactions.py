@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..compile.compiler import Compiled
-from ..compile.order import elimination_order
+from ..compile.order import elimination_order, ends_of
 from ..compile.scratch import Scratch
 from ..compile.system import System
 from ..engine.coordinates.block_envelope import factor_envelope
@@ -198,11 +198,8 @@ class Reactions:
 
     def _ends(self, row: int) -> list[int]:
         """The dofs of a and b of an equation; of a coupling, of both its joints."""
-        record, constraints = self._constraints.rows[row], self._constraints
-        pairs = [record["pair"]]
-        if record["kind"] == COORDINATE:
-            pairs = [constraints.coords["pair"][record[side]] for side in ("first", "second")]
-        return [int(constraints.pairs[side][pair]) for pair in pairs for side in "ab"]
+        ends = ends_of(self._tables, self._constraints, self._constraints.rows[row])
+        return [link for both in ends for link in both]
 
     def _along(self, system: System) -> Any:
         """For every dof of the system the coordinate that reads it off the joint frames, or -1."""

@@ -63,6 +63,7 @@ class Simulation:
     what has been at rest for so long [s] is left alone until something touches it.
     """
 
+    # An argument for every option of every method: so that scripts and the command line can name them.
     def __init__(
         self,
         model: Model | Compiled | System,
