@@ -21,10 +21,10 @@ from ..model import Model
 from ..model.providers import provider
 from ..model.rotation import Array
 from ..observe.observer import Block
-from .explicit import ExplicitMethod
 from .options import DEFAULT_TOLERANCE, Options, option
 from .part import Part, Relatives, Steps
 from .rows import Start
+from .sampled import ExplicitMethod
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,9 +28,9 @@ from ..model.rotation import Array
 from ..observe.observer import Block
 from .base import Method
 from .contact import DEFAULT_ERP, ContactMethod
-from .explicit import ExplicitMethod, run_memory
 from .options import DEFAULT_TOLERANCE, Limits, RowOptions, option
 from .rows import Start, ordered_rows
+from .sampled import ExplicitMethod, run_memory
 
 DEFAULT_SWEEPS = 100
 _PROBES = 3

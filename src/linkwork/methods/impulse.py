@@ -18,7 +18,7 @@ from ..model.rotation import Array
 from ..observe.observer import Block, RowObserver
 from .base import NO_BUDGET, Method
 from .options import RowOptions
-from .rows import Start, carry
+from .rows import Start
 from .switching import RowMethod
 
 
@@ -93,22 +93,16 @@ class ImpulseMethod(RowMethod):
         super().take_over(other)
         if isinstance(other, type(self)):
             self._mean[:] = other._mean
-            if self._rows.names == other._rows.names:
-                np.asarray(self._stats)[...] = np.asarray(other._stats)
-            carry(self._rows, self._constraints, other._rows, other._constraints)
 
     def memory(self) -> dict[str, Array]:
-        constraints = self._constraints
+        rows = self._constraints.rows
         return {
             **super().memory(),
-            "impulses": constraints.rows["p"],
-            "element_states": constraints.rows["x"],
-            "element_memory": constraints.rows["memory"],
-            "element_samples": constraints.rows["samples"],
+            "impulses": rows["p"],
+            "element_states": rows["x"],
+            "element_memory": rows["memory"],
+            "element_samples": rows["samples"],
             "mean_accelerations": self._mean,
-            "coordinates": constraints.coords["value"],
-            "commands": constraints.inputs,
-            "stats": np.asarray(self._stats),
         }
 
     def info(self) -> dict[str, Any]:

@@ -308,12 +308,23 @@ class RowMethod(PlannedMethod):
             if other._start is not other._first:
                 self._restore(other._start.attachment, other._start.tree_q)
                 self._carry(other._row_sets())
+        if isinstance(other, type(self)):
+            if self._rows.names == other._rows.names:
+                np.asarray(self._stats)[...] = np.asarray(other._stats)
+            for mine, theirs in zip(self._row_sets(), other._row_sets(), strict=True):
+                carry(*mine, *theirs)
 
     def memory(self) -> dict[str, Array]:
+        known = {
+            "coordinates": self._constraints.coords["value"],
+            "commands": self._constraints.inputs,
+            "stats": np.asarray(self._stats),
+        }
         if not self.switchable:
-            return {}
+            return known
         flags, frames = self._start.attachment.arrays(self.switchable)
         return {
+            **known,
             "attached": flags,
             "attached_frames": frames,
             "attached_pose": self._start.tree_q.copy(),

@@ -19,8 +19,8 @@ from ..engine.steppers.samples import new_samples
 from ..model.rotation import Array
 from ..observe.observer import Block, TreeObserver
 from .base import Method
-from .explicit import run_memory
 from .options import DEFAULT_TOLERANCE, Options, option
+from .sampled import run_memory
 
 
 @dataclass(frozen=True, kw_only=True)
