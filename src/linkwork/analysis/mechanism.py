@@ -38,7 +38,7 @@ class Mechanism(Linkage):
         self.friction = self._of_role(FRICTION)
         self.servos = self._of_role(SERVO_RATE)
         """Rows of velocity servos: constraints of a kind, not forces."""
-        self.settle(self.system.q0)
+        self.kin.settle(self.system.q0)
 
     def _of_role(self, role: int) -> Indices:
         found: Indices = np.flatnonzero(self.kin.constraints.rows["role"][: self.count] == role)

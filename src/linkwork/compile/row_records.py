@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.tables import BALL_AXIS, COORDINATE, NO_LAW, ROW, SLIDE, SPIN, TURN
+from ..engine.tables import BALL_AXIS, COORDINATE, HOLD, NO_LAW, ROW, SLIDE, SPIN, TURN
 from ..model.joints import Joint
 from ..model.joints.base import AX, BX, Motion
 
@@ -59,6 +59,11 @@ def along_rate(record: Any, coord: int, role: int, group: int = 0, **fields: Any
         axis = BX + record["pick"][4]
         return row_record(SPIN, role, group, pair=record["pair"], alpha=axis, first=coord, **fields)
     return row_record(COORDINATE, role, group, first=coord, **fields)
+
+
+def couplings(rows: Any) -> Any:
+    """Indices of the rows that keep a relation of coordinates."""
+    return np.flatnonzero((rows["kind"] == COORDINATE) & (rows["role"] == HOLD))
 
 
 def stacked(rows: Sequence[Any], dtype: np.dtype) -> np.ndarray:

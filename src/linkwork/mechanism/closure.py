@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compile.rank import EXACT, ROOM, alive, along_null_space, clusters, null_space, rank_of
 from ..compile.system import System
-from ..engine.tables import BALL, COORDINATE, DOT, HOLD, SCREW, SPIN
+from ..engine.tables import BALL, COORDINATE, DOT, SCREW, SPIN
 from ..model.joints.base import D, Joint
 from ..model.rotation import Array, rotation_vectors
 from .kinematics import Kinematics
@@ -30,8 +30,7 @@ class Closure:
     def __init__(self, system: System, q: Array):
         self.kin = Kinematics(system)
         self.system = system
-        self.kin.place(q)
-        self._settle()
+        self.kin.settle(q)
         self._values = self.kin.constraints.coords["value"].copy()
         self.rows: Any = self.kin.hold
         units = row_units(system)
@@ -45,11 +44,6 @@ class Closure:
         self.row_scale = np.array([self.length if unit == "m" else 1.0 for unit in self.units])
         self.reach = np.array([self.length if c.unit.startswith("m") else 1.0 for c in system.rates])
         """A displacement of this much in a coordinate counts as one."""
-
-    def _settle(self) -> None:
-        rows = self.kin.constraints.rows
-        held = (rows["kind"] == COORDINATE) & (rows["role"] == HOLD)
-        rows["offset"][held] += rows["phi"][held]
 
     def _size(self) -> float:
         """The longest lever by which a rotation moves the end of a loop [m]."""

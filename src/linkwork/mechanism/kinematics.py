@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..compile.row_records import couplings
 from ..compile.system import System
 from ..engine.coordinates.dynamics import inverse_dynamics
 from ..engine.coordinates.factor import project_row
@@ -41,6 +42,12 @@ class Kinematics:
         rates = np.zeros(self.system.nv) if v is None else v
         place(self.tables.dofs, self.tables.islands, q, rates)
         measure(self.tables, self.constraints, q)
+
+    def settle(self, q: Array) -> None:
+        """Let couplings hold the joints in the relation that they are in at a pose."""
+        self.place(q)
+        held = couplings(self.constraints.rows)
+        self.constraints.rows["offset"][held] += self.constraints.rows["phi"][held]
 
     @property
     def gaps(self) -> Array:

@@ -63,14 +63,6 @@ class Linkage:
         said: Indices = self.kin.hold[~idle[self.kin.hold]]
         return said
 
-    def settle(self, q: Array) -> None:
-        """Let couplings hold the joints in the relation that they are in at a pose."""
-        self.kin.place(q)
-        rows = self.kin.constraints.rows
-        for i in self.hold:
-            if rows["kind"][i] == COORDINATE:
-                rows["offset"][i] += rows["phi"][i]
-
     def index(self, name: str) -> int:
         """Index of a joint coordinate such as `pivot.angle`."""
         try:

@@ -13,11 +13,12 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
 from ..compile.order import elimination_order, touched
+from ..compile.row_records import couplings
 from ..compile.system import System
 from ..engine.coordinates.dynamics import body_pose, body_twist
 from ..engine.coordinates.tree import place
 from ..engine.kernels.rows import measure
-from ..engine.tables import COORDINATE, DOT, HOLD, Constraints
+from ..engine.tables import DOT, HOLD, Constraints
 from ..mechanism.assemble import assemble
 from ..mechanism.closure import idle_rows
 from ..mechanism.dependence import Dependence, dependence
@@ -44,10 +45,7 @@ class Start:
         assembly = assemble(self.tree)
         self.tree_q = assembly.q
         told = assembly.report()
-        beyond = [
-            f"start: {gap.row.replace(': ', ' is beyond its ')} by {gap.size:.3g} {gap.unit}"
-            for gap in assembly.beyond
-        ]
+        beyond = [gap.beyond for gap in assembly.beyond]
         self.notes = [*told, *(line for line in beyond if line not in told), *self.dependence.notes]
         """What assembly changed, and which joints do not quite fit, in words."""
         self.attachment = Attachment(self.tree.row_table.attached)
@@ -117,9 +115,8 @@ def settle(tables: Any, constraints: Any, q: Array) -> None:
     """Start of the rows: couplings hold the joints in the relation that they start in."""
     place(tables.dofs, tables.islands, q, np.zeros(len(tables.dofs) - 1))
     measure(tables, constraints, q)
-    for row in constraints.rows:
-        if row["kind"] == COORDINATE and row["role"] == HOLD:
-            row["offset"] += row["phi"]
+    held = couplings(constraints.rows)
+    constraints.rows["offset"][held] += constraints.rows["phi"][held]
 
 
 def give_command(table: RowTable, constraints: Constraints, drive: str, value: float) -> None:

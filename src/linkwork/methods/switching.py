@@ -15,13 +15,14 @@ import numpy as np
 
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
+from ..compile.row_records import couplings
 from ..compile.scratch import Scratch, settable_forces
 from ..engine.coordinates.observe import read_joints
 from ..engine.coordinates.tree import place
 from ..engine.elements.respond import respond
 from ..engine.kernels.rows import measure
 from ..engine.steppers.samples import Samples, new_samples
-from ..engine.tables import COORDINATE, HOLD, LAW, Constraints
+from ..engine.tables import LAW, Constraints
 from ..mechanism.setting import Loops, Motion, bring
 from ..mechanism.switching import (
     Attachment,
@@ -177,7 +178,7 @@ class RowMethod(PlannedMethod):
         place(self._tables.dofs, self._tables.islands, q, self.state.v)
         for table, constraints in self._row_sets():
             measure(self._tables, constraints, q)
-            for i in _couplings(constraints):
+            for i in couplings(constraints.rows):
                 if table.names[i] not in had:  # a coupling keeps the relation that it finds
                     constraints.rows[i]["offset"] += constraints.rows[i]["phi"]
 
@@ -195,8 +196,8 @@ class RowMethod(PlannedMethod):
         """Go on with how rows, coordinates, commands and couplings stood."""
         for now, before in zip(self._row_sets(), old, strict=True):
             carry(*now, *before)
-            offsets = {before[0].names[i]: before[1].rows["offset"][i] for i in _couplings(before[1])}
-            for i in _couplings(now[1]):
+            offsets = {before[0].names[i]: before[1].rows["offset"][i] for i in couplings(before[1].rows)}
+            for i in couplings(now[1].rows):
                 now[1].rows["offset"][i] = offsets.get(now[0].names[i], now[1].rows["offset"][i])
 
     def _restart_coordinates(self, taking: Collection[str]) -> None:
@@ -262,7 +263,7 @@ class RowMethod(PlannedMethod):
         """Set coordinates and rates of joints that loops, or the bodies' own coordinates, must follow."""
         start, state = self._start, self.state
         table, every = self._row_sets()[-1]
-        offsets = {table.names[i]: float(every.rows["offset"][i]) for i in _couplings(every)}
+        offsets = {table.names[i]: float(every.rows["offset"][i]) for i in couplings(every.rows)}
         motion = bring(start.tree, self._in_tree(), offsets, values)
         state.q[:], state.v[:] = start.of_tree(motion.q, motion.v)
         for _, rows in self._row_sets():
@@ -340,9 +341,3 @@ class RowMethod(PlannedMethod):
 
     def outcome(self) -> dict[str, Any]:
         return {"changes": [asdict(change) for change in self.changes]} if self.switchable else {}
-
-
-def _couplings(constraints: Constraints) -> list[int]:
-    """Rows that keep a relation of coordinates."""
-    rows = constraints.rows
-    return np.flatnonzero((rows["kind"] == COORDINATE) & (rows["role"] == HOLD)).tolist()

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..compile.compiler import Compiled
 from ..compile.order import elimination_order, ends_of
+from ..compile.row_records import couplings
 from ..compile.scratch import Scratch
 from ..compile.system import System
 from ..engine.coordinates.block_envelope import factor_envelope
@@ -117,9 +118,9 @@ class Reactions:
     @cached_property
     def indeterminate_columns(self) -> tuple[str, ...]:
         """Components of reactions that the motion leaves open: of a planar linkage of hinges, those off its plane."""
-        rows = self._constraints.rows
-        couplings = bool(((rows["role"] == HOLD) & (rows["kind"] == COORDINATE)).any())
-        if not self._cuts and not couplings:  # equations of a tree are independent
+        if not self._cuts and not len(
+            couplings(self._constraints.rows)
+        ):  # equations of a tree are independent
             return ()
         reduced = self._compiled.rows
         if self._attachment is not None and self._tree_q is not None and self._floating.row_table.switchable:
