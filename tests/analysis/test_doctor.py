@@ -13,11 +13,11 @@ from helpers.models import changed, solid
 from helpers.trees import triple
 from linkwork import Body, Force, Hinge, Model, Simulation, Slider, Spherical, scene
 from linkwork.analysis.check import check
-from linkwork.analysis.loosen import LOOSER, Replacement, joint_axes, with_changes
+from linkwork.analysis.loosen import LOOSER, Replacement, with_changes
 from linkwork.analysis.redundancy import diagnose
 from linkwork.analysis.stresses import rings
 from linkwork.cli import app
-from linkwork.compile.compiler import compile_model
+from linkwork.compile.compiler import Compiled, compile_model
 from linkwork.engine.coordinates.dynamics import body_pose, body_twist
 from linkwork.engine.coordinates.tree import place
 from linkwork.engine.elements import PositionServo, Repeater
@@ -300,7 +300,7 @@ def test_looser_joints_hold_a_part_of_what_the_joint_holds(kind):
     model.add(joint)
     before = compile_model(model)
     for new, turned, motions in LOOSER[kind]:
-        axes = joint_axes(model.flatten(), joint)
+        axes = Compiled(model).joint_frame(joint).R
         axis, reference = (None, None) if turned is None else (triple(axes[:, k]) for k in turned)
         looser = with_changes(model, [Replacement("joint", kind, new, axis, reference)])
         after = compile_model(looser)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwork.compile.compiler import compile_model
-from linkwork.compile.natural import NaturalTable, choose, natural_system
+from linkwork.compile.compiler import Compiled, compile_model
+from linkwork.compile.natural import NaturalTable, choose
 from linkwork.compile.rank import null_space
 from linkwork.compile.system import System
 from linkwork.engine.coordinates.natural import (
@@ -53,7 +53,7 @@ class Mechanism:
         self.model = model
         self.start = Start(model, False)
         self.tree: System = self.start.tree
-        self.system = natural_system(model)
+        self.system = Compiled(model).floating
         self.mobility: Mobility = analyse(self.tree, self.start.tree_q)
         poses = [self.floating(q, np.zeros(self.tree.nv))[0] for q in (self.start.tree_q, self.mobility.pose)]
         self.table: NaturalTable = choose(self.system, poses)

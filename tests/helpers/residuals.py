@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from linkwork import Model
+from linkwork.compile.compiler import Compiled
 from linkwork.compile.rank import null_space
 from linkwork.engine.kernels.skyline import FIRST, LOWER, START, UNKNOWN, UPPER, Skyline
 from linkwork.engine.steppers.balance import evaluate, evaluate_rows, is_natural, move
-from linkwork.methods.implicit import ITERATIONS, TRAPEZOIDAL, ImplicitMethod
-from linkwork.methods.natural import GlobalMethod
+from linkwork.methods.implicit import TRAPEZOIDAL, Hybrid, Topological
+from linkwork.methods.natural import Global
 from linkwork.model.rotation import Array
 
 STEP = 1e-5
@@ -35,8 +36,8 @@ class Residual:
     """What `evaluate` says of a model, as functions of unknowns, their rates and their accelerations."""
 
     def __init__(self, model: Model, method: str = "hybrid", t: float = 0.37):
-        kind = GlobalMethod if method == "global" else ImplicitMethod
-        self.method = kind(model, method, TRAPEZOIDAL, 1e-3, None, None, ITERATIONS, None)
+        kind = {"hybrid": Hybrid, "topological": Topological, "global": Global}[method]
+        self.method = kind(integrator=TRAPEZOIDAL).build(Compiled(model), 1e-3)
         self.method.advance([0])  # on the constraints
         self.equations, self.t = self.method.equations, t
         self.tables, self.constraints, self.work = self.equations

@@ -38,13 +38,13 @@ from linkwork import (
     Weld,
     scene,
 )
-from linkwork.compile.compiler import compile_model
+from linkwork.compile.compiler import Compiled, compile_model
 from linkwork.compile.subsystems import Subsystem, monolith
 from linkwork.engine.elements.stiffness import soft_rows
 from linkwork.engine.steppers.sweeps import DEGENERATE
 from linkwork.mechanism.closure import Closure, yielding
 from linkwork.mechanism.kinematics import Kinematics
-from linkwork.methods.direct import DirectMethod
+from linkwork.methods.direct import Direct
 from linkwork.methods.rows import Start
 from linkwork.model.item import GROUND
 
@@ -54,7 +54,8 @@ quick = settings(max_examples=25, deadline=None, derandomize=True)
 
 def whole(model):
     """By the direct solver in maximal coordinates; adaptive, for fixed steps take stiff rows implicitly."""
-    return DirectMethod(model, "simmc", "adaptive", 1e-3, 1e-8, None)
+    options = Direct(coordinates="maximal", integrator="adaptive", tolerance=1e-8)
+    return options.build(Compiled(model), 1e-3)
 
 
 def assert_same(found, wanted):

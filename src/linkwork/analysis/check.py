@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from math import sqrt, tau
 from typing import Any, Literal
 
 import numpy as np
@@ -13,15 +14,17 @@ from ..compile.system import System
 from ..mechanism.assemble import assemble
 from ..mechanism.assembly import Assembly
 from ..mechanism.dependence import LOCKED, dependence
+from ..mechanism.softness import softness
 from ..methods.capabilities import STIFF_SPRINGS
 from ..methods.options import DEFAULT_DT
 from ..model import Flat, Model
 from ..model.errors import LinkworkError, ModelError
 from ..model.item import GROUND
+from ..model.rotation import Array
 from ..run.simulate import Simulation
-from .diagnosis import Diagnosis, Loop, Redundant
+from .cures import Diagnosis
 from .redundancy import diagnose
-from .stiffness import lost_vibrations
+from .stresses import Loop, Redundant
 from .trial import Trial, try_out
 
 # Bodies further apart in mass than this are usually a slip of units; explicit steps also suffer.
@@ -31,6 +34,8 @@ _LARGE, _SMALL = 10.0, 1e-3
 _SHOWN = 4  # loops that findings speak of; the rest is counted
 # What a model can do wrong: numbers without bound leave no singular values.
 _WRONG = (LinkworkError, np.linalg.LinAlgError)
+# Implicit steps damp a vibration by a share ω h/2 of the critical: beyond this it is lost, at this it is kept.
+_LOST, _KEPT = 0.5, 0.02
 _NEARLY = 1e-3  # a locked mechanism this near to a freedom was probably meant to move
 
 
@@ -113,8 +118,10 @@ def check(model: Model, *, test_run: bool = True) -> Checkup:
     if checkup.ok:
         _look_at_tree(checkup, compiled)
         _look_at_mechanism(checkup, compiled, test_run)
-    checkup.findings += _suspicious_masses(flat)
-    checkup.findings += _loose_ends(flat)
+    _weigh(checkup, flat)
+    used = {name for joint in flat.joints.values() for name in (joint.a, joint.b)}
+    if flat.joints and GROUND not in used:
+        checkup.add("note", GROUND, "no joint is fixed to the ground: the mechanism floats")
     return checkup
 
 
@@ -163,7 +170,7 @@ def _look_at_mechanism(checkup: Checkup, compiled: Compiled, test_run: bool) -> 
         checkup._fail(error, "start")
         return
     if simulation.method.has(STIFF_SPRINGS):  # else no step is too long for them: explicit steps were chosen
-        for where, what in lost_vibrations(system, assembly.q, DEFAULT_DT):
+        for where, what in _lost_vibrations(system, assembly.q, DEFAULT_DT):
             checkup.add("note", where, what)
     if test_run and diagnosis is not None:
         trial, complaints = try_out(simulation, system, assembly.q, diagnosis.mobility.rank)
@@ -274,56 +281,44 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _suspicious_masses(flat: Flat) -> list[Finding]:
-    findings = []
-    masses = {name: body.mass_properties.mass for name, body in flat.bodies.items()}
-    real = {name: mass for name, mass in masses.items() if mass > 0}
+def _weigh(checkup: Checkup, flat: Flat) -> None:
+    """Masses and inertias that look like slips of units."""
+    real = {
+        name: body.mass_properties.mass for name, body in flat.bodies.items() if body.mass_properties.mass > 0
+    }
     if real:
         light, heavy = min(real, key=real.__getitem__), max(real, key=real.__getitem__)
-        if real[heavy] > _MASS_RATIO * real[light]:
-            findings.append(
-                Finding(
-                    "warning",
-                    f"bodies.{light}",
-                    f"is {real[heavy] / real[light]:.0g} times lighter than '{heavy}' "
-                    f"({real[light]:g} kg against {real[heavy]:g} kg): a slip of units?",
-                )
-            )
+        ratio = real[heavy] / real[light]
+        if ratio > _MASS_RATIO:
+            masses = f"({real[light]:g} kg against {real[heavy]:g} kg)"
+            what = f"is {ratio:.0g} times lighter than '{heavy}' {masses}: a slip of units?"
+            checkup.add("warning", f"bodies.{light}", what)
     for name, body in flat.bodies.items():
         mass, _, inertia = body.mass_properties
-        moments = np.linalg.eigvalsh(inertia)
+        where, (a, b, c) = f"bodies.{name}", np.linalg.eigvalsh(inertia)
+        reach = float(np.sqrt(c / mass)) if mass > 0.0 else 0.0
         if mass == 0.0 and not inertia.any():
-            findings.append(Finding("warning", f"bodies.{name}", "has neither mass nor inertia"))
+            checkup.add("warning", where, "has neither mass nor inertia")
         elif mass > 0.0 and not inertia.any():
-            findings.append(
-                Finding("note", f"bodies.{name}", "is a point mass: it has no inertia of its own")
+            checkup.add("note", where, "is a point mass: it has no inertia of its own")
+        elif mass > 0.0 and not _SMALL < reach < _LARGE:
+            asked = "is its inertia in kg m² and about the centre of mass?"
+            checkup.add("warning", where, f"has a radius of gyration of {reach:.3g} m: {asked}")
+        if body.trust_inertia and a + b < c:
+            what = f"its inertia violates the triangle inequality ({a:g} + {b:g} < {c:g}), as allowed"
+            checkup.add("note", where, what)
+
+
+def _lost_vibrations(system: System, q: Array, h: float) -> Iterator[tuple[str, str]]:
+    """(where, what) of every element that vibrates too fast for steps of h [s], at a pose that closes the loops."""
+    soft = softness(system, q)
+    for k, row in enumerate(soft.names):
+        name, _, what = row.partition(": ")
+        mobility = soft.mobility[k, k]
+        frequency, decay = sqrt(soft.slopes.stiffness[k] * mobility), soft.slopes.damping[k] * mobility
+        if h * frequency > _LOST and decay < 2.0 * frequency:
+            fact = (
+                f"its {what} vibrates at {frequency / tau:.3g} Hz, too fast for the default step of {h:g} s"
             )
-        elif mass > 0.0:
-            reach = float(np.sqrt(moments[-1] / mass))
-            if not _SMALL < reach < _LARGE:
-                findings.append(
-                    Finding(
-                        "warning",
-                        f"bodies.{name}",
-                        f"has a radius of gyration of {reach:.3g} m: is its inertia in kg m² and about the "
-                        "centre of mass?",
-                    )
-                )
-        if body.trust_inertia:
-            a, b, c = moments
-            if a + b < c:
-                findings.append(
-                    Finding(
-                        "note",
-                        f"bodies.{name}",
-                        f"its inertia violates the triangle inequality ({a:g} + {b:g} < {c:g}), as allowed",
-                    )
-                )
-    return findings
-
-
-def _loose_ends(flat: Flat) -> list[Finding]:
-    used = {name for joint in flat.joints.values() for name in (joint.a, joint.b)}
-    if flat.joints and GROUND not in used:
-        return [Finding("note", GROUND, "no joint is fixed to the ground: the mechanism floats")]
-    return []
+            advice = f"where that matters take dt below {_KEPT / frequency:.2g} s"
+            yield name, f"{fact}: the motion is stable but the vibration is damped out; {advice}"

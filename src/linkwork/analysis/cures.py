@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, product
 
 import numpy as np
 
 from ..compile.compiler import Compiled, compile_model
-from ..mechanism.mobility import analyse
+from ..mechanism.mobility import Mobility, analyse
 from ..model.errors import LinkworkError
 from ..model.item import GROUND
-from ..model.rotation import Array
-from .diagnosis import Diagnosis
-from .loosen import LOOSER, Replacement, joint_axes, triple, with_changes
-from .stresses import SOUND, Stresses
+from ..model.rotation import Array, vector
+from .loosen import LOOSER, Replacement, with_changes
+from .stresses import SOUND, Loop, Redundant, Stresses
 
 _AT_ONCE = 3  # joints of a loop that are changed together
 _LONG = 10  # joints in a loop beyond which three at once are too many to try
+
+
+@dataclass
+class Diagnosis:
+    """Mobility of a model, the joints and loops that are overconstrained, and a cure."""
+
+    mobility: Mobility
+    redundant: list[Redundant] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    cures: list[tuple[Loop, list[Replacement]]] = field(default_factory=list)
+    """Per loop, changes that together leave no redundant equation and the mobility as it is."""
+    idle: list[str] = field(default_factory=list)
+    """Bodies that can spin about themselves between spherical joints while everything else stands still."""
+    remaining: int = 0
+    """Redundant equations that the cures leave."""
+    skipped: str = ""
+    """Why joints or cures were not looked for, or why there is none."""
+
+    @property
+    def replacements(self) -> list[Replacement]:
+        return [change for _, changes in self.cures for change in changes]
 
 
 @dataclass(frozen=True)
@@ -46,7 +66,7 @@ def _options(stresses: Stresses, name: str) -> list[_Option]:
     R = pair["R_B"].reshape(3, 3)
     C = stresses.twists_of[name]
     found = []
-    frame = joint_axes(stresses.flat, joint)
+    frame = stresses.bare.joint_frame(joint).R
     for kind, turned, motions in LOOSER.get(joint.kind, ()):
         F = np.zeros((6, len(motions)))
         for k, (sort, along) in enumerate(motions):
@@ -55,7 +75,7 @@ def _options(stresses: Stresses, name: str) -> list[_Option]:
         given_up = u[:, : int((s > 1e-6).sum())]
         change = Replacement(name, joint.kind, kind)
         if turned is not None:
-            axis, reference = (triple(frame[:, k]) for k in turned)
+            axis, reference = (vector(frame[:, k]) for k in turned)
             change = dataclasses.replace(change, axis=axis, reference=reference)
         if given_up.shape[1]:
             found.append(_Option(change, given_up, stresses.left[rows].T @ given_up))

@@ -9,10 +9,12 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.rank import ROOM, null_space
 from ..engine.tables import BALL
+from ..mechanism.kinematics import Indices
+from ..mechanism.linkage import Lost
 from ..model import Model
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array
-from .mechanism import Indices, Lost, Mechanism, velocity_servos
+from .mechanism import Mechanism
 
 # Good enough if rounding allows no better: forces left over, as shares of those in play, and gaps, of the size.
 NEARLY = 1e-9
@@ -60,8 +62,7 @@ class Forces:
 
     def _read(self, hold: dict[str, float]) -> None:
         """Drives get commands, coordinates places."""
-        assert self.mech.system.rows is not None
-        drives = self.mech.system.rows.drives
+        drives = self.mech.system.row_table.drives
         for name, value in hold.items():
             if not isinstance(value, int | float | np.number) or not np.isfinite(value):
                 raise LinkworkError(f"hold of '{name}' must be a finite number, not {value!r}")
@@ -81,7 +82,7 @@ class Forces:
     def _locks(self) -> dict[int, int]:
         """Coordinates that velocity servos keep from moving, and their rows."""
         locks: dict[int, int] = {}
-        for row in velocity_servos(self.mech):
+        for row in map(int, self.mech.servos):
             c, rate = int(self.mech.kin.constraints.rows["first"][row]), self.command(row)
             if c in self.held:
                 continue
@@ -135,7 +136,7 @@ class Forces:
         force = np.array(
             [mech.law(row, 0.0, 0.0, self.command(row), self.time) for row in map(int, self.acting)]
         )
-        parts = mech.jacobian(self.acting) * force[:, None] if len(force) else np.zeros((0, len(rest)))
+        parts = mech.kin.jacobian(self.acting) * force[:, None] if len(force) else np.zeros((0, len(rest)))
         return parts.sum(axis=0) - mech.kin.demand(q, rest, rest, self.time), np.abs(parts).sum(axis=0)
 
     def look(self, q: Array) -> Look:
@@ -145,7 +146,7 @@ class Forces:
         size = size + self._weights(q)
         mech.kin.place(q)
         return Look(
-            Q, size, mech.jacobian(self.equal), mech.jacobian(mech.limits), mech.kin.gaps[mech.limits]
+            Q, size, mech.kin.jacobian(self.equal), mech.kin.jacobian(mech.limits), mech.kin.gaps[mech.limits]
         )
 
     def _weights(self, q: Array) -> Array:
@@ -188,7 +189,7 @@ class Forces:
         force, _ = self.push(q)
         if np.any(equal) or np.any(limits):
             self.mech.kin.place(q)
-            J, J_limits = self.mech.jacobian(self.equal), self.mech.jacobian(self.mech.limits)
+            J, J_limits = self.mech.kin.jacobian(self.equal), self.mech.kin.jacobian(self.mech.limits)
             force = force + J.T @ equal + J_limits.T @ limits
         return force
 
@@ -197,7 +198,7 @@ class Forces:
         mech, rows = self.mech, self.mech.kin.constraints.rows
         mech.kin.place(q)
         motors = self.acting[rows["inertia"][self.acting] > 0.0]
-        J = mech.jacobian(motors)
+        J = mech.kin.jacobian(motors)
         H: Array = mech.kin.inertia() + J.T @ (J * rows["inertia"][motors, None])
         mech.kin.place(q)
         return H

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..compile.system import coordinate_columns, rate_columns
+from ..compile.system import as_coordinates, coordinate_columns, rate_columns
 from ..engine.elements.respond import respond, settled
 from ..engine.tables import SERVO_RATE
 from ..model.rotation import Array
 from ..results.record import Group, Record
 from ..version import __version__
-from .mechanism import Mechanism, as_coordinates
+from .mechanism import Mechanism
 
 
 @dataclass
@@ -56,20 +56,6 @@ class InverseResult:
         }
 
 
-class Columns:
-    """What is found at each instant: arrays that grow by one row a time."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, list[Array]] = {}
-
-    def add(self, **row: Array) -> None:
-        for name, values in row.items():
-            self._rows.setdefault(name, []).append(np.array(values))
-
-    def arrays(self) -> dict[str, Array]:
-        return {name: np.array(rows) for name, rows in self._rows.items()}
-
-
 @dataclass
 class Troubles:
     """What happened on the way that is told in the end."""
@@ -88,9 +74,9 @@ class Conclusion:
     def __init__(self, mech: Mechanism, driven: npt.NDArray[np.int64], warnings: list[str]):
         self.mech, self.driven, self.warnings = mech, driven, warnings
 
-    def result(self, times: Array, columns: Columns, troubles: Troubles) -> InverseResult:
-        """Everything that is told of the motion."""
-        mech, data = self.mech, columns.arrays()
+    def result(self, times: Array, rows: list[dict[str, Array]], troubles: Troubles) -> InverseResult:
+        """Everything that is told of the motion, from what was found at each of its times."""
+        mech, data = self.mech, {name: np.array([row[name] for row in rows]) for name in rows[0]}
         names = [mech.coordinates[c] for c in self.driven]
         units = {name: mech.force_unit(int(c)) for name, c in zip(names, self.driven, strict=True)}
         commands, command_units = self._commands(times, data)
@@ -146,13 +132,13 @@ class Conclusion:
         mech, rows = self.mech, self.mech.kin.constraints.rows
         for row, (depth, t) in troubles.deepest.items():
             self.warnings.append(
-                f"the motion passes '{mech.kin.names[row]}' by up to {depth:.3g} {mech.row_unit(row)}, at {t:g} s"
+                f"the motion passes '{mech.kin.names[row]}' by up to {depth:.3g} {mech.units[row]}, at {t:g} s"
             )
         for row, count in troubles.resting.items():
             bound = float(rows["strength"][row])
             self.warnings.append(
                 f"'{mech.kin.names[row]}' is at rest at {count} of the times: it may carry up to {bound:.3g} "
-                f"{'N' if mech.row_unit(row) == 'm' else 'N m'} there, and is taken to carry nothing"
+                f"{mech.row_force_unit(row)} there, and is taken to carry nothing"
             )
         if troubles.undetermined:
             self.warnings.append(
@@ -188,7 +174,7 @@ class Conclusion:
         coordinates = [column for joint in joints for column in coordinate_columns(joint)]
         rates = [column for joint in joints for column in rate_columns(joint)]
         groups = {
-            Group("coordinates", *_columns(coordinates)): self._coordinates(data["values"]),
+            Group("coordinates", *_columns(coordinates)): as_coordinates(joints, data["values"]),
             Group("rates", *_columns(rates)): data["rates"],
             Group(
                 "accelerations",
@@ -211,14 +197,6 @@ class Conclusion:
             "warnings": self.warnings,
         }
         return Record(times, groups, {group.name: block for group, block in groups.items()}, info)
-
-    def _coordinates(self, values: Array) -> Array:
-        """Coordinates of all joints as they are recorded."""
-        columns, k = [], 0
-        for joint in self.mech.joints:
-            columns.append(as_coordinates(joint, values[:, k : k + len(joint.rates)]))
-            k += len(joint.rates)
-        return np.hstack(columns)
 
 
 def _columns(columns: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -13,7 +13,6 @@ from ..model import Flat, Model
 from ..model.item import Vector
 from ..model.joints import JOINTS, Joint, Screw
 from ..model.joints.base import X, Y, Z
-from ..model.rotation import Array, frame_from_axis
 
 TURN, SLIDE = 0, 1
 
@@ -65,30 +64,13 @@ LOOSER: dict[str, tuple[tuple[str, tuple[int, int] | None, tuple[tuple[int, int]
 reference (None: as they are), and all its motions as (TURN or SLIDE, axis of the frame as it was)."""
 
 
-def joint_axes(flat: Flat, joint: Joint) -> Array:
-    """Rotation matrix of a joint's frame in the pose as written."""
-    if isinstance(joint.at, str) and joint.axis is None and joint.reference is None:
-        return flat.markers[joint.at].frame[1]
-    axis = joint.axis
-    if axis is None:
-        axis = triple(flat.markers[joint.at].frame[1][:, 2]) if isinstance(joint.at, str) else (0.0, 0.0, 1.0)
-    return frame_from_axis(axis, joint.reference)
-
-
-def triple(v: Array) -> Vector:
-    """A vector as the model layer writes it."""
-    return float(v[0]), float(v[1]), float(v[2])
-
-
 def with_changes(model: Model | Compiled, changes: Iterable[Replacement]) -> Model:
     """A copy of the model, components dissolved, with some joints replaced by looser ones in the same place.
 
     Start, springs, limits and the like stay with the motions that both joints have.
     """
-    flat = Compiled.of(model).flat
-    made = Model(model.name, gravity=model.gravity)
-    for thing in flat.items():
-        getattr(made, thing.shelf)[thing.name] = thing
+    compiled = Compiled.of(model)
+    flat, made = compiled.flat, compiled.dissolved()
     joints = dict(flat.joints)
     for change in changes:
         old = joints.pop(change.joint)

@@ -15,11 +15,11 @@ from ..compile.rank import null_space
 from ..engine.elements.respond import bounded, respond, settled
 from ..engine.kernels.signal import signal_value
 from ..engine.tables import FRICTION, LAW, LIMIT, SERVO_RATE
-from ..mechanism.linkage import NEARLY, Indices, Linkage, Lost, in_metres
+from ..mechanism.kinematics import Indices
+from ..mechanism.linkage import NEARLY, Linkage
 from ..methods.capabilities import STUDIES, require
 from ..model import Model
 from ..model.errors import LinkworkError
-from ..model.joints.base import Joint
 from ..model.rotation import Array
 
 
@@ -36,7 +36,9 @@ class Mechanism(Linkage):
         super().__init__(compiled.rows)
         self.limits = self._of_role(LIMIT)
         self.friction = self._of_role(FRICTION)
-        self.settle(self.system.q0)
+        self.servos = self._of_role(SERVO_RATE)
+        """Rows of velocity servos: constraints of a kind, not forces."""
+        self.kin.settle(self.system.q0)
 
     def _of_role(self, role: int) -> Indices:
         found: Indices = np.flatnonzero(self.kin.constraints.rows["role"][: self.count] == role)
@@ -46,11 +48,11 @@ class Mechanism(Linkage):
 
     def force_unit(self, coordinate: int) -> str:
         """Unit of a force along a coordinate."""
-        return "N" if self.unit(coordinate) == "m" else "N m"
+        return self.row_force_unit(int(self.places[coordinate]))
 
-    def row_unit(self, row: int) -> str:
-        """Unit of what a row of the model measures."""
-        return "m" if in_metres(self.kin.constraints, self.kin.constraints.rows[row]) else "rad"
+    def row_force_unit(self, row: int) -> str:
+        """Unit of a force along what a row measures."""
+        return "N" if self.units[row] == "m" else "N m"
 
     def drives_at(self, coordinate: int) -> list[int]:
         """Rows of the drives that act on a coordinate."""
@@ -59,8 +61,7 @@ class Mechanism(Linkage):
 
     def drive_name(self, row: int) -> str:
         """Name of the drive that a row belongs to."""
-        assert self.system.rows is not None
-        return self.system.rows.drives[int(self.kin.constraints.rows["input"][row])]
+        return self.system.row_table.drives[int(self.kin.constraints.rows["input"][row])]
 
     def busiest(self, direction: Array) -> str:
         """Name of the coordinate of the tree that moves most in a direction of motion; of equals, the first."""
@@ -96,12 +97,12 @@ class Mechanism(Linkage):
             )
         return q
 
-    def bias(self, q: Array, v: Array, rows: Indices) -> Array:
-        """How the rates of rows change by motion alone, J' v [rad/s² or m/s²]; goes back to the pose q."""
+    def bias(self, q: Array, v: Array) -> Array:
+        """How the rates of all rows change by motion alone, J' v [rad/s² or m/s²]; goes back to the pose q."""
         self.kin.place(q, v)
-        result: Array = self.kin.bias()[rows]
+        bias = self.kin.bias()
         self.kin.place(q)
-        return result
+        return bias
 
     # --- forces ---
 
@@ -115,14 +116,8 @@ class Mechanism(Linkage):
 
     def acting(self, without: Iterable[int] = ()) -> Indices:
         """Rows that push by a law of their own: springs, friction, drives; less those in `without`."""
-        roles = (LAW, FRICTION)
-        left_out = set(without)
-        chosen = [
-            i
-            for i in range(self.count)
-            if self.kin.constraints.rows["role"][i] in roles and i not in left_out
-        ]
-        return np.array(chosen, np.int64)
+        roles = self.kin.constraints.rows["role"][: self.count]
+        return np.setdiff1d(np.flatnonzero(np.isin(roles, (LAW, FRICTION))), list(without))
 
     def law(self, row: int, rate: float, acceleration: float, command: float, t: float) -> float:
         """Force of an acting row at the pose, along what it measures [N m or N]; its state has settled."""
@@ -134,29 +129,3 @@ class Mechanism(Linkage):
             record["x"] = settled(record, command)
         answer = bounded(record, respond(self.kin.tables, record, command, t, False))
         return float(answer.force - record["inertia"] * acceleration)
-
-
-def as_coordinates(joint: Joint, values: Array) -> Array:
-    """Columns of coordinates as a record and `position` have them: of a ball, the quaternion of its rotation vector."""
-    columns: list[Array] = []
-    k = 0
-    for motion in joint.motions():
-        part = values[:, k : k + len(motion.rates)]
-        columns.append(_quaternions(part) if motion.ball else part)
-        k += len(motion.rates)
-    return np.hstack([np.zeros((len(values), 0)), *columns])
-
-
-def _quaternions(phi: Array) -> Array:
-    """Unit quaternions of rotation vectors."""
-    half = 0.5 * np.linalg.norm(phi, axis=1, keepdims=True)
-    return np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * phi])
-
-
-def velocity_servos(mechanism: Mechanism) -> list[int]:
-    """Rows of velocity servos: constraints of a kind, not forces."""
-    roles = mechanism.kin.constraints.rows["role"][: mechanism.count]
-    return [int(i) for i in np.flatnonzero(roles == SERVO_RATE)]
-
-
-__all__ = ["Indices", "Lost", "Mechanism", "as_coordinates", "velocity_servos"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from ..compile.spanning import FLOATING
 from ..compile.system import System
 from ..model import Flat
-from ..model.rotation import Array, matrix, quaternion
+from ..model.rotation import Array, matrix, quaternion, rotation_vectors
 from ..model.signals import Table
 from ..results.record import Record
 
@@ -73,15 +73,7 @@ def limited_coordinates(flat: Flat, record: Record) -> Iterator[tuple[str, float
         values: list[Array] = []
         for motion in joint.motions():
             columns = [record[f"{joint.name}.{name}"] for name in motion.coordinates]
-            values += _rotation_vectors(columns) if motion.ball else columns
+            values += list(rotation_vectors(np.column_stack(columns)).T) if motion.ball else columns
         for rate, (low, high), column in zip(joint.rates, joint.bounds(), values, strict=True):
             ends = -np.inf if low is None else low, np.inf if high is None else high
             yield f"{joint.name}.{rate.removesuffix('_rate')}", *ends, column
-
-
-def _rotation_vectors(columns: Sequence[Array]) -> list[Array]:
-    w, *xyz = columns
-    size = np.sqrt(sum(x * x for x in xyz))
-    half = np.arctan2(size, np.abs(w)) * np.where(w < 0.0, -1.0, 1.0)
-    factor = np.where(size > 0.0, 2.0 * half / np.where(size > 0.0, size, 1.0), 2.0)
-    return [factor * x for x in xyz]

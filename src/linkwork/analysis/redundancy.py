@@ -14,8 +14,7 @@ from ..compile.compiler import Compiled
 from ..mechanism.mobility import analyse
 from ..model import Flat, Model
 from ..model.item import GROUND, Refers
-from .cures import cure
-from .diagnosis import Diagnosis
+from .cures import Diagnosis, cure
 from .stresses import Stresses
 
 MANY_ROWS = 800

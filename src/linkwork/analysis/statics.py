@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..compile.system import as_coordinates
 from ..engine.tables import LAW
 from ..model import Model
 from ..model.errors import LinkworkError
 from ..model.rotation import Array
 from .descent import Descent
 from .forces import NEARLY, Forces, Look, symmetric
-from .mechanism import Mechanism, as_coordinates
 
 if TYPE_CHECKING:
     from ..run.simulate import Simulation
@@ -218,12 +218,12 @@ def _holders(forces: Forces, equal: Array, limits: Array, notes: list[str]) -> l
         force = mech.law(row, 0.0, 0.0, forces.command(row), forces.time)
         if drive or force != 0.0:
             name = mech.drive_name(row) if drive else mech.kin.names[row].partition(":")[0]
-            holders.append(Holder(name, "drive" if drive else "spring", force, _unit(mech, row)))
+            holders.append(Holder(name, "drive" if drive else "spring", force, mech.row_force_unit(row)))
         if drive and rows["role"][row] == LAW and abs(force) >= rows["strength"][row]:
             notes.append(f"drive '{mech.drive_name(row)}' pulls with all its strength")
     for row, force in zip(map(int, mech.limits), map(float, limits), strict=True):
         if force > 0.0:
-            holders.append(Holder(mech.kin.names[row], "limit", force, _unit(mech, row)))
+            holders.append(Holder(mech.kin.names[row], "limit", force, mech.row_force_unit(row)))
     for k, c in enumerate(forces.held):
         force = float(equal[len(mech.hold) + k])
         name = mech.coordinates[c]
@@ -238,25 +238,16 @@ def _holders(forces: Forces, equal: Array, limits: Array, notes: list[str]) -> l
     return holders
 
 
-def _unit(mech: Mechanism, row: int) -> str:
-    return "N" if mech.row_unit(row) == "m" else "N m"
-
-
 def _posed(forces: Forces, q: Array) -> Model:
     """The model with positions set: q for joints of the tree, what is read for those that close loops."""
-    compiled = forces.compiled
-    posed = Model(compiled.name, gravity=compiled.gravity)
-    for thing in compiled.flat.items():
-        getattr(posed, thing.shelf)[thing.name] = thing
-    values = forces.mech.values()
-    k = 0
+    posed, values, k = forces.compiled.dissolved(), forces.mech.values(), 0
     for joint in forces.mech.joints:
         read = values[k : k + len(joint.rates)]
         k += len(joint.rates)
         if not joint.rates or not joint.attached_at_start:  # one that is released takes hold where it will be
             continue
         placed = forces.mech.system.joints[joint.name]
-        position = q[placed.q] if placed.in_tree else as_coordinates(joint, read[None])[0]
+        position = q[placed.q] if placed.in_tree else as_coordinates([joint], read[None])[0]
         posed.joints[joint.name] = dataclasses.replace(
             joint, position=tuple(map(float, position)), velocity=None
         )

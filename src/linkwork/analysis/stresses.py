@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,25 +11,44 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.rank import null_space, rank_of
 from ..compile.system import System
-from ..engine.coordinates.dynamics import body_pose
+from ..compile.union import Union
 from ..mechanism.closure import Closure, loop_of
+from ..methods.rows import floating
 from ..model import Flat
 from ..model.item import GROUND
 from ..model.joints import Joint
-from ..model.rotation import Array, matrix, quaternion
-from .diagnosis import Loop, Redundant
+from ..model.rotation import Array
 
 SOUND = 1e-3  # self-stresses nearer to dependent than this are not told apart
+
+
+@dataclass(frozen=True)
+class Redundant:
+    """A joint some of whose equations the rest of the mechanism already holds."""
+
+    joint: str
+    kind: str
+    equations: int
+    dependent: int
+    """How many of them could be given up without a new freedom, all others kept."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Joints in a ring, and by how many equations they hold each other too often."""
+
+    joints: tuple[str, ...]
+    excess: int
 
 
 class Stresses:
     """Self-stresses of a mechanism at a pose: columns over the scaled equations of all joints and couplings."""
 
     def __init__(self, bare: Compiled, driven: set[str], tree: System, q: Array):
-        self.flat = flat = bare.flat
+        self.bare, self.flat = bare, bare.flat
         self.driven = driven
         system = bare.floating
-        self.closure = Closure(system, _floating(flat, tree, system, q))
+        self.closure = Closure(system, floating(bare, system, tree, q, np.zeros(tree.nv))[0])
         J = self.closure.jacobian()
         U, s, _ = np.linalg.svd(J)
         self.J = J
@@ -36,8 +56,7 @@ class Stresses:
         self.left = self.basis
         self.given_up: dict[str, Array] = {}
         rows = self.closure.kin.constraints.rows[self.closure.rows]
-        assert system.rows is not None
-        names = [joint.name for joint in system.rows.joints]
+        names = [joint.name for joint in system.row_table.joints]
         self.rows_of: dict[str, Any] = {
             name: np.flatnonzero(rows["group"] == g)
             for g, name in enumerate(names)
@@ -53,8 +72,8 @@ class Stresses:
             for placed in system.joints.values()
             if placed.in_tree
         }
-        self.names = {name for name in self.rows_of if name in flat.joints}
-        self.rings = rings(flat)
+        self.names = {name for name in self.rows_of if name in self.flat.joints}
+        self.rings = rings(self.flat)
         self.shared = Counter(name for ring in self.rings for name in ring)
 
     def _twists(self, rows: Any) -> Array:
@@ -106,44 +125,19 @@ class Stresses:
 
     def loops(self) -> list[Loop]:
         """A basis of short rings that are overconstrained by themselves."""
-        found = []
-        for ring in self.rings:
-            excess = self.excess(ring)
-            if excess:
-                found.append(Loop(ring, excess))
-        return found
+        return [Loop(ring, excess) for ring in self.rings if (excess := self.excess(ring))]
 
 
 def rings(flat: Flat) -> list[tuple[str, ...]]:
     """One ring of joints for every loop, each as short as joints taken earlier allow."""
     tree: list[Joint] = []
-    group = {body: body for body in (GROUND, *flat.bodies)}
-
-    def find(body: str) -> str:
-        while group[body] != body:
-            body = group[body]
-        return body
-
+    together = Union((GROUND, *flat.bodies))
     closing = []
     # Joints of the ground first: rings through it are short.
     for joint in sorted(flat.joints.values(), key=lambda j: GROUND not in (j.a, j.b)):
-        a, b = find(joint.a), find(joint.b)
-        if a == b:
+        if together.find(joint.a) == together.find(joint.b):
             closing.append(joint)
         else:
-            group[a] = b
+            together.join(joint.a, joint.b)
             tree.append(joint)
     return [(*loop_of(tree, joint), joint.name) for joint in closing]
-
-
-def _floating(flat: Flat, tree: System, system: System, q: Array) -> Array:
-    """Coordinates of floating bodies for a pose of the tree."""
-    closure = Closure(tree, q)
-    closure.gaps(q)
-    result = system.q0.copy()
-    placed = {p.joint.b: p for p in system.joints.values() if p.in_tree}
-    for index, (name, body) in enumerate(flat.bodies.items()):
-        p, R = (np.array(part) for part in body_pose(closure.kin.tables, index))
-        turn = R.reshape(3, 3) @ matrix(body.rotation).T
-        result[placed[name].q] = [*(p - np.array(body.at)), *quaternion(turn)]
-    return result

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,7 +33,10 @@ from ..model import Body, Flat, Material, MaterialPair, Scenery
 from ..model.errors import ModelError, Problem
 from ..model.item import GROUND
 from ..model.rotation import Array, matrix
-from .placement import Placement
+from .union import Union
+
+if TYPE_CHECKING:
+    from .tabulate import Tabulator
 
 GROUPS = 62
 """Groups that have a bit of their own; bit 0 is for everyone else, and the last one is the sign."""
@@ -59,7 +62,7 @@ class ColliderTable:
     """A name for each shape: that of its owner, or `owner.shape2` if it has several."""
 
 
-def collider_table(compiler: Placement) -> ColliderTable | None:
+def collider_table(compiler: Tabulator) -> ColliderTable | None:
     """The shapes of everything with a material; None if nothing has one."""
     flat = compiler.flat
     things: list[Body | Scenery] = [*flat.bodies.values(), *flat.scenery.values()]
@@ -163,7 +166,7 @@ def _record(shape: Any) -> Any:
     return make_shape(PLANE)
 
 
-def _mounts(compiler: Placement, owners: Sequence[Body | Scenery], rows: Sequence[int]) -> Any:
+def _mounts(compiler: Tabulator, owners: Sequence[Body | Scenery], rows: Sequence[int]) -> Any:
     """Where every shape stands on the dof that carries it."""
     table = np.zeros(sum(len(owner.shapes) for owner in owners), MOUNT)
     i = 0
@@ -242,7 +245,7 @@ class _Rigid:
     """Bodies in rigid clusters: those that welds connect, not by way of the ground."""
 
     def __init__(self, flat: Flat):
-        self._leader = {name: name for name in flat.bodies}
+        self._clusters = Union(flat.bodies)
         held, linked = set(), []
         for joint in flat.joints.values():
             if joint.switchable:  # what it joins touches like anything else
@@ -252,27 +255,22 @@ class _Rigid:
                 if not joint.motions():
                     held.add(joint.b if joint.a == GROUND else joint.a)
             elif not joint.motions():
-                self._leader[self._find(joint.a)] = self._find(joint.b)
+                self._clusters.join(joint.a, joint.b)
             elif joint.equations():  # a free joint connects nothing
                 linked.append((joint.a, joint.b))
-        self._fixed = {self._find(name) for name in held}
-        self._linked = {frozenset(map(self._find, pair)) for pair in linked}
-
-    def _find(self, body: str) -> str:
-        while self._leader[body] != body:
-            body = self._leader[body] = self._leader[self._leader[body]]
-        return body
+        self._fixed = {self._clusters.find(name) for name in held}
+        self._linked = {frozenset(map(self._clusters.find, pair)) for pair in linked}
 
     def fixed(self, thing: Body | Scenery) -> bool:
         """Whether it never moves."""
-        return isinstance(thing, Scenery) or self._find(thing.name) in self._fixed
+        return isinstance(thing, Scenery) or self._clusters.find(thing.name) in self._fixed
 
     def apart(self, owners: Iterable[Body | Scenery]) -> Iterator[tuple[str, str]]:
         """Pairs of bodies that never touch: of one cluster, a body with itself included, and of neighbours."""
         members: dict[str, list[str]] = {}
         for owner in owners:
             if isinstance(owner, Body):
-                members.setdefault(self._find(owner.name), []).append(owner.name)
+                members.setdefault(self._clusters.find(owner.name), []).append(owner.name)
         for names in members.values():
             yield from combinations(names, 2)
             yield from ((name, name) for name in names)

@@ -14,10 +14,9 @@ from ..model.errors import LinkworkError, ModelError, Problem
 from ..model.item import Vector
 from ..model.joints import Joint
 from ..model.rotation import frame_from_axis
-from .placement import Frame
 from .spanning import Edge, Spanning, floating, spanning_tree
 from .system import System
-from .tabulate import NOT_IN_TREE, Tabulator
+from .tabulate import NOT_IN_TREE, Frame, Tabulator
 from .welded import light_welds, refuse_zero_inertia
 
 
@@ -39,6 +38,13 @@ class Compiled:
     def of(cls, model: Model | Compiled) -> Compiled:
         """The model compiled, if it is not yet."""
         return model if isinstance(model, Compiled) else cls(model)
+
+    def dissolved(self) -> Model:
+        """A copy of the model without components: their items have dotted names."""
+        made = Model(self.name, gravity=self.gravity)
+        for thing in self.flat.items():
+            getattr(made, thing.shelf)[thing.name] = thing
+        return made
 
     @cached_property
     def spanning(self) -> Spanning:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..engine.elements import SPRING, TORQUE, Drive
+from ..engine.elements import LAWS, SPRING, TORQUE, Drive
 from ..engine.kernels.jit import COMPILED
 from ..engine.loads import Bushing, LineFunction, Spring
 from ..engine.tables import (
@@ -26,16 +26,17 @@ from ..engine.tables import (
     ROW,
     SERVO_RATE,
     SLIDE,
-    SPIN,
     USER_LAW,
     Constraints,
 )
 from ..model.errors import ModelError, Problem, nearest
 from ..model.joints import Joint
-from ..model.joints.base import AX, AZ, BX, D
+from ..model.joints.base import AX, AZ, D
 from ..model.rotation import Array, frame_from_axis, matrix
-from .placement import Placement
-from .row_records import VECTORS, law_number, readings, row_record, stacked
+from .row_records import VECTORS, along_rate, readings, row_record, stacked
+
+if TYPE_CHECKING:
+    from .tabulate import Tabulator
 
 # Below this approach speed a limit does not bounce, whatever its restitution [rad/s or m/s].
 _BOUNCE = 1e-2
@@ -77,6 +78,11 @@ class RowTable:
     whole: RowTable | None = None
     """Of a table that was made by `configured`: the one with the rows of all joints."""
 
+    @property
+    def every(self) -> RowTable:
+        """The table with the rows of all joints, attached or not."""
+        return self.whole or self
+
     def fresh(self) -> Constraints:
         """A copy with scratch of its own."""
         copies = [np.copy(part) for part in self.constraints]
@@ -89,10 +95,16 @@ class RowTable:
         """
         if not self.switchable:
             return self
-        whole, on = self.whole or self, frozenset(attached)
+        whole, on = self.every, frozenset(attached)
         table = whole.chosen([i for i, needs in enumerate(whole.needs) if needs <= on])
         constraints = table.constraints if pairs is None else table.constraints._replace(pairs=pairs)
         return replace(table, constraints=constraints, attached=on, whole=whole)
+
+    def with_rows(self, rows: Sequence[Any], names: Sequence[str]) -> RowTable:
+        """A table with more rows behind its own."""
+        kept = self.constraints.rows
+        table = np.concatenate([kept, stacked(rows, ROW)]).view(type(kept))
+        return replace(self, constraints=self.constraints._replace(rows=table), names=(*self.names, *names))
 
     def chosen(self, indices: Sequence[int]) -> RowTable:
         """A table with some of the rows, in this order."""
@@ -107,7 +119,7 @@ class RowTable:
 class Constrainer:
     """Collects pairs, coordinates and rows while a model is compiled."""
 
-    def __init__(self, compiler: Placement):
+    def __init__(self, compiler: Tabulator):
         self.compiler = compiler
         self.pairs: list[Any] = []
         self.coords: list[Any] = []
@@ -233,18 +245,18 @@ class Constrainer:
                 self._name(row, f"{label}: friction")
             stiffness, damping = joint.per_rate("spring")[k], joint.per_rate("damping")[k]
             if damping and self.coords[coord]["how"] == BALL_AXIS:
-                damper = self._moving(coord, LAW, group, law=law_number(SPRING), value=(0.0, damping))
+                damper = self._moving(coord, LAW, group, law=LAWS.index(SPRING), value=(0.0, damping))
                 self._name(damper, f"{label}: damper")
                 damping = 0.0
             if stiffness or damping:
                 rest = joint.per_rate("rest")[k]
                 value = (stiffness, damping)
                 row = row_record(
-                    COORDINATE, LAW, group, law=law_number(SPRING), first=coord, offset=rest, value=value
+                    COORDINATE, LAW, group, law=LAWS.index(SPRING), first=coord, offset=rest, value=value
                 )
                 self._name(row, f"{label}: spring")
             if cut and joint.per_rate("armature")[k] > 0.0:  # a drive that does nothing but turn along
-                rotor = {"inertia": joint.per_rate("armature")[k], "source": 1, "law": law_number(TORQUE)}
+                rotor = {"inertia": joint.per_rate("armature")[k], "source": 1, "law": LAWS.index(TORQUE)}
                 self._name(self._moving(coord, LAW, group, **rotor), f"{label}: armature")
 
     def _limit_balls(self, joint: Joint, cut: bool) -> None:
@@ -254,12 +266,7 @@ class Constrainer:
         self.compiler.dofs["limited"][1:][(rates >= span.start) & (rates < span.stop)] = 1
 
     def _moving(self, coord: int, role: int, group: int, **fields: Any) -> Any:
-        """A row along a rate: of a ball its angular velocity, not the rate of its rotation vector."""
-        record = self.coords[coord]
-        if record["how"] == BALL_AXIS:
-            axis = BX + record["pick"][4]
-            return row_record(SPIN, role, group, pair=record["pair"], alpha=axis, first=coord, **fields)
-        return row_record(COORDINATE, role, group, first=coord, **fields)
+        return along_rate(self.coords[coord], coord, role, group, **fields)
 
     def _measured(self, load: Any, group: int) -> None:
         """Rows of a load along one measure, or three."""
@@ -269,14 +276,14 @@ class Constrainer:
             for k, axis in enumerate("xyz"):
                 value = (load.stiffness[k], load.damping[k])
                 along = {"alpha": AX + k, "beta": D, "pair": pair, "offset": rest[k]}
-                row = row_record(DOT, LAW, group, law=law_number(SPRING), value=value, **along)
+                row = row_record(DOT, LAW, group, law=LAWS.index(SPRING), value=value, **along)
                 self._name(row, f"{load.name}: bushing {axis}")
         elif isinstance(load, Spring):
             pair, drawn = self._ends(load, np.eye(3))
             length = float(np.linalg.norm(drawn)) if load.length is None else load.length
             value = (load.stiffness, load.damping)
             row = row_record(
-                DISTANCE, LAW, group, law=law_number(SPRING), pair=pair, offset=length, value=value
+                DISTANCE, LAW, group, law=LAWS.index(SPRING), pair=pair, offset=length, value=value
             )
             self._name(row, f"{load.name}: spring")
         else:
@@ -321,7 +328,7 @@ class Constrainer:
         }
         role = SERVO_RATE
         if drive.law is not None:
-            role, fields["law"] = LAW, law_number(drive.law)
+            role, fields["law"] = LAW, LAWS.index(drive.law)
             if drive.law.state is not None:
                 fields["state"] = self.states
                 self.states += 1

@@ -11,8 +11,8 @@ from ..engine.coordinates.tree import place
 from ..engine.kernels.record import new_records
 from ..engine.solvers.hierarchy import CHILD, ENDS, NODE, SPOT, Hierarchy
 from ..engine.solvers.layout import REPORT
-from ..engine.tables import COORDINATE
 from .constrain import RowTable
+from .order import ends_of
 from .subsystems import Border, Subsystem
 from .system import System
 
@@ -22,15 +22,10 @@ _CENTRED = 1e-12  # a body that floats this near to its centre of mass floats at
 def row_ends(system: System, table: RowTable) -> list[list[int]]:
     """The floating bodies at the ends of each row: two of a joint, four of a coupling; -1 for the ground or none."""
     body_of = {0: -1} | {6 * (b + 1): b for b in range(len(system.floating))}
-    constraints = table.constraints
-    pairs = constraints.pairs
     found = []
-    for row in constraints.rows:
-        which = [row["pair"]]
-        if row["kind"] == COORDINATE:
-            which = [constraints.coords["pair"][c] for c in (row["first"], row["second"]) if c >= 0]
-        ends = [body_of[int(pairs[side][pair])] for pair in which for side in ("a", "b")]
-        found.append(ends + [-1] * (ENDS - len(ends)))
+    for row in table.constraints.rows:
+        links = [link for ends in ends_of(system.tables, table.constraints, row) for link in ends]
+        found.append([body_of[link] for link in links] + [-1] * (ENDS - len(links)))
     return found
 
 

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..engine.coordinates.natural_tangent import MOTION, Reach
 from ..engine.coordinates.tangent import SCRATCH
 from ..engine.kernels.skyline import new_skyline
 from ..engine.solvers.equations import Step, kept_rows, new_step
-from ..engine.tables import COORDINATE, Constraints
-from ..model.rotation import Array
+from ..engine.tables import Constraints
 from .natural import NaturalTable
-from .order import elimination_order
+from .order import between, elimination_order, ends_of, path
 from .system import System
 
 
 def new_tree_step(system: System, constraints: Constraints) -> Step:
     """Structure and scratch of implicit steps of a tree under some rows."""
     dofs = system.tables.dofs
-    parent, rate = dofs["parent"], dofs["v"]
-    n, count = system.nv, len(dofs)
+    rate, n, count = dofs["v"], system.nv, len(dofs)
     above = np.zeros((count, count), np.int8)
     for link in range(1, count):
-        d = link
-        while d != 0:
-            above[d, link] = 1
-            d = int(parent[d])
-    paths = [{int(rate[d]) for d in np.flatnonzero(above[:, link])} for link in range(count)]
-    gradients = [_reached(paths, rate, constraints, row) for row in constraints.rows]
+        above[list(path(system.tables, link)), link] = 1
+    paths = [set(rate[above[:, link] == 1].tolist()) for link in range(count)]
+    moved = [between(system.tables, ends_of(system.tables, constraints, row)) for row in constraints.rows]
+    gradients = [set(rate[list(found)].tolist()) for found in moved]
     cliques = [*paths, *gradients]
     cliques += [paths[int(load["a"])] | paths[int(load["b"])] for load in system.tables.loads]
     touching = [{k for k, clique in enumerate(cliques) if i in clique} for i in range(n)]
@@ -40,23 +34,6 @@ def new_tree_step(system: System, constraints: Constraints) -> Step:
     return new_step(matrix, gradients, kept_rows(constraints), dof_of)._replace(
         spat=np.zeros((count, SCRATCH)), above=above
     )
-
-
-def _reached(paths: list[set[int]], rate: Array, constraints: Constraints, row: Any) -> set[int]:
-    """The unknowns that can change a row. What carries both of its bodies alike does not."""
-
-    def of_pair(index: int) -> set[int]:
-        pair = constraints.pairs[index]
-        return paths[int(pair["a"])] ^ paths[int(pair["b"])]
-
-    if row["kind"] != COORDINATE:
-        return of_pair(int(row["pair"]))
-    found: set[int] = set()
-    for index in (int(row["first"]), int(row["second"])):
-        if index >= 0:
-            coord = constraints.coords[index]
-            found |= {int(rate[coord["v"]])} if coord["v"] >= 0 else of_pair(int(coord["pair"]))
-    return found
 
 
 def new_natural_step(table: NaturalTable) -> Step:

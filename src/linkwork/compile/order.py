@@ -5,6 +5,9 @@ The same order serves bodies, which touch the equations of their joints.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from ..engine.kernels.record import new_records
@@ -12,37 +15,44 @@ from ..engine.solvers.layout import FIRST, LINK, REPORT, START, Work
 from ..engine.tables import COORDINATE, Constraints, Tables
 
 
+def path(tables: Tables, link: int) -> set[int]:
+    """The dofs that carry a link, its own included."""
+    parent, dofs = tables.dofs["parent"], set()
+    while link != 0:
+        dofs.add(link)
+        link = int(parent[link])
+    return dofs
+
+
+def ends_of(tables: Tables, constraints: Constraints, row: Any) -> list[tuple[int, int]]:
+    """The links whose relative motion a row measures: those of its joint, or of each coordinate that it relates."""
+    if row["kind"] == COORDINATE:
+        coords = (row["first"], row["second"])
+        return [coordinate_ends(tables, constraints, int(c)) for c in coords if c >= 0]
+    pair = constraints.pairs[row["pair"]]
+    return [(int(pair["a"]), int(pair["b"]))]
+
+
+def coordinate_ends(tables: Tables, constraints: Constraints, coordinate: int) -> tuple[int, int]:
+    """The links whose relative motion is that of a joint coordinate."""
+    coord = constraints.coords[coordinate]
+    if coord["v"] >= 0:
+        return int(coord["v"]), int(tables.dofs["parent"][coord["v"]])
+    pair = constraints.pairs[coord["pair"]]
+    return int(pair["a"]), int(pair["b"])
+
+
+def between(tables: Tables, ends: Iterable[tuple[int, int]]) -> set[int]:
+    """The dofs that move links against each other: what carries both alike does not."""
+    return set().union(*(path(tables, a) ^ path(tables, b) for a, b in ends))
+
+
 def touched(tables: Tables, constraints: Constraints) -> list[set[int]]:
-    """The dofs that each row may move with, ancestors included."""
-    parent = tables.dofs["parent"]
-
-    def path(link: int) -> set[int]:
-        dofs = set()
-        while link != 0:
-            dofs.add(link - 1)
-            link = int(parent[link])
-        return dofs
-
-    pairs, coords = constraints.pairs, constraints.coords
-
-    def of_pair(index: int) -> set[int]:
-        pair = pairs[index]
-        return path(int(pair["a"])) | path(int(pair["b"]))
-
-    def of_coordinate(index: int) -> set[int]:
-        coord = coords[index]
-        return path(int(coord["v"])) if coord["v"] >= 0 else of_pair(int(coord["pair"]))
-
-    found = []
-    for row in constraints.rows:
-        if row["kind"] == COORDINATE:
-            dofs = of_coordinate(int(row["first"]))
-            if row["second"] >= 0:
-                dofs |= of_coordinate(int(row["second"]))
-        else:
-            dofs = of_pair(int(row["pair"]))
-        found.append(dofs)
-    return found
+    """The dofs that each row may move with, ancestors included, counted without the world's."""
+    return [
+        {d - 1 for ends in ends_of(tables, constraints, row) for link in ends for d in path(tables, link)}
+        for row in constraints.rows
+    ]
 
 
 def elimination_order(touching: list[set[int]], *, both_ends: bool = False) -> list[int]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..model.rotation import Array
+from .union import Union
 
 ROOM = 1e-5
 """What is left of a row less than this follows from the others but for the digits it is written with; singular values
@@ -66,20 +67,20 @@ def independent(J: Array) -> Independent:
     """Rows of a dimensionless J that are independent and as far from dependent as can be."""
     kept, left = [np.zeros(0, np.int64)], np.zeros(len(J))
     for rows, columns in clusters(J):
-        chosen, rest = _pivoted(J[np.ix_(rows, columns)])
+        chosen, rest = pivoted(J[np.ix_(rows, columns)])
         kept.append(rows[chosen])
         left[rows] = rest
     return Independent(np.sort(np.concatenate(kept)), left)
 
 
-def _pivoted(J: Array) -> tuple[list[int], Array]:
+def pivoted(J: Array, tolerance: float = ROOM) -> tuple[list[int], Array]:
     """Gram-Schmidt with pivoting on all rows at once: those chosen, and the lengths that are left of the others."""
     rest = J.copy()
     size = np.einsum("ij,ij->i", rest, rest)
     chosen: list[int] = []
     for _ in range(min(J.shape)):
         i = int(np.argmax(size))
-        if size[i] <= ROOM * ROOM:
+        if size[i] <= tolerance * tolerance:
             break
         chosen.append(i)
         u = rest[i] / np.sqrt(size[i])
@@ -96,22 +97,16 @@ def clusters(J: Array) -> list[tuple[Any, Any]]:
 
     Dense algebra takes the cube of the size: loops that share no joint are better looked at one by one.
     """
-    leader = list(range(J.shape[1]))
-
-    def find(c: int) -> int:
-        while leader[c] != c:
-            leader[c] = c = leader[leader[c]]
-        return c
-
+    together = Union(range(J.shape[1]))
     size = np.abs(J)
     touched = [np.flatnonzero(line > EXACT * line.max(initial=0.0)).tolist() for line in size]
     for columns in touched:
         for c in columns[1:]:
-            leader[find(c)] = find(columns[0])
+            together.join(c, columns[0])
     found: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for c in range(J.shape[1]):
-        found[find(c)][1].append(c)
+        found[together.find(c)][1].append(c)
     for i, columns in enumerate(touched):
         if columns:
-            found[find(columns[0])][0].append(i)
+            found[together.find(columns[0])][0].append(i)
     return [(np.array(rows, np.int64), np.array(columns, np.int64)) for rows, columns in found.values()]

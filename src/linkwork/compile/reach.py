@@ -9,6 +9,7 @@ from ..engine.solvers.reach import CLUSTER, ISLAND, REACHED_DOF, REACHED_ROW, US
 from ..engine.tables import Constraints, Tables
 from ..model.rotation import Array
 from .order import touched
+from .union import Union
 
 
 def new_reach(tables: Tables, constraints: Constraints, shapes: int) -> Reach:
@@ -64,21 +65,14 @@ def _restless(
 def _clusters(tables: Tables, touching: list[set[int]]) -> tuple[Array, int]:
     """The mechanism that each dof belongs to: what joints or rows hold together; and how many there are."""
     parent = tables.dofs["parent"]
-    leader = list(range(len(parent) - 1))
-
-    def find(d: int) -> int:
-        while leader[d] != d:
-            leader[d] = leader[leader[d]]
-            d = leader[d]
-        return d
-
+    together = Union(range(len(parent) - 1))
     for d in range(1, len(parent)):
         if parent[d] != 0:
-            leader[find(d - 1)] = find(int(parent[d]) - 1)
+            together.join(d - 1, int(parent[d]) - 1)
     for dofs in touching:
         one = min(dofs, default=0)
         for d in dofs:
-            leader[find(d)] = find(one)
-    roots = [find(d) for d in range(len(leader))]
+            together.join(d, one)
+    roots = [together.find(d) for d in range(len(parent) - 1)]
     number = {root: k for k, root in enumerate(dict.fromkeys(roots))}
     return np.array([number[root] for root in roots], np.int64), len(number)

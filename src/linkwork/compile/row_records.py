@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..engine.elements import LAWS, Law
-from ..engine.tables import (
-    BALL_AXIS,
-    NO_LAW,
-    ROW,
-    SLIDE,
-    TURN,
-)
+from ..engine.tables import BALL_AXIS, COORDINATE, HOLD, NO_LAW, ROW, SLIDE, SPIN, TURN
 from ..model.joints import Joint
 from ..model.joints.base import AX, BX, Motion
 
@@ -45,19 +38,13 @@ def readings(joint: Joint) -> Iterator[tuple[Motion, int, tuple[int, ...]]]:
             yield motion, TURN, (AX + j, BX + i, AX + i, BX + i, 0)
 
 
-def law_number(law: Law) -> int:
-    """Number of a law in the table of rows."""
-    return LAWS.index(law)
-
-
-def row_record(kind: int, role: int, group: int, **fields: Any) -> Any:
+def row_record(kind: int, role: int, group: int = 0, **fields: Any) -> Any:
+    """A row that measures or does nothing but what is said."""
     row: Any = np.zeros((), ROW)
     row["kind"], row["role"], row["group"] = kind, role, group
-    row["pair"] = row["first"] = row["second"] = row["input"] = row["signal"] = row["state"] = row[
-        "column"
-    ] = -1
-    row["law"], row["strength"] = NO_LAW, np.inf
-    row["sign"] = 1.0
+    for name in ("pair", "first", "second", "input", "signal", "state", "column"):
+        row[name] = -1
+    row["law"], row["strength"], row["sign"] = NO_LAW, np.inf, 1.0
     for name, value in fields.items():
         if name == "value":
             row["value"][: len(value)] = value
@@ -66,7 +53,21 @@ def row_record(kind: int, role: int, group: int, **fields: Any) -> Any:
     return row
 
 
-def stacked(rows: list[Any], dtype: np.dtype) -> np.ndarray:
+def along_rate(record: Any, coord: int, role: int, group: int = 0, **fields: Any) -> Any:
+    """A row along the rate of a coordinate: of a ball its angular velocity, not the rate of its rotation vector."""
+    if record["how"] == BALL_AXIS:
+        axis = BX + record["pick"][4]
+        return row_record(SPIN, role, group, pair=record["pair"], alpha=axis, first=coord, **fields)
+    return row_record(COORDINATE, role, group, first=coord, **fields)
+
+
+def couplings(rows: Any) -> Any:
+    """Indices of the rows that keep a relation of coordinates."""
+    return np.flatnonzero((rows["kind"] == COORDINATE) & (rows["role"] == HOLD))
+
+
+def stacked(rows: Sequence[Any], dtype: np.dtype) -> np.ndarray:
+    """A table of records."""
     table = np.zeros(len(rows), dtype)
     for i, row in enumerate(rows):
         table[i] = row

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..model import Body, Flat
 from ..model.item import GROUND, Vector
 from ..model.joints import Free, Joint
-from ..model.rotation import matrix
+from ..model.rotation import matrix, vector
 from ..model.shapes import MassProperties, combine
 
 _DEEP = 4
@@ -126,9 +126,7 @@ def floating(flat: Flat, points: Mapping[str, Vector] | None = None, merged: Seq
         riders = carried.get(name, [])
         parts = [flat.bodies[body] for body in (name, *(weld.child for weld in riders))]
         com = combine([in_world(body) for body in parts]).com if riders else in_world(parts[0]).com
-        at = (float(com[0]), float(com[1]), float(com[2]))
-        if points is not None:
-            at = points.get(name, at)
+        at = (points or {}).get(name, vector(com))
         edges.append(Edge(Free(f"{FLOATING}{name}", GROUND, name, at=at), GROUND, name))
         edges += riders
     inside = {weld.joint.name for weld in merged}

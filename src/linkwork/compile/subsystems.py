@@ -39,14 +39,6 @@ class Subsystem:
         """All bodies inside it."""
         return [body for part in self.walk() for body in part.bodies]
 
-    @property
-    def levels(self) -> int:
-        """How deep it is nested."""
-        count, level = 0, [self]
-        while level:
-            count, level = count + 1, [child for part in level for child in part.children]
-        return count
-
 
 @dataclass(frozen=True)
 class Tie:

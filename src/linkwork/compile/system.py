@@ -11,7 +11,7 @@ import numpy as np
 from ..engine.tables import Tables
 from ..model.errors import LinkworkError, nearest
 from ..model.joints.base import Joint
-from ..model.rotation import Array, Quaternion
+from ..model.rotation import Array, Quaternion, quaternions_of
 from .colliders import ColliderTable
 from .constrain import Column, RowTable
 from .spanning import FLOATING
@@ -25,6 +25,17 @@ def coordinate_columns(joint: Joint) -> list[Column]:
 def rate_columns(joint: Joint) -> list[Column]:
     """Names and units of a joint's rates."""
     return [Column(f"{joint.name}.{c}", m.rate_unit) for m in joint.motions() for c in m.rates]
+
+
+def as_coordinates(joints: Iterable[Joint], values: Array) -> Array:
+    """Coordinates of joints (samples × columns) from one number per rate: of a ball, the quaternion of its rotation
+    vector."""
+    columns, k = [np.empty((len(values), 0))], 0
+    for motion in (motion for joint in joints for motion in joint.motions()):
+        part = values[:, k : k + len(motion.rates)]
+        columns.append(quaternions_of(part) if motion.ball else part)
+        k += len(motion.rates)
+    return np.hstack(columns)
 
 
 class Mark(NamedTuple):
@@ -87,6 +98,12 @@ class System:
     """Shapes that may touch, if it was compiled with rows and something has a material."""
 
     @property
+    def row_table(self) -> RowTable:
+        """Constraints of a system that has them."""
+        assert self.rows is not None, "it was compiled without rows"
+        return self.rows
+
+    @property
     def cuts(self) -> tuple[str, ...]:
         """Names of the joints that close loops."""
         return tuple(name for name, placed in self.joints.items() if not placed.in_tree)
@@ -120,10 +137,6 @@ class System:
     def rate(self, name: str) -> int:
         """Index of a rate such as `pivot.angle_rate`."""
         return _find([column.name for column in self.rates], name, "rate")
-
-    def dof_name(self, dof: int) -> str:
-        """Name of the rate of a dof, for messages."""
-        return self.rates[int(self.tables.dofs["v"][dof])].name
 
     def fresh_tables(self) -> Tables:
         """A copy of the tables with scratch of its own, so that simulations do not share it."""

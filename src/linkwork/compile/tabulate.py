@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,12 +23,31 @@ from ..model.joints import Joint
 from ..model.joints.base import Motion
 from ..model.load import Load
 from ..model.rotation import Array, matrix, quaternion
+from ..model.rotation import vector as as_vector
 from ..model.shapes import MassProperties, combine
 from .colliders import collider_table
 from .constrain import MEASURED, Column, Constrainer
-from .placement import Frame
 from .spanning import Edge, Spanning
 from .system import Mark, PlacedJoint, System, coordinate_columns, rate_columns
+from .union import Union
+
+if TYPE_CHECKING:
+    from .compiler import Compiled
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame in the world of the assembled pose."""
+
+    p: Array
+    """Origin [m]."""
+    R: Array
+    """Axes, as columns."""
+
+    def of(self, other: Frame) -> Frame:
+        """`other` as seen from this frame."""
+        return Frame(self.R.T @ (other.p - self.p), self.R.T @ other.R)
+
 
 # Rotations that take z to the x, y, z axis of the joint frame: every dof moves along its own z.
 _AXIS_FRAMES = (
@@ -39,22 +59,10 @@ _WORLD = Frame(np.zeros(3), np.eye(3))
 NOT_IN_TREE = "joint '{}' is no joint of the tree in this method; a function cannot act on its coordinates"
 
 
-class Flattened(Protocol):
-    """What tables of all kinds have in common: a model flattened once."""
-
-    name: str
-    gravity: Vector
-
-    @property
-    def spanning(self) -> Spanning: ...
-
-    def joint_frame(self, joint: Joint) -> Frame: ...
-
-
 class Tabulator:
     """Holds what is known so far while the tables are filled."""
 
-    def __init__(self, compiled: Flattened, flat: Flat, rows: bool, spanning: Spanning, apart: bool = False):
+    def __init__(self, compiled: Compiled, flat: Flat, rows: bool, spanning: Spanning, apart: bool = False):
         """`flat`: the items that are wanted; `spanning`: the joints that carry bodies, and those that are rows."""
         self.flat = flat
         self.rows = rows
@@ -181,9 +189,7 @@ class Tabulator:
         for column, name in (("armature",) * 2, ("stiffness", "spring"), ("rest",) * 2, ("damping",) * 2):
             row[column] = joint.per_rate(name)[k]
         count = len(self.dofs)
-        if count == len(
-            self._room
-        ):  # twice the room: a copy for every dof would take minutes for large models
+        if count == len(self._room):  # a copy for every dof would take minutes for large models
             self._room = np.concatenate([self.dofs, np.zeros(count, DOF)])
         self._room[count] = row[0]
         self.dofs = self._room[: count + 1]
@@ -212,25 +218,19 @@ class Tabulator:
 
     def _islands(self, dofs_of: dict[str, tuple[int, ...]]) -> np.ndarray:
         """Bodies that touch each other, ground left out, share a reference point: their first root's base."""
-        leader = {body: body for body in self.flat.bodies}
-
-        def find(body: str) -> str:
-            while leader[body] != body:
-                body = leader[body]
-            return body
-
+        together = Union(self.flat.bodies)
         for joint in [*(edge.joint for edge in self.edges), *self.cuts]:
             if joint.switchable or self.apart:  # what it lets go of may fly far away
                 continue
             if 0 not in (self.link_of[joint.a], self.link_of[joint.b]):  # neither ground nor welded to it
-                leader[find(joint.a)] = find(joint.b)
+                together.join(joint.a, joint.b)
         number: dict[str, int] = {}
         bases: list[Array] = []
         for edge in self.edges:
             made = list(dofs_of[edge.joint.name])
             if not made:
                 continue
-            island = number.setdefault(find(edge.child), len(number))
+            island = number.setdefault(together.find(edge.child), len(number))
             self.dofs["island"][made] = island
             if island == len(bases):
                 bases.append(self.dofs["X_p"][made[0]])
@@ -307,8 +307,7 @@ class Tabulator:
         row[f"X_{side.upper()}"] = np.r_[local.R.ravel(), local.p]
 
     def world_vector(self, body: str, vector: Vector) -> Vector:
-        x, y, z = self.frames[self.link_of[body]].R.T @ np.array(vector)
-        return float(x), float(y), float(z)
+        return as_vector(self.frames[self.link_of[body]].R.T @ np.array(vector))
 
     def signal(self, signal: Any) -> int:
         if signal is None:

@@ -14,18 +14,22 @@ that assembly never changes what a repeater keeps.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..compile.rank import ROOM
+from ..compile.spanning import FLOATING
 from ..compile.system import System
-from ..engine.tables import LIMIT
+from ..engine.tables import DOT, LIMIT
+from ..model.errors import ModelError, Problem
+from ..model.joints.base import AX, AY, BY, BZ
 from ..model.rotation import Array
 from .assemble_rates import STRONG, assemble_rates
 from .assembly import Assembly, Change, Gap
-from .closure import CLOSED, Closure, difference, row_units
-from .refuse_open import refuse_open
+from .closure import CLOSED, Closure, difference, loop_of, row_units
 from .wishes import Wishes
 
 _FIRM = 100.0  # how much more a written coordinate resists than one that was not written
@@ -40,7 +44,6 @@ def assemble(system: System, q0: Array | None = None, v0: Array | None = None) -
     precedence over what they leave open. A start given as `q0` and `v0` counts alike in all its numbers. Raises a
     ModelError that names the joint which stays open.
     """
-    assert system.rows is not None
     q_written = np.array(system.q0 if q0 is None else q0, float)
     v_written = np.array(system.v0 if v0 is None else v0, float)
     positions = Wishes(system, "position") if q0 is None else None
@@ -49,7 +52,7 @@ def assemble(system: System, q0: Array | None = None, v0: Array | None = None) -
     before = _largest(system, closure, q_written)
     q, unmet = _assemble_positions(system, closure, q_written, positions)
     after = _largest(system, closure, q)
-    refuse_open(system, closure, q)
+    _refuse_open(system, closure, q)
     v, unmet_rates = assemble_rates(system, closure, q, v_written, velocities)
     moved = _changes(system.coordinates, q_written, q)
     rates = _changes(system.rates, v_written, v)
@@ -152,3 +155,62 @@ def _beyond(system: System, closure: Closure, q: Array) -> list[Gap]:
         for i in np.flatnonzero((rows["role"] == LIMIT) & (rows["phi"] < -_SMALL))
     ]
     return sorted(over, key=lambda gap: -gap.size)
+
+
+def _refuse_open(system: System, closure: Closure, q: Array) -> None:
+    """Raise if a joint is open at the assembled pose, or closed the wrong way round."""
+    gaps = closure.gaps(q)
+    rows = closure.kin.constraints.rows[closure.rows]
+    allowed = ROOM * np.where(closure.row_scale == 1.0, 1.0, np.minimum(1.0, 1.0 / closure.length))
+    if (np.abs(gaps) > allowed).any():
+        worst: dict[tuple[int, str], float] = defaultdict(float)
+        for row, gap, unit in zip(rows, gaps, closure.units, strict=True):
+            worst[int(row["group"]), unit] += gap * gap
+        group, unit = max(worst, key=worst.__getitem__)
+        size = np.sqrt(worst[group, unit]) * (closure.length if unit == "m" else 1.0)
+        named = closure.kin.names[closure.rows[int(np.flatnonzero(rows["group"] == group)[0])]].partition(":")
+        if group >= len(system.row_table.joints):
+            where, loop = f"coupling '{named[0]}'", "the relation that it keeps"
+        else:
+            where, loop = f"joint '{named[0]}'", f"the loop that it closes{_through(system, named[0])}"
+        advice = "cannot be assembled from this start; correct the start positions or the lengths around it"
+        raise ModelError([Problem(where, f"stays open by {size:.3g} {unit}: {loop} {advice}")])
+    advice = "cannot be assembled from this start; correct the start positions around it"
+    problems = [
+        Problem(
+            f"joint '{name}'",
+            "would close half a turn from where it belongs, its axes reversed: "
+            f"the loop{_through(system, name)} {advice}",
+        )
+        for name in _reversed(closure, rows)
+    ]
+    if problems:
+        raise ModelError(problems)
+
+
+def _reversed(closure: Closure, rows: Any) -> list[str]:
+    """Joints whose axes are parallel but point against each other: their equations cannot tell, only the frames can."""
+    held: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    names = {}
+    for row, i in zip(rows, closure.rows, strict=True):
+        if row["kind"] == DOT:
+            held[int(row["pair"])].add((int(row["alpha"]), int(row["beta"])))
+            names[int(row["pair"])] = closure.kin.names[i].partition(":")[0]
+    found = []
+    for pair, equations in held.items():
+        record = closure.kin.constraints.pairs[pair]
+        # Cosines between like axes.
+        turn = (record["R_A"].reshape(3, 3) * record["R_B"].reshape(3, 3)).sum(axis=0)
+        along = {(AX, BZ), (AY, BZ)} <= equations
+        if along and (turn[2] < 0.0 or ((AX, BY) in equations and turn[0] < 0.0)):
+            found.append(names[pair])
+    return found
+
+
+def _through(system: System, name: str) -> str:
+    joints = [p.joint for p in system.joints.values() if not p.name.startswith(FLOATING)]
+    path = loop_of(joints, system.joints[name].joint)
+    if not path:
+        return ""
+    shown = path if len(path) <= 6 else [*path[:3], "...", *path[-2:]]
+    return f" (through {', '.join(shown)})"

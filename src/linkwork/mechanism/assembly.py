@@ -25,6 +25,11 @@ class Gap(NamedTuple):
         """The joint or coupling that the row belongs to."""
         return self.row.partition(": ")[0]
 
+    @property
+    def beyond(self) -> str:
+        """Of a limit, in words."""
+        return f"start: {self.row.replace(': ', ' is beyond its ')} by {self.size:.3g} {self.unit}"
+
 
 class Change(NamedTuple):
     """A number of the start that assembly changed."""
@@ -75,7 +80,7 @@ class Assembly:
             gap = self.gap_before
             first, *others = [_describe(change, "moved") for change in self.moved[:_SHOWN]]
             lines.append(
-                f"assembled: {first}; the largest gap was {gap.size:.3g} {gap.unit} in {_kind(gap.owner)}"
+                f"assembled: {first}; the largest gap was {gap.size:.3g} {gap.unit} in joint '{gap.owner}'"
                 if gap.size > CLOSED
                 else f"assembled: {first}"
             )
@@ -83,7 +88,7 @@ class Assembly:
             lines += _more(self.moved, "coordinates moved")
         if self.gap_after.size > CLOSED and self.changed:
             gap = self.gap_after
-            lines.append(f"assembled: {_kind(gap.owner)} stays open by {gap.size:.3g} {gap.unit}")
+            lines.append(f"assembled: joint '{gap.owner}' stays open by {gap.size:.3g} {gap.unit}")
         contradicted = {change.name for change in self.contradicted}
         lines += [
             f"start: '{change.label}' starts at {change.after:.6g} {change.unit}, not at {change.before:.6g} as "
@@ -99,10 +104,7 @@ class Assembly:
             rest = f" and {len(followed) - _SHOWN} more" if len(followed) > _SHOWN else ""
             lines.append(f"rates follow the loops: {listed}{rest}")
         if lines:
-            lines += [
-                f"start: {gap.row.replace(': ', ' is beyond its ')} by {gap.size:.3g} {gap.unit}"
-                for gap in self.beyond[:_SHOWN]
-            ]
+            lines += [gap.beyond for gap in self.beyond[:_SHOWN]]
         return lines
 
 
@@ -115,7 +117,3 @@ def _describe(change: Change, verb: str) -> str:
 
 def _more(changes: Sequence[Change], what: str) -> list[str]:
     return [f"assembled: and {len(changes) - _SHOWN} more {what}"] if len(changes) > _SHOWN else []
-
-
-def _kind(owner: str) -> str:
-    return f"joint '{owner}'"

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..compile.rank import EXACT, ROOM, alive, along_null_space, clusters, null_space, rank_of
 from ..compile.system import System
-from ..engine.tables import BALL, COORDINATE, DOT, HOLD, SCREW
+from ..engine.tables import BALL, COORDINATE, DOT, SCREW, SPIN
 from ..model.joints.base import D, Joint
-from ..model.rotation import Array
+from ..model.rotation import Array, rotation_vectors
 from .kinematics import Kinematics
 
 CLOSED = 1e-10
@@ -30,8 +30,7 @@ class Closure:
     def __init__(self, system: System, q: Array):
         self.kin = Kinematics(system)
         self.system = system
-        self.kin.place(q)
-        self._settle()
+        self.kin.settle(q)
         self._values = self.kin.constraints.coords["value"].copy()
         self.rows: Any = self.kin.hold
         units = row_units(system)
@@ -45,11 +44,6 @@ class Closure:
         self.row_scale = np.array([self.length if unit == "m" else 1.0 for unit in self.units])
         self.reach = np.array([self.length if c.unit.startswith("m") else 1.0 for c in system.rates])
         """A displacement of this much in a coordinate counts as one."""
-
-    def _settle(self) -> None:
-        rows = self.kin.constraints.rows
-        held = (rows["kind"] == COORDINATE) & (rows["role"] == HOLD)
-        rows["offset"][held] += rows["phi"][held]
 
     def _size(self) -> float:
         """The longest lever by which a rotation moves the end of a loop [m]."""
@@ -186,20 +180,14 @@ class Closure:
 
 def difference(system: System, start: Array, end: Array) -> Array:
     """The displacement, numbered like the rates, that takes one pose to another: the inverse of `moved`."""
-    delta = np.zeros(system.nv)
-    dofs = system.tables.dofs
-    for d in range(1, len(dofs)):
-        i, k = int(dofs["q"][d]), int(dofs["v"][d])
-        if dofs["motion"][d] == SCREW:
-            delta[k] = end[i] - start[i]
-        elif dofs["motion"][d] == BALL:
-            a, b = start[i : i + 4], end[i : i + 4]
-            w = a @ b
-            u = a[0] * b[1:] - b[0] * a[1:] - np.cross(a[1:], b[1:])
-            sine = float(np.linalg.norm(u))
-            if sine > 0.0:
-                turn = 2.0 * np.arctan2(sine, abs(w)) * (1.0 if w >= 0.0 else -1.0)
-                delta[k : k + 3] = turn / sine * u
+    delta, dofs = np.zeros(system.nv), system.tables.dofs[1:]
+    screws = dofs[dofs["motion"] == SCREW]
+    delta[screws["v"]] = end[screws["q"]] - start[screws["q"]]
+    for ball in dofs[dofs["motion"] == BALL]:
+        i, k = int(ball["q"]), int(ball["v"])
+        a, b = start[i : i + 4], end[i : i + 4]
+        turn = np.r_[a @ b, a[0] * b[1:] - b[0] * a[1:] - np.cross(a[1:], b[1:])]
+        delta[k : k + 3] = rotation_vectors(turn[None])[0]
     return delta
 
 
@@ -289,18 +277,19 @@ def _loop_size(dofs: Any, pair: Any) -> tuple[float, list[int]]:
 
 
 def row_units(system: System) -> list[str]:
-    """m or rad for the gap of every row."""
-    assert system.rows is not None
-    coords = [m.rate_unit for joint in system.rows.joints for m in joint.motions() for _ in m.rates]
-    units = []
-    for row in system.rows.constraints.rows:
+    """m or rad for what every row measures."""
+    table = system.row_table
+    coords = [
+        m.rate_unit.removesuffix("/s") for joint in table.joints for m in joint.motions() for _ in m.rates
+    ]
+
+    def unit(row: Any) -> str:
         if row["kind"] == COORDINATE:
-            units.append(coords[row["first"]].removesuffix("/s"))
-        elif row["kind"] == DOT:
-            units.append("m" if D in (row["alpha"], row["beta"]) else "rad")
-        else:
-            units.append("m")
-    return units
+            return coords[int(row["first"])]
+        turns = row["kind"] == SPIN or (row["kind"] == DOT and D not in (row["alpha"], row["beta"]))
+        return "rad" if turns else "m"
+
+    return [unit(row) for row in table.constraints.rows]
 
 
 def loop_of(joints: Iterable[Joint], closing: Joint) -> list[str]:

@@ -6,8 +6,12 @@ a few small arrays: right for assembly, statics and checks, not for stepping.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from ..compile.row_records import couplings
 from ..compile.system import System
 from ..engine.coordinates.dynamics import inverse_dynamics
 from ..engine.coordinates.factor import project_row
@@ -16,18 +20,20 @@ from ..engine.kernels.rows import measure, measure_motion
 from ..engine.tables import HOLD
 from ..model.rotation import Array
 
+Indices = npt.NDArray[np.signedinteger[Any]]
+"""Numbers of rows or coordinates."""
+
 
 class Kinematics:
     """Rows of a system compiled with `rows=True`. Jacobians and inertia are numbered like the rates of the system."""
 
     def __init__(self, system: System):
-        assert system.rows is not None
         self.system = system
         self.tables = system.fresh_tables()
-        self.constraints = system.rows.fresh()
+        self.constraints = system.row_table.fresh()
         self.constraints.coords["used"] = 1  # `bias` may be asked of any
-        self.names = system.rows.names
-        self.hold = np.flatnonzero(self.constraints.rows["role"] == HOLD)
+        self.names = system.row_table.names
+        self.hold: Indices = np.flatnonzero(self.constraints.rows["role"] == HOLD)
         """Indices of the rows that hold a position: joint equations and couplings."""
         self._order = np.argsort(self.tables.dofs["v"][1:])
 
@@ -36,6 +42,12 @@ class Kinematics:
         rates = np.zeros(self.system.nv) if v is None else v
         place(self.tables.dofs, self.tables.islands, q, rates)
         measure(self.tables, self.constraints, q)
+
+    def settle(self, q: Array) -> None:
+        """Let couplings hold the joints in the relation that they are in at a pose."""
+        self.place(q)
+        held = couplings(self.constraints.rows)
+        self.constraints.rows["offset"][held] += self.constraints.rows["phi"][held]
 
     @property
     def gaps(self) -> Array:
@@ -47,7 +59,7 @@ class Kinematics:
         measure_motion(self.tables, self.constraints)
         return np.array(self.constraints.rows["bias"])
 
-    def jacobian(self, rows: Array | None = None) -> Array:
+    def jacobian(self, rows: Indices | None = None) -> Array:
         """J of the chosen rows (all by default) at the pose: phi' = J v."""
         chosen = range(len(self.names)) if rows is None else rows
         J = np.zeros((len(chosen), self.system.nv))

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..compile.rank import ROOM
+from ..compile.row_records import along_rate, row_record
 from ..compile.system import System
-from ..engine.tables import BALL_AXIS, COORDINATE, DISTANCE, DOT, LAW, NO_LAW, ROW, SLIDE, SPIN
+from ..engine.tables import COORDINATE, LAW
 from ..model.errors import LinkworkError, nearest
-from ..model.joints.base import BX, D, Joint
+from ..model.joints.base import Joint
 from ..model.rotation import Array
-from .closure import idle_rows
-from .kinematics import Kinematics
-
-Indices = npt.NDArray[np.signedinteger[Any]]
-"""Numbers of rows or coordinates."""
+from .closure import idle_rows, row_units
+from .kinematics import Indices, Kinematics
 
 # Gaps count as closed below _CLOSED; where rounding stops the iterations earlier, below NEARLY (shares of the
 # mechanism's size, or radians).
@@ -37,13 +33,12 @@ class Linkage:
 
     def __init__(self, system: System):
         self.system = _with_coordinate_rows(system)
-        assert self.system.rows is not None
         self.kin = Kinematics(self.system)
         rows, coords = self.kin.constraints.rows, self.kin.constraints.coords
         count = len(coords)
         self.count = len(rows) - 2 * count
         """Number of rows of the model itself."""
-        joints = self.system.rows.joints
+        joints = self.system.row_table.joints
         self.joints = joints
         self.coordinates = coordinate_names(joints)
         """Names of all joint coordinates; those of a ball are the components of its rotation vector."""
@@ -54,8 +49,9 @@ class Linkage:
         self.hold = self._said()
         """Joint equations and couplings, less those that no motion changes."""
         self.length = _length(self.kin)
-        metric = np.array([in_metres(self.kin.constraints, row) for row in rows], bool)
-        self.row_scale = np.where(metric, 1.0 / self.length, 1.0)
+        self.units = row_units(self.system)
+        """Of what each row measures: rad or m."""
+        self.row_scale = np.where(np.array(self.units) == "m", 1.0 / self.length, 1.0)
         sliding = np.array([column.unit == "m/s" for column in self.system.rates], bool)
         self.rate_scale = np.where(sliding, self.length, 1.0)
         """What counts as one unit of each rate beside a radian: the size of the mechanism, for slides."""
@@ -67,14 +63,6 @@ class Linkage:
         said: Indices = self.kin.hold[~idle[self.kin.hold]]
         return said
 
-    def settle(self, q: Array) -> None:
-        """Let couplings hold the joints in the relation that they are in at a pose."""
-        self.kin.place(q)
-        rows = self.kin.constraints.rows
-        for i in self.hold:
-            if rows["kind"][i] == COORDINATE:
-                rows["offset"][i] += rows["phi"][i]
-
     def index(self, name: str) -> int:
         """Index of a joint coordinate such as `pivot.angle`."""
         try:
@@ -84,7 +72,7 @@ class Linkage:
 
     def unit(self, coordinate: int) -> str:
         """Unit of a coordinate: rad or m."""
-        return "m" if self.kin.constraints.coords["how"][coordinate] == SLIDE else "rad"
+        return self.units[int(self.places[coordinate])]
 
     def values(self) -> Array:
         """All joint coordinates at the pose [rad or m]."""
@@ -97,12 +85,8 @@ class Linkage:
 
     def scaled(self, rows: Indices) -> Array:
         """The Jacobian of rows at the pose, without units."""
-        J: Array = self.row_scale[rows, None] * self.jacobian(rows) * self.rate_scale
+        J: Array = self.row_scale[rows, None] * self.kin.jacobian(rows) * self.rate_scale
         return J
-
-    def jacobian(self, rows: Any = None) -> Array:
-        """J of some rows at the pose, or of all."""
-        return self.kin.jacobian(rows)
 
     def close(self, q: Array, rows: Indices, wanted: Array) -> tuple[Array, Array, Array]:
         """Newton's method from q to a pose where the rows measure what is wanted.
@@ -195,34 +179,12 @@ def _solve(A: Array, b: Array) -> Array:
 
 def _with_coordinate_rows(system: System) -> System:
     """The system with two more rows for each coordinate; see the module."""
-    assert system.rows is not None
-    constraints = system.rows.constraints
-    added = np.zeros(2 * len(constraints.coords), ROW)
-    added["pair"] = added["second"] = added["input"] = added["signal"] = added["state"] = added["column"] = -1
-    added["sign"] = 1.0
-    added["kind"], added["role"], added["law"] = COORDINATE, LAW, NO_LAW
-    for c, coord in enumerate(constraints.coords):
-        place, push = c, len(constraints.coords) + c
-        added["first"][[place, push]] = c
-        if coord["how"] == BALL_AXIS:  # a torque there acts about an axis of b
-            added["kind"][push] = SPIN
-            added["pair"][push] = coord["pair"]
-            added["alpha"][push] = BX + coord["pick"][4]
-    names = coordinate_names(system.rows.joints)
-    rows = np.concatenate([constraints.rows, added])
-    table = dataclasses.replace(
-        system.rows, constraints=constraints._replace(rows=rows), names=(*system.rows.names, *names, *names)
-    )
-    return dataclasses.replace(system, rows=table)
-
-
-def in_metres(constraints: Any, row: Any) -> bool:
-    """Whether a row measures a length, not an angle."""
-    if row["kind"] == DOT:
-        return D in (row["alpha"], row["beta"])
-    if row["kind"] == COORDINATE:
-        return bool(constraints.coords["how"][row["first"]] == SLIDE)
-    return bool(row["kind"] == DISTANCE)
+    table = system.row_table
+    coords = list(enumerate(table.constraints.coords))
+    places = [row_record(COORDINATE, LAW, first=c) for c, _ in coords]
+    pushes = [along_rate(record, c, LAW) for c, record in coords]
+    names = coordinate_names(table.joints)
+    return dataclasses.replace(system, rows=table.with_rows([*places, *pushes], [*names, *names]))
 
 
 def _length(kin: Kinematics) -> float:

@@ -58,7 +58,7 @@ def analyse(system: System, q: Array | None = None) -> Mobility:
     nv, rows = system.nv, len(closure.rows)
     rank, pose, moves = first, q, rows == 0 or first == nv
     if rows and first < nv:
-        for reached in _poses_nearby(closure, q):
+        for reached in poses_nearby(closure, q):
             moves = True
             found = rank_of(singular_values(closure, reached))
             if found > rank:
@@ -70,7 +70,7 @@ def analyse(system: System, q: Array | None = None) -> Mobility:
     return Mobility(mobility, nv - first, nv, rows, rank, singular, distance, pose)
 
 
-def _poses_nearby(closure: Closure, q: Array) -> Iterator[Array]:
+def poses_nearby(closure: Closure, q: Array) -> Iterator[Array]:
     """Closed poses a little way off, each from the one before; none if the mechanism cannot move."""
     random = np.random.default_rng(0)
     here, failed = q, 0
@@ -78,6 +78,8 @@ def _poses_nearby(closure: Closure, q: Array) -> Iterator[Array]:
     for _ in range(2 * probes):
         closure.gaps(here)
         N = null_space(closure.jacobian())
+        if not N.shape[1]:
+            return
         step = N @ random.normal(size=N.shape[1])
         step *= _STRIDE / np.abs(step).max()
         trial, gap = closure.close(closure.kin.moved(here, closure.reach * step))

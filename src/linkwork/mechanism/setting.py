@@ -8,24 +8,24 @@ that it had before, or that is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ..compile.order import between, coordinate_ends, ends_of
 from ..compile.system import System, coordinate_columns, rate_columns
-from ..engine.tables import BALL_AXIS, COORDINATE, HOLD, Constraints
+from ..engine.tables import BALL_AXIS, HOLD
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array
-from .linkage import Indices, Linkage, Lost
+from .kinematics import Indices
+from .linkage import Linkage, Lost
 from .switching import impulses
 
 _STRETCH = 0.2  # that a coordinate goes at once, in radians or sizes of the mechanism
 _FARTHEST = 4.0  # sizes of the mechanism over which the reach of a slide is looked for
-_BEYOND = (
-    0.05  # of a stretch: how far beyond the end of its reach a mechanism is pulled to see where it opens
-)
+_BEYOND = 0.05  # of a stretch: how far beyond its reach a mechanism is pulled to see where it opens
 _MET = 1e-7  # rates that miss by less, against the largest, are met
 
 
@@ -44,23 +44,23 @@ class Loops:
     """Which joint coordinates the loops and couplings of a system in joint coordinates have to do with."""
 
     def __init__(self, system: System):
-        assert system.rows is not None
-        self._system, self._parent = system, system.tables.dofs["parent"]
-        constraints = system.rows.constraints
-        self.rows: dict[int, set[int]] = {}
+        self._system, self._constraints = system, system.row_table.constraints
+        rows, tables = self._constraints.rows, system.tables
+        self.rows = {
+            i: between(tables, ends_of(tables, self._constraints, rows[i]))
+            for i in np.flatnonzero(rows["role"] == HOLD).tolist()
+        }
         """Rows that hold, and the dofs that move each of them."""
-        for i in np.flatnonzero(constraints.rows["role"] == HOLD).tolist():
-            self.rows[i] = self._moving(constraints, constraints.rows[i])
 
     def move(self, name: str) -> bool:
         """Whether a coordinate or rate of the state cannot change by itself."""
         for placed in self._system.joints.values():
             columns = (*coordinate_columns(placed.joint), *rate_columns(placed.joint))
             if name in (column.name for column in columns):
-                return bool(self.around(set(placed.dofs)))
+                return bool(self.around(placed.dofs))
         return False
 
-    def around(self, dofs: Collection[int]) -> list[int]:
+    def around(self, dofs: Iterable[int]) -> list[int]:
         """Rows that have to be looked at when these dofs move: theirs, those of all that these move, and so on."""
         reached, found, left = set(dofs), set[int](), dict(self.rows)
         while more := [i for i, moving in left.items() if moving & reached]:
@@ -69,32 +69,12 @@ class Loops:
             found |= set(more)
         return sorted(found)
 
-    def _moving(self, constraints: Constraints, row: Any) -> set[int]:
-        if row["kind"] == COORDINATE:
-            both = [row["first"]] if row["second"] < 0 else [row["first"], row["second"]]
-            return set().union(*(self.of_coordinate(int(c)) for c in both))
-        return self._between(int(row["pair"])) | (
-            self.of_coordinate(int(row["first"])) if row["first"] >= 0 else set()
+    def around_coordinates(self, coordinates: Iterable[int]) -> list[int]:
+        """The same for what moves some joint coordinates."""
+        tables = self._system.tables
+        return self.around(
+            between(tables, (coordinate_ends(tables, self._constraints, c) for c in coordinates))
         )
-
-    def of_coordinate(self, coordinate: int) -> set[int]:
-        """Dofs that move a joint coordinate."""
-        assert self._system.rows is not None
-        coord = self._system.rows.constraints.coords[coordinate]
-        return {int(coord["v"])} if coord["v"] >= 0 else self._between(int(coord["pair"]))
-
-    def _between(self, pair: int) -> set[int]:
-        """Dofs between the two frames of a joint."""
-        assert self._system.rows is not None
-        ends = self._system.rows.constraints.pairs[pair]
-        return self._above(int(ends["a"])) ^ self._above(int(ends["b"]))
-
-    def _above(self, link: int) -> set[int]:
-        found = set()
-        while link != 0:
-            found.add(link)
-            link = int(self._parent[link])
-        return found
 
 
 def bring(
@@ -110,10 +90,9 @@ def bring(
         rows["offset"][i] = offsets.get(linkage.kin.names[i], rows["offset"][i])
     linkage.back(motion.q, motion.values)
     places, rates = _read(linkage, wanted)
-    loops = Loops(system)
-    dofs = set().union(*(loops.of_coordinate(c) for c in (*places, *rates)))
-    hold = np.intersect1d(loops.around(dofs), linkage.hold).astype(np.int64)
-    kept = linkage.jacobian(linkage.pushes[list(places)]) @ motion.v
+    around = Loops(system).around_coordinates((*places, *rates))
+    hold = np.intersect1d(around, linkage.hold).astype(np.int64)
+    kept = linkage.kin.jacobian(linkage.pushes[list(places)]) @ motion.v
     q = _led(linkage, motion.q, hold, places) if places else motion.q
     known = dict(zip(places, kept, strict=True)) | rates
     v = _projected(linkage, q, motion.v, hold, known)
@@ -219,7 +198,7 @@ def _refusal(
 def _projected(linkage: Linkage, q: Array, v: Array, hold: Indices, known: dict[int, float]) -> Array | None:
     """Rates nearest to v, by kinetic energy, with some rates known and all loops closed; None if there are none."""
     linkage.kin.place(q)
-    A = linkage.jacobian(np.concatenate([hold, linkage.pushes[list(known)]]))
+    A = linkage.kin.jacobian(np.concatenate([hold, linkage.pushes[list(known)]]))
     b = np.concatenate([np.zeros(len(hold)), np.array(list(known.values()), float)])
     sums = np.abs(A) @ np.abs(v) + np.abs(b)
     if (np.abs(A @ v - b) <= 1e-13 * sums).all():

@@ -35,11 +35,10 @@ class Softness:
 
 def softness(system: System, q: Array) -> Softness:
     """The elements of a system with rows, at a pose that closes its loops."""
-    assert system.rows is not None
-    soft = soft_rows(system.rows.constraints)
+    soft = soft_rows(system.row_table.constraints)
     if not len(soft):
         return Softness((), Slopes(*np.zeros((4, 0))), np.zeros((0, 0)))
     closure = Closure(system, q)
     mobility = yielding(closure, q, soft)
     slopes = slopes_of(closure.kin.tables, closure.kin.constraints, soft)
-    return Softness(tuple(system.rows.names[i] for i in soft), slopes, mobility)
+    return Softness(tuple(system.row_table.names[i] for i in soft), slopes, mobility)

@@ -8,20 +8,19 @@ is an impact without rebound. The pseudo-inverse makes redundant and contradicto
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..compile.rank import ROOM
-from ..compile.system import System
+from ..compile.system import System, as_coordinates
 from ..engine.coordinates.dynamics import body_pose
 from ..engine.tables import HOLD, SERVO_RATE, Tables
 from ..model.item import GROUND
 from ..model.joints import Joint
-from ..model.rotation import Array, Vector
+from ..model.rotation import Array, Vector, vector
 from .closure import idle_rows
 from .kinematics import Kinematics
 
@@ -96,9 +95,8 @@ def plan(joints: Collection[Joint]) -> list[Due]:
 
 def configured(system: System, attachment: Attachment) -> System:
     """The system with the rows of the joints that are attached, at the frames where they took hold."""
-    assert system.rows is not None
-    table = system.rows
-    pairs = (table.whole or table).constraints.pairs.copy()
+    table = system.row_table
+    pairs = table.every.constraints.pairs.copy()
     for name, frame in attachment.frames.items():
         body = next(joint.b for joint in table.joints if joint.name == name)
         R, p = frame[:9].reshape(3, 3), frame[9:]
@@ -112,11 +110,10 @@ def configured(system: System, attachment: Attachment) -> System:
 
 def here(system: System, tables: Tables, pairs: Any, name: str) -> Array:
     """A joint's frame on b, in b's own frame, if it took hold now; tables are placed and pairs measured."""
-    assert system.rows is not None
-    pair = pairs[system.rows.switchable[name]]
+    pair = pairs[system.row_table.switchable[name]]
     origin = tables.islands["o"][tables.dofs["island"][pair["a"]]]
     R, p = np.array(pair["R_A"]).reshape(3, 3), origin + pair["r_A"]
-    body = next(joint.b for joint in system.rows.joints if joint.name == name)
+    body = next(joint.b for joint in system.row_table.joints if joint.name == name)
     if body != GROUND:
         at, turned = (np.array(part) for part in body_pose(tables, system.body(body)))
         turned = turned.reshape(3, 3)
@@ -143,7 +140,6 @@ def impact(system: System, q: Array, v: Array, taking: Collection[str]) -> Impac
 
     Finite forces have no time to act; joint equations, drives of unlimited strength and rotors do.
     """
-    assert system.rows is not None
     kin = Kinematics(system)
     kin.place(q, v)
     rows = kin.constraints.rows
@@ -164,10 +160,10 @@ def impact(system: System, q: Array, v: Array, taking: Collection[str]) -> Impac
     supplied = float(p[~held[kept]] @ mean[~held[kept]] - (geared * turned) @ (0.5 * (K @ (v + after))))
     lost, wrenches = {}, {}
     for name in taking:
-        mine = [k for k, i in enumerate(kept) if held[i] and name in system.rows.needs[i]]
+        mine = [k for k, i in enumerate(kept) if held[i] and name in system.row_table.needs[i]]
         lost[name] = -float(p[mine] @ mean[mine])
         wrench = p[mine] @ moments[mine] if mine else np.zeros(6)
-        wrenches[name] = _vector(wrench[3:]), _vector(wrench[:3])
+        wrenches[name] = vector(wrench[3:]), vector(wrench[:3])
     return Impact(after, supplied, lost, wrenches)
 
 
@@ -194,43 +190,12 @@ def _moments(system: System, kin: Kinematics, rows: Any) -> Array:
     return found
 
 
-def tree_coordinates(tree: System, values: Array) -> Array:
-    """Coordinates of a tree from the values of all joint coordinates, in the order of its row table."""
-    assert tree.rows is not None
-    q, k = tree.q0.copy(), 0
-    for joint in tree.rows.joints:
-        placed = tree.joints[joint.name]
-        numbers = list(_numbers(joint, values[k : k + len(joint.rates)]))
+def tree_state(tree: System, values: Array, rates: Array) -> tuple[Array, Array]:
+    """Coordinates and rates of a tree from those of all joints, in the order of its row table."""
+    q, v, k = tree.q0.copy(), tree.v0.copy(), 0
+    for joint in tree.row_table.joints:
+        placed, here = tree.joints[joint.name], slice(k, k + len(joint.rates))
         if placed.in_tree:
-            q[placed.q] = numbers
-        k += len(joint.rates)
-    return q
-
-
-def tree_rates(tree: System, rates: Array) -> Array:
-    """Rates of a tree from those of all joints, in the order of its row table."""
-    assert tree.rows is not None
-    v, k = tree.v0.copy(), 0
-    for joint in tree.rows.joints:
-        placed = tree.joints[joint.name]
-        if placed.in_tree:
-            v[placed.v] = rates[k : k + len(joint.rates)]
-        k += len(joint.rates)
-    return v
-
-
-def _numbers(joint: Joint, values: Array) -> Iterator[float]:
-    k = 0
-    for motion in joint.motions():
-        part = values[k : k + len(motion.rates)]
-        k += len(part)
-        if motion.ball:
-            half = 0.5 * math.hypot(*part)
-            share = 0.5 * math.sin(half) / half if half > 0.0 else 0.5
-            yield from (math.cos(half), *(share * part))
-        else:
-            yield from part
-
-
-def _vector(x: Array) -> Vector:
-    return float(x[0]), float(x[1]), float(x[2])
+            q[placed.q], v[placed.v] = as_coordinates([joint], values[None, here])[0], rates[here]
+        k = here.stop
+    return q, v

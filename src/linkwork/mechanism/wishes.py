@@ -7,75 +7,53 @@ from typing import Any
 
 import numpy as np
 
-from ..compile.system import System
-from ..engine.tables import BALL_AXIS, COORDINATE, HOLD, ROW, SPIN
-from ..model.joints.base import BX
+from ..compile.row_records import along_rate, row_record
+from ..compile.system import System, rate_columns
+from ..engine.tables import COORDINATE, HOLD
+from ..model.joints import Joint
+from ..model.rotation import rotation_vectors
 
 
 class Wishes:
     """What the joints of a model say of one field of the start: columns of the tree, and rows of closing joints."""
 
     def __init__(self, system: System, field: str):
-        assert system.rows is not None
         self.columns = np.zeros(system.nv, bool)
         rows: list[Any] = []
         self.names: list[str] = []
         self.units: list[str] = []
         self.values: list[float] = []
-        coord = 0
-        for joint in system.rows.joints:
+        table, coord = system.row_table, 0
+        for joint in table.joints:
             placed = system.joints.get(joint.name)
-            written = getattr(joint, field) is not None
-            if written and placed is not None and placed.in_tree:
+            if getattr(joint, field) is None:
+                pass
+            elif placed is not None and placed.in_tree:
                 self.columns[placed.v] = True
-            elif written:
-                values = _rotation_vectors(joint) if field == "position" else joint.per_rate(field)
-                for k, name in enumerate(joint.rates):
-                    row: Any = np.zeros((), ROW)
-                    row["kind"], row["role"], row["sign"] = COORDINATE, HOLD, 1.0
-                    row["first"], row["offset"] = coord + k, values[k]
-                    row["pair"] = row["second"] = row["input"] = row["signal"] = -1
-                    record = system.rows.constraints.coords[coord + k]
-                    if (
-                        field == "velocity" and record["how"] == BALL_AXIS
-                    ):  # angular velocity, about axes of B
-                        row["kind"], row["pair"], row["alpha"] = SPIN, record["pair"], BX + record["pick"][4]
+            else:
+                values = joint.per_rate(field) if field == "velocity" else _positions(joint)
+                for k, column in enumerate(rate_columns(joint)):
+                    if field == "velocity":
+                        name, unit = column
+                        row = along_rate(
+                            table.constraints.coords[coord + k], coord + k, HOLD, offset=values[k]
+                        )
+                    else:
+                        name, unit = column.name.removesuffix("_rate"), column.unit.removesuffix("/s")
+                        row = row_record(COORDINATE, HOLD, first=coord + k, offset=values[k])
                     rows.append(row)
-                    rate = f"{joint.name}.{name}"
-                    self.names.append(rate if field == "velocity" else rate.removesuffix("_rate"))
-                    self.values.append(values[k])
-                self.units += [
-                    m.rate_unit if field == "velocity" else m.rate_unit.removesuffix("/s")
-                    for m in joint.motions()
-                    for _ in m.rates
-                ]
+                    self.names.append(name)
+                    self.units.append(unit)
+                self.values += values
             coord += len(joint.rates)
-        table = np.zeros(len(rows), ROW)
-        for i, row in enumerate(rows):
-            table[i] = row
-        kept = system.rows.constraints.rows
-        constraints = system.rows.constraints._replace(rows=np.concatenate([kept, table]).view(type(kept)))
-        self.rows: Any = np.arange(len(kept), len(kept) + len(rows))
-        self.system = dataclasses.replace(
-            system,
-            rows=dataclasses.replace(
-                system.rows, constraints=constraints, names=(*system.rows.names, *self.names)
-            ),
-        )
+        self.rows: Any = np.arange(len(table.names), len(table.names) + len(rows))
+        self.system = dataclasses.replace(system, rows=table.with_rows(rows, self.names))
 
 
-def _rotation_vectors(joint: Any) -> list[float]:
+def _positions(joint: Joint) -> list[float]:
     """The written position of a joint, one number per rate: of a quaternion, its rotation vector."""
-    numbers, i = list(joint.start()), 0
-    values: list[float] = []
+    numbers, values = list(joint.start()), list[float]()
     for motion in joint.motions():
-        part = numbers[i : i + len(motion.coordinates)]
-        i += len(part)
-        if motion.ball:
-            w, u = part[0], np.array(part[1:])
-            sine = float(np.linalg.norm(u))
-            turn = 2.0 * np.arctan2(sine, abs(w)) * (1.0 if w >= 0.0 else -1.0)
-            values += (turn / sine * u).tolist() if sine > 0.0 else [0.0, 0.0, 0.0]
-        else:
-            values += part
+        part, numbers = numbers[: len(motion.coordinates)], numbers[len(motion.coordinates) :]
+        values += rotation_vectors(np.array([part]))[0].tolist() if motion.ball else part
     return values

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -62,6 +62,11 @@ class Method(ABC):
         """Raise if it cannot do something that is asked for because of some items."""
         capabilities.refuse(self.columns, {feature: items})
 
+    def _lacks(self, feature: str, *items: str) -> NoReturn:
+        """Refuse what it has no way to do."""
+        self.require(feature, *items)
+        raise NotImplementedError(f"{self.name} says that it has {feature}")
+
     @abstractmethod
     def reset(self) -> None:
         """Back to the start."""
@@ -86,33 +91,28 @@ class Method(ABC):
 
     def switch(self, attach: Collection[str], release: Collection[str]) -> None:
         """Attach and release joints now, between two steps; what is so already stays as it is."""
-        self.require(
+        self._lacks(
             capabilities.SWITCHING, *(f"joint '{name}' is to be switched" for name in (*attach, *release))
         )
-        raise NotImplementedError
 
     def now(self) -> Block:
         """A sample of the present state."""
         state = self.state
-        return (
-            np.array([state.clock.now]),
-            state.q[None].copy(),
-            state.v[None].copy(),
-            state.work[None].copy(),
-        )
+        return np.array([state.clock.now]), *(part[None].copy() for part in (state.q, state.v, state.work))
 
     def set(self, values: Mapping[str, float]) -> None:
         """Set coordinates and rates of joints, all at once; see `Simulation.set`."""
         for name, value in values.items():
-            array, index = self._place_of(name)
+            array, index = self.find(name) or (self.state.q, self.system.coordinate(name))
             array[index] = value
 
-    def _place_of(self, name: str) -> tuple[Array, int]:
-        """Where a coordinate or rate stands in the state."""
-        rates = [column.name for column in self.system.rates]
-        if name in rates:
-            return self.state.v, rates.index(name)
-        return self.state.q, self.system.coordinate(name)  # raises, and tells the nearest name
+    def find(self, name: str) -> tuple[Array, int] | None:
+        """Where a coordinate or rate stands in the state, if it does."""
+        for array, columns in ((self.state.q, self.system.coordinates), (self.state.v, self.system.rates)):
+            names = [column.name for column in columns]
+            if name in names:
+                return array, names.index(name)
+        return None
 
     def strain(self) -> float:
         """Energy in springs that are rows [J]."""
@@ -150,8 +150,7 @@ class Method(ABC):
 
     def accelerations(self) -> Array:
         """Accelerations of the rates of the state now [rad/s², m/s²]."""
-        self.require(capabilities.ACCELERATIONS)
-        raise NotImplementedError
+        self._lacks(capabilities.ACCELERATIONS)
 
     def touches(self) -> list[Touch]:
         """Where things touched in the last step, near misses left out."""

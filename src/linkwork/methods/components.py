@@ -20,11 +20,11 @@ from ..mechanism.switching import Attachment
 from ..model import Model
 from ..model.providers import provider
 from ..model.rotation import Array
-from ..observe.observer import Block, DirectObserver
-from .explicit import ExplicitMethod
+from ..observe.observer import Block
 from .options import DEFAULT_TOLERANCE, Options, option
 from .part import Part, Relatives, Steps
-from .rows import Start, settle
+from .rows import Start
+from .sampled import ExplicitMethod
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +43,7 @@ class Components(Options):
     budget: float | None = option(None, "Time that a step may take [s]; steps that take longer are told.")
 
     def _build(self, model: Compiled, dt: float) -> ComponentMethod:
-        assert self.integrator is not None
-        steps = Steps(self.integrator, dt, self.tolerance or DEFAULT_TOLERANCE, self.budget)
+        steps = Steps(str(self.integrator), dt, self.tolerance or DEFAULT_TOLERANCE, self.budget)
         made: ComponentMethod = provider("component method")(model, steps)
         return made
 
@@ -74,12 +73,7 @@ class ComponentMethod(ExplicitMethod):
             else without_merged(partition, self._merged(compiled))
         )
         """The subsystems that are eliminated, without bodies that are welded to others."""
-        self._shown = compiled
-        start = self._first_start(compiled)
-        self._begin_scratch(compiled, start)
-        self.observer: DirectObserver = DirectObserver(self._shown, start.system, self.scratch)
-        self._open(start)
-        self.reset()
+        self._launch(compiled, self._first_start(compiled))
 
     def _subsystems(self, compiled: Compiled) -> Subsystem:
         """Those that the user wrote, divided further where that saves work."""
@@ -96,9 +90,7 @@ class ComponentMethod(ExplicitMethod):
         return Placement([self.partition], borders(self.partition, self._tied))
 
     def _prepare(self, start: Start) -> None:
-        self._start, self.system = start, start.system
-        assert self.system.rows is not None
-        self.part = Part(self.system, self.system.rows, self._placement(), self._steps)
+        self.part = Part(self.system, self.system.row_table, self._placement(), self._steps)
         self._mobilities: Array | None = None
         self._rows = self.part.rows
 
@@ -133,12 +125,8 @@ class ComponentMethod(ExplicitMethod):
         self._implicit = tuple(name for name in stiff if name not in bounded)
         self.part.stiffen(self._implicit)
 
-    def reset(self) -> None:
-        self._rewind()
+    def _begin(self) -> None:
         start = self._start
-        self._fill()
-        settle(self._tables, self._constraints, start.q)
-        settle(self._tables, self._every_row, start.q)
         self.part.begin(self._tables, self._constraints, self._every_row, start.q, start.v)
         self._stats, self.state = self.part.stats, self.part.state
         self._stiffen()

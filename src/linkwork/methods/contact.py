@@ -15,12 +15,12 @@ from ..engine.solvers.patch_basis import make_subspace
 from ..engine.steppers.contact import NO_PAIRS, NO_POOL, Contact
 from ..engine.steppers.impulse import FULL
 from ..engine.steppers.touch_log import EVENT, REPORT
-from ..model import Model
-from ..model.rotation import Array
+from ..model.rotation import Array, Vector, vector
 from ..observe.observer import ContactObserver
 from .base import Method
 from .capabilities import WITH_CONTACT
-from .impulse import ImpulseMethod, Limits
+from .impulse import ImpulseMethod
+from .options import RowOptions
 from .rows import Start, ordered_rows
 from .touching import TouchArrays, touch_arrays
 
@@ -38,15 +38,15 @@ class Touch(NamedTuple):
 
     a: str
     b: str
-    point: tuple[float, float, float]
+    point: Vector
     """In the world [m]."""
-    normal: tuple[float, float, float]
+    normal: Vector
     """From a to b."""
     distance: float
     """Negative in a penetration [m]."""
     force: float
     """That pushes them apart, mean of the last step [N]."""
-    friction: tuple[float, float, float]
+    friction: Vector
     """Of a on b, mean of the last step [N]."""
     slides: bool
     """Whether friction is at its bound."""
@@ -64,33 +64,18 @@ class TouchEvent(NamedTuple):
 class ContactMethod(ImpulseMethod):
     """Contact in generalized (`simgc`) or maximal coordinates (`simmc`); semi-implicit Euler.
 
-    `solver` "direct" eliminates rows and iterates contact until accelerations change by less than 1e-6 m/s²;
-    "impulses" iterates all rows until no impulse changes by more than `epsilon` [N s]. `slop`: penetration that is
-    left alone [m]; `erp`: share of what is beyond it, and of gaps, that is removed in a step; `sleep`: islands that
-    have been at rest for so long [s] are left alone until something touches them.
+    The solver "direct" eliminates rows and iterates contact until accelerations change by less than 1e-6 m/s²;
+    "impulses" iterates all rows until no impulse changes by more than `epsilon` [N s].
     """
 
     observer: ContactObserver
     circumstances = (WITH_CONTACT,)
-    _observer = ContactObserver
     _contact: Contact
 
-    def __init__(
-        self,
-        model: Model | Compiled,
-        name: str,
-        solver: str,
-        dt: float,
-        epsilon: float,
-        iterations: int,
-        budget: float | None,
-        erp: float,
-        slop: float,
-        sleep: float | None,
-    ):
-        self.name, self.solver = name, solver
-        compiled = Compiled.of(model)
-        start = Start(compiled, name == "simmc")
+    def __init__(self, compiled: Compiled, options: RowOptions, dt: float):
+        self.name, self.solver = options.method, options.solver
+        self._slop, self._sleep = options.slop or DEFAULT_SLOP, options.sleep
+        start, direct = Start(compiled, self.name == "simmc"), self.solver == "direct"
         assert start.system.colliders is not None
         self.colliders = start.system.colliders
         self._report = REPORT + 3 * len(self.colliders.owners)
@@ -99,23 +84,23 @@ class ContactMethod(ImpulseMethod):
             self.colliders.colliders, None, None, None, make_subspace(start.system.nv),
             events if COMPILED else events.view(np.recarray),
         )  # fmt: skip
-        self._slop, self._sleep, direct = slop, sleep, solver == "direct"
-        self._launch(
-            compiled, start, dt, Limits(0.0 if direct else epsilon, iterations, budget, erp),
-            tolerance=TOLERANCE * dt if direct else 0.0, eliminate=direct, slop=slop, near=_NEAR * slop,
-            sleep=sleep or 0.0,
+        self._set_up(
+            compiled, start, options, dt, tolerance=TOLERANCE * dt if direct else 0.0, eliminate=direct,
+            slop=self._slop, near=_NEAR * self._slop, sleep=self._sleep or 0.0,
         )  # fmt: skip
 
+    def _new_observer(self, start: Start) -> ContactObserver:
+        return ContactObserver(start.system, self.scratch)
+
     def _prepare(self, start: Start) -> None:
-        self._start, self.system = start, start.system
         self._redundant = start.dependence.names
         self._rows = ordered_rows(self.system, set(self._redundant))
         work = new_work(self._tables, self._rows.constraints)
         reach = new_reach(self._tables, self._rows.constraints, len(self.colliders.colliders.shapes))
         self._contact = self._contact._replace(work=work, reach=reach)
 
-    def reset(self) -> None:
-        super().reset()
+    def _begin(self) -> None:
+        super()._begin()
         self._contact = self._contact._replace(found=make_detection(self.colliders.colliders))
         self.disturb()
         self.events: list[TouchEvent] = []
@@ -151,8 +136,8 @@ class ContactMethod(ImpulseMethod):
                 along = (point["p"][1] * point["t"] + point["p"][2] * point["s"]) / h
                 made.append(
                     Touch(
-                        a, b, _three(point["x"]), _three(point["n"]), float(point["gap"]),
-                        float(point["p"][0]) / h, _three(along), bool(point["slides"]),
+                        a, b, vector(point["x"]), vector(point["n"]), float(point["gap"]),
+                        float(point["p"][0]) / h, vector(along), bool(point["slides"]),
                     )
                 )  # fmt: skip
         return made
@@ -222,8 +207,3 @@ class ContactMethod(ImpulseMethod):
 
     def _unsettled(self) -> str:
         return f"velocities still changed by up to {self._stats.residual:.2g} m/s"
-
-
-def _three(x: Any) -> tuple[float, float, float]:
-    a, b, c = x
-    return float(a), float(b), float(c)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from .capabilities import FEATURES, LACKS, REASONS, STUDIES
-from .options import Options
 from .registry import WAYS, Way
 
 _INTRO = """# Methods
@@ -38,7 +37,7 @@ def described() -> list[dict[str, Any]]:
             "steps": way.steps,
             "integrators": list(way.options.integrators),
             "object": _call(way),
-            "options": {field.name: field.metadata["text"] for field in _fields(way.options)},
+            "options": {field.name: field.metadata["text"] for field in dataclasses.fields(way.options)},
             "lacks": {
                 feature: f"{REASONS[key].why}; {REASONS[key].advice}"
                 for feature, key in LACKS[way.name].items()
@@ -72,7 +71,7 @@ def _options() -> Iterator[str]:
     yield "|---|---|---|"
     owners: dict[tuple[str, str], list[str]] = {}
     for kind in dict.fromkeys(way.options for way in WAYS):
-        for field in _fields(kind):
+        for field in dataclasses.fields(kind):
             text = field.metadata["text"] + (" With contact only." if field.metadata["contact"] else "")
             if isinstance(field.default, int | float):
                 text += f" By default {field.default:g}."
@@ -80,10 +79,6 @@ def _options() -> Iterator[str]:
     for (name, text), kinds in owners.items():
         yield f"| `{name}` | {', '.join(kinds)} | {text} |"
     yield ""
-
-
-def _fields(kind: type[Options]) -> tuple[dataclasses.Field[Any], ...]:
-    return dataclasses.fields(kind)
 
 
 def _table() -> Iterator[str]:

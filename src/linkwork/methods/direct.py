@@ -24,14 +24,13 @@ from ..engine.tables import FREE, HELD, HOLD, LIMIT, Constraints
 from ..mechanism.dependence import better_choice
 from ..mechanism.softness import softness
 from ..mechanism.switching import Attachment
-from ..model import Model
 from ..model.rotation import Array
-from ..observe.observer import Block, DirectObserver
+from ..observe.observer import Block
 from .base import Method
-from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
-from .explicit import ExplicitMethod, run_memory
-from .options import DEFAULT_TOLERANCE, RowOptions, option
-from .rows import Start, ordered_rows, settle
+from .contact import DEFAULT_ERP, ContactMethod
+from .options import DEFAULT_TOLERANCE, Limits, RowOptions, option
+from .rows import Start, ordered_rows
+from .sampled import ExplicitMethod, run_memory
 
 DEFAULT_SWEEPS = 100
 _PROBES = 3
@@ -60,48 +59,28 @@ class Direct(RowOptions):
         contact=True,
     )
 
+    @property
+    def limits(self) -> Limits:
+        return Limits(0.0, self.iterations or DEFAULT_SWEEPS, self.budget, self.erp or DEFAULT_ERP)
+
     def _build(self, model: Compiled, dt: float) -> Method:
-        assert self.integrator is not None
-        if not may_touch(model.flat):
-            tolerance = self.tolerance or DEFAULT_TOLERANCE
-            return DirectMethod(model, self.method, self.integrator, dt, tolerance, self.budget)
-        return ContactMethod(
-            model, self.method, self.solver, dt, 0.0, self.iterations or DEFAULT_SWEEPS, self.budget,
-            self.erp or DEFAULT_ERP, self.slop or DEFAULT_SLOP, self.sleep,
-        )  # fmt: skip
+        return (ContactMethod if may_touch(model.flat) else DirectMethod)(model, self, dt)
 
 
 class DirectMethod(ExplicitMethod):
-    """The direct solver in generalized (`simgc`) or maximal coordinates (`simmc`).
-
-    `integrator`: "adams" (order four, one evaluation a step), "rk4", "adaptive" (order five, keeps the local error at
-    `tolerance`) or "euler" (impulses, order one). `budget`: time that a step should take at most [s].
-    """
+    """The direct solver in generalized (`simgc`) or maximal coordinates (`simmc`)."""
 
     solver = Direct.solver
 
-    def __init__(
-        self,
-        model: Model | Compiled,
-        name: str,
-        integrator: str,
-        dt: float,
-        tolerance: float,
-        budget: float | None,
-    ):
-        compiled = Compiled.of(model)
-        self.name = name
-        self._kind, self._tableau = INTEGRATORS[integrator]
+    def __init__(self, compiled: Compiled, options: Direct, dt: float):
+        self.name, self._integrator = options.method, str(options.integrator)
+        self._kind, self._tableau = INTEGRATORS[self._integrator]
         self.adaptive = self._kind == ADAPTIVE
-        self._dt, self._integrator, self._tolerance, self._budget = dt, integrator, tolerance, budget
-        start = Start(compiled, name == "simmc")
-        self._begin_scratch(compiled, start)
-        self.observer: DirectObserver = DirectObserver(compiled, start.system, self.scratch)
-        self._open(start)
-        self.reset()
+        self._dt, self._budget = dt, options.budget
+        self._tolerance = options.tolerance or DEFAULT_TOLERANCE
+        self._launch(compiled, Start(compiled, self.name == "simmc"))
 
     def _prepare(self, start: Start) -> None:
-        self._start, self.system = start, start.system
         self._rows = ordered_rows(self.system, set(start.dependence.idle))
         self._work = new_work(self._tables, self._rows.constraints)
         self._scale = self._probed()
@@ -169,12 +148,8 @@ class DirectMethod(ExplicitMethod):
         super()._restore(attachment, tree_q)
         self._choose()
 
-    def reset(self) -> None:
-        self._rewind()
+    def _begin(self) -> None:
         start = self._start
-        self._fill()
-        settle(self._tables, self._constraints, start.q)
-        settle(self._tables, self._every_row, start.q)
         self._run = new_run(start.q, start.v, len(self._constraints.inputs), self._rows.states, self._dt)
         self._stats, self.state = self._run.stats, self._run.state
         self._choose()

@@ -50,26 +50,19 @@ class _Look:
     def joints_that(self, what: str, has: Callable[..., bool]) -> list[str]:
         return [f"joint '{joint.name}' {what}" for joint in self.flat.joints.values() if has(joint)]
 
-    def drives(self, kind: str, *, limited: bool = False) -> list[str]:
-        what = "has a limited strength" if limited else "acts on a joint"
-        return [
-            f"drive '{drive.name}' {what}"
-            for drive in self.flat.drives.values()
-            if drive.kind == kind and (not limited or math.isfinite(drive.bound))
-        ]
+    def drives(
+        self, kind: str = "", what: str = "acts on a joint", has: Callable[[Drive], object] = lambda _: True
+    ) -> list[str]:
+        drives = [drive for drive in self.flat.drives.values() if kind in ("", drive.kind) and has(drive)]
+        return [f"drive '{drive.name}' {what}" for drive in drives]
+
+    def limited(self, kind: str) -> list[str]:
+        return self.drives(kind, "has a limited strength", lambda drive: math.isfinite(drive.bound))
 
     def servos_of_balls(self) -> list[str]:
-        joints = self.flat.joints
-        return [
-            f"drive '{drive.name}' keeps the rate of a ball, which is no coordinate"
-            for drive in self.flat.drives.values()
-            if drive.kind == "velocity_servo" and joints[drive.joint].kind in ("spherical", "free")
-        ]
-
-    def drives_that(self, chosen: Callable[[Drive], object]) -> list[str]:
-        return [
-            f"drive '{drive.name}' acts on a joint" for drive in self.flat.drives.values() if chosen(drive)
-        ]
+        balls = [name for name, joint in self.flat.joints.items() if joint.kind in ("spherical", "free")]
+        what = "keeps the rate of a ball, which is no coordinate"
+        return self.drives("velocity_servo", what, lambda drive: drive.joint in balls)
 
     def loads(self, *kinds: type[Load]) -> list[str]:
         return [f"load '{load.name}' acts" for load in self.flat.loads.values() if type(load) in kinds]
@@ -124,13 +117,13 @@ DETECTED: dict[str, Callable[[_Look], list[str]]] = {
     "joint functions at closed loops": lambda look: look.joint_functions(closing=True),
     "torque sources": lambda look: look.drives("torque_source"),
     "velocity servos": lambda look: look.drives("velocity_servo"),
-    "velocity servos of limited strength": lambda look: look.drives("velocity_servo", limited=True),
+    "velocity servos of limited strength": lambda look: look.limited("velocity_servo"),
     "velocity servos of balls": _Look.servos_of_balls,
     "position servos": lambda look: look.drives("position_servo"),
-    "position servos of limited strength": lambda look: look.drives("position_servo", limited=True),
+    "position servos of limited strength": lambda look: look.limited("position_servo"),
     "DC motors": lambda look: look.drives("dc_motor"),
-    "actuators and cylinders": lambda look: look.drives_that(lambda drive: drive.law and drive.law.state),
-    "sampled controllers": lambda look: look.drives_that(lambda drive: drive.period > 0.0),
+    "actuators and cylinders": lambda look: look.drives(has=lambda drive: drive.law and drive.law.state),
+    "sampled controllers": lambda look: look.drives(has=lambda drive: drive.period > 0.0),
     "repeaters": lambda look: [f"'{name}' couples joints" for name in look.flat.couplings],
     "contact": lambda look: may_touch(look.flat),
     "sealed components": _Look.sealed,

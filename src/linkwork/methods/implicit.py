@@ -18,12 +18,11 @@ from ..engine.solvers.partition import Partition, new_partition
 from ..engine.steppers.implicit import run_implicit
 from ..engine.steppers.path import OPTIONS, STATS, Path, new_path
 from ..engine.steppers.state import new_state
-from ..model import Model
 from ..model.errors import UnsupportedError
 from ..model.rotation import Array
-from ..observe.observer import Block, DirectObserver, RowObserver
+from ..observe.observer import Block
 from .options import Options, option
-from .rows import Start, settle, without_degenerate
+from .rows import Start, without_degenerate
 from .sampled import SampledMethod
 
 TRAPEZOIDAL, ALPHA = "trapezoidal", "alpha"
@@ -72,14 +71,7 @@ class ImplicitOptions(Options):
         return TRAPEZOIDAL if self.rho is None else ALPHA
 
     def _build(self, model: Compiled, dt: float) -> ImplicitMethod:
-        assert self.integrator is not None
-        return self.kind()(
-            model, self.way, self.integrator, dt, self.rho, self.tolerance, self.iterations, self.budget
-        )
-
-    def kind(self) -> type[ImplicitMethod]:
-        """The class of the method."""
-        return ImplicitMethod
+        return ImplicitMethod(model, self, dt)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,49 +91,29 @@ class Topological(ImplicitOptions):
 
 
 class ImplicitMethod(SampledMethod):
-    """Relative coordinates, loops closed by multipliers and penalties (`hybrid`).
+    """Relative coordinates, loops closed by multipliers and penalties (`hybrid`) or dependent ones (`topological`)."""
 
-    `rho`: spectral radius at infinite frequency, 1 for the trapezoidal rule. `tolerance`: error that a step may
-    make [rad or m] before it is taken in halves; None for any. `iterations`: limit of Newton's method. `budget`: time
-    that a step should take at most [s].
-    """
+    _part: Partition | None = None
 
-    def __init__(
-        self,
-        model: Model | Compiled,
-        name: str,
-        integrator: str,
-        dt: float,
-        rho: float | None,
-        tolerance: float | None,
-        iterations: int,
-        budget: float | None,
-    ):
-        compiled = Compiled.of(model)
-        self.name, self._dt, self._integrator = name, dt, integrator
-        self._rho = 1.0 if integrator == TRAPEZOIDAL else DEFAULT_RHO if rho is None else rho
-        self._budget, self._tolerance = budget, tolerance
-        self._options = options = new_record(OPTIONS)
-        options.step = dt
-        options.beta, options.gamma, options.am, options.af = generalized_alpha(self._rho)
-        options.tolerance, options.iterations, options.halvings = TOLERANCE, iterations, HALVINGS
-        options.error, options.refinements = (np.inf, 0) if tolerance is None else (tolerance, REFINEMENTS)
-        options.budget = 0.0 if budget is None else budget * cycles_per_second()
-        self._part: Partition | None = None
-        start = self._first_start(compiled)
-        self._begin_scratch(compiled, start)
-        self.observer: RowObserver = self._new_observer(compiled, start)
-        self._open(start)
-        self.reset()
+    def __init__(self, compiled: Compiled, options: ImplicitOptions, dt: float):
+        self.name, self._integrator, self._dt = options.way, str(options.integrator), dt
+        rho = DEFAULT_RHO if options.rho is None else options.rho
+        self._rho = 1.0 if self._integrator == TRAPEZOIDAL else rho
+        self._budget, self._tolerance = options.budget, options.tolerance
+        told = self._options = new_record(OPTIONS)
+        told.step = dt
+        told.beta, told.gamma, told.am, told.af = generalized_alpha(self._rho)
+        told.tolerance, told.iterations, told.halvings = TOLERANCE, options.iterations, HALVINGS
+        told.error, told.refinements = np.inf, 0
+        if self._tolerance is not None:
+            told.error, told.refinements = self._tolerance, REFINEMENTS
+        told.budget = 0.0 if self._budget is None else self._budget * cycles_per_second()
+        self._launch(compiled, self._first_start(compiled))
 
     def _first_start(self, compiled: Compiled) -> Start:
         return Start(compiled, maximal=False)
 
-    def _new_observer(self, compiled: Compiled, start: Start) -> RowObserver:
-        return DirectObserver(compiled, start.system, self.scratch)
-
     def _prepare(self, start: Start) -> None:
-        self._start, self.system = start, start.system
         # Rows that never say anything are left out. Others may take turns in following from each other: all stay.
         self._rows, self._degenerate = without_degenerate(self.system)
         self._work = new_tree_step(self.system, self._rows.constraints)
@@ -157,18 +129,12 @@ class ImplicitMethod(SampledMethod):
             self._part.scale[:] = 0.0
 
     def _marks(self) -> Sequence[tuple[str, RowTable]]:
-        assert self.system.rows is not None
-        return [("gap_row", self.system.rows)]
+        return [("gap_row", self.system.row_table)]
 
-    def reset(self) -> None:
-        self._rewind()
+    def _begin(self) -> None:
         self._stats = new_record(STATS)
         self._stats.gap_row = -1
-        self._fill()
-        start = self._start
-        settle(self._tables, self._constraints, start.q)
-        settle(self._tables, self._every_row, start.q)
-        self.state = new_state(start.q, start.v, self._dt)
+        self.state = new_state(self._start.q, self._start.v, self._dt)
         self._path = self._new_path()
 
     def _new_path(self) -> Path:

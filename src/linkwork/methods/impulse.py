@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,21 +17,9 @@ from ..engine.steppers.state import new_state
 from ..model.rotation import Array
 from ..observe.observer import Block, RowObserver
 from .base import NO_BUDGET, Method
-from .rows import Start, carry, settle
+from .options import RowOptions
+from .rows import Start
 from .switching import RowMethod
-
-
-class Limits(NamedTuple):
-    """When iterations end, and what a step removes of gaps."""
-
-    epsilon: float
-    """Change of impulses at which iterations end [N s]."""
-    iterations: int
-    """Their limit a step."""
-    budget: float | None
-    """Time that they may take a step [s], None for any."""
-    erp: float
-    """Share of a gap, or of a penetration beyond the slop, removed in a step."""
 
 
 class ImpulseMethod(RowMethod):
@@ -41,40 +29,36 @@ class ImpulseMethod(RowMethod):
     """What the solver works on if nothing can touch."""
     _contact: Any = None
     """And if things may touch."""
-    _observer: type[RowObserver] = RowObserver
 
-    def _launch(self, compiled: Compiled, start: Start, dt: float, limits: Limits, **more: Any) -> None:
-        """The second half of a constructor; `more` are options of the step beside its limits."""
-        ticks = NO_BUDGET if limits.budget is None else limits.budget * cycles_per_second()
-        self._dt, self._limits = dt, limits
-        self._options = new_record(OPTIONS)
-        self._options.step, self._options.erp = dt, limits.erp
-        self._options.epsilon, self._options.most_sweeps = limits.epsilon, limits.iterations
-        self._options.budget = int(ticks)
+    def _set_up(self, compiled: Compiled, start: Start, options: RowOptions, dt: float, **more: Any) -> None:
+        """The second half of a constructor; `more` are numbers of the step beside its limits."""
+        self._dt, self._limits = dt, options.limits
+        budget = self._limits.budget
+        told = self._options = new_record(OPTIONS)
+        told.step, told.erp = dt, self._limits.erp
+        told.epsilon, told.most_sweeps = self._limits.epsilon, self._limits.iterations
+        told.budget = int(NO_BUDGET if budget is None else budget * cycles_per_second())
         for name, value in more.items():
-            self._options[name] = value
-        self._begin_scratch(compiled, start)
-        self.observer = self._observer(start.system, self.scratch)
-        self._open(start)
-        self.reset()
+            told[name] = value
+        self._launch(compiled, start)
+
+    def _new_observer(self, start: Start) -> RowObserver:
+        return RowObserver(start.system, self.scratch)
 
     def _fill(self) -> None:
         self._constraints = self._rows.fresh()
         self._after = np.zeros(len(self._rows.names))
 
-    def _marks(self) -> Sequence[tuple[int | str, RowTable]]:
+    def _marks(self) -> Sequence[tuple[str, RowTable]]:
         return [("gap_row", self._rows), ("last_row", self._rows)]
 
-    def reset(self) -> None:
-        self._rewind()
+    def _begin(self) -> None:
         self.state = new_state(self._start.q, self._start.v, self._dt)
         self._mean = np.full(self.system.nv, np.nan)
         self._ahead, self._delta = np.zeros(self.system.nv), np.zeros(self.system.nv)
         self._stats = new_record(STATS)
         self._told, self._counted = as_array(self._options), as_array(self._stats)
         self._stats.gap_row = self._stats.last_row = -1  # no row has had a gap
-        self._fill()
-        settle(self._tables, self._constraints, self._start.q)
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         steps, out, done = np.array(targets, np.int64), self._room(len(targets)), 0
@@ -109,22 +93,16 @@ class ImpulseMethod(RowMethod):
         super().take_over(other)
         if isinstance(other, type(self)):
             self._mean[:] = other._mean
-            if self._rows.names == other._rows.names:
-                np.asarray(self._stats)[...] = np.asarray(other._stats)
-            carry(self._rows, self._constraints, other._rows, other._constraints)
 
     def memory(self) -> dict[str, Array]:
-        constraints = self._constraints
+        rows = self._constraints.rows
         return {
             **super().memory(),
-            "impulses": constraints.rows["p"],
-            "element_states": constraints.rows["x"],
-            "element_memory": constraints.rows["memory"],
-            "element_samples": constraints.rows["samples"],
+            "impulses": rows["p"],
+            "element_states": rows["x"],
+            "element_memory": rows["memory"],
+            "element_samples": rows["samples"],
             "mean_accelerations": self._mean,
-            "coordinates": constraints.coords["value"],
-            "commands": constraints.inputs,
-            "stats": np.asarray(self._stats),
         }
 
     def info(self) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from ..compile.colliders import may_touch
 from ..compile.compiler import Compiled
 from ..engine.steppers.sweeps import new_matrix
 from .base import Method
-from .contact import DEFAULT_ERP, DEFAULT_SLOP, ContactMethod
-from .impulse import ImpulseMethod, Limits
-from .options import RowOptions, option
+from .contact import DEFAULT_ERP, ContactMethod
+from .impulse import ImpulseMethod
+from .options import Limits, RowOptions, option
 from .rows import Start, in_world_axes, without_degenerate
 
 
@@ -32,14 +32,12 @@ class Impulses(RowOptions):
         DEFAULT_ERP, "Share of a gap, or of a penetration beyond the slop, removed in a step."
     )
 
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.epsilon, self.iterations, self.budget, self.erp)
+
     def _build(self, model: Compiled, dt: float) -> Method:
-        if not may_touch(model.flat):
-            limits = Limits(self.epsilon, self.iterations, self.budget, self.erp)
-            return SweptMethod(model, self.method, dt, limits)
-        return ContactMethod(
-            model, self.method, self.solver, dt, self.epsilon, self.iterations, self.budget, self.erp,
-            self.slop or DEFAULT_SLOP, self.sleep,
-        )  # fmt: skip
+        return (ContactMethod if may_touch(model.flat) else SweptMethod)(model, self, dt)
 
 
 class SweptMethod(ImpulseMethod):
@@ -48,14 +46,13 @@ class SweptMethod(ImpulseMethod):
 
     solver = Impulses.solver
 
-    def __init__(self, compiled: Compiled, name: str, dt: float, limits: Limits):
-        self.name = name
-        start = Start(compiled, name == "simmc")
+    def __init__(self, compiled: Compiled, options: Impulses, dt: float):
+        self.name = options.method
+        start = Start(compiled, self.name == "simmc")
         start.system = in_world_axes(start.system)
-        self._launch(compiled, start, dt, limits, blocks=start.maximal)
+        self._set_up(compiled, start, options, dt, blocks=start.maximal)
 
     def _prepare(self, start: Start) -> None:
-        self._start, self.system = start, start.system
         self._rows, self._degenerate = without_degenerate(self.system)
         self._matrix = new_matrix(self.system.nv, self.system.depth, len(self._rows.names))
 

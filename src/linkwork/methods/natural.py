@@ -10,15 +10,14 @@ import numpy as np
 
 from ..compile.compiler import Compiled
 from ..compile.implicit import new_natural_step
-from ..compile.natural import choose, natural_system
-from ..engine.coordinates.observe import read_joints
+from ..compile.natural import choose
 from ..engine.steppers.path import Path, new_path
 from ..mechanism.mobility import analyse
-from ..mechanism.switching import Attachment, Impact, impact, tree_coordinates, tree_rates
+from ..mechanism.switching import Attachment, Impact, impact
 from ..model.rotation import Array
 from ..observe.observer import Block, RowObserver
 from .implicit import ImplicitMethod, ImplicitOptions
-from .rows import Start, floating
+from .rows import Start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +27,8 @@ class Global(ImplicitOptions):
     text: ClassVar = "large steps of smooth motions, in natural coordinates"
     way: ClassVar[str] = "global"
 
-    def kind(self) -> type[ImplicitMethod]:
-        return GlobalMethod
+    def _build(self, model: Compiled, dt: float) -> GlobalMethod:
+        return GlobalMethod(model, self, dt)
 
 
 class GlobalMethod(ImplicitMethod):
@@ -39,20 +38,15 @@ class GlobalMethod(ImplicitMethod):
     """
 
     def _first_start(self, compiled: Compiled) -> Start:
-        self._compiled = compiled
-        return Start(compiled, maximal=True, floats=natural_system)
+        return Start(compiled, maximal=True, floats=lambda compiled: compiled.floating)
 
-    def _new_observer(self, compiled: Compiled, start: Start) -> RowObserver:
+    def _new_observer(self, start: Start) -> RowObserver:
         return RowObserver(start.system, self.scratch)
 
     def _prepare(self, start: Start) -> None:
-        self._start, self.system = start, start.system
         still = np.zeros(start.tree.nv)
-        poses = [
-            floating(self._compiled, self.system, start.tree, q, still)[0]
-            for q in (start.tree_q, analyse(start.tree, start.tree_q).pose)
-        ]
-        self._table = choose(self.system, poses)
+        poses = (start.tree_q, analyse(start.tree, start.tree_q).pose)
+        self._table = choose(self.system, [start.of_tree(q, still)[0] for q in poses])
         self._rows = self._table.rows
         self._degenerate = (*self._table.satisfied, *self._table.redundant)
         self._work = new_natural_step(self._table)
@@ -73,20 +67,9 @@ class GlobalMethod(ImplicitMethod):
 
     def _impact(self, taking: Collection[str]) -> Impact:
         """In the coordinates of the tree: bodies without inertia of their own cannot be struck while they float."""
-        tree, coords = self._start.tree, len(self._constraints.coords)
-        values, rates = np.empty(coords), np.empty(coords)
-        read_joints(
-            self._tables,
-            self._constraints,
-            self.state.q,
-            self.state.v,
-            float(self.state.clock.now),
-            values,
-            rates,
-        )
-        q, v = tree_coordinates(tree, values), tree_rates(tree, rates)
-        hit = impact(tree, q, v, taking)
-        return hit._replace(v=floating(self._compiled, self.system, tree, q, hit.v)[1])
+        motion = self._in_tree()
+        hit = impact(self._start.tree, motion.q, motion.v, taking)
+        return hit._replace(v=self._start.of_tree(motion.q, hit.v)[1])
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state = self.state

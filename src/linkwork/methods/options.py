@@ -12,7 +12,7 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from ..compile.compiler import Compiled
 from ..model.errors import LinkworkError, UnsupportedError, nearest
@@ -103,6 +103,19 @@ def option_names(kind: type[Options], *, contact: bool | None = None) -> tuple[s
     )
 
 
+class Limits(NamedTuple):
+    """When iterations of impulses end, and what a step removes of gaps."""
+
+    epsilon: float
+    """Change of impulses at which iterations end [N s]."""
+    iterations: int
+    """Their limit a step."""
+    budget: float | None
+    """Time that they may take a step [s], None for any."""
+    erp: float
+    """Share of a gap, or of a penetration beyond the slop, removed in a step."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RowOptions(Options):
     """What the direct solver and sequential impulses share: either coordinates, and contact."""
@@ -127,6 +140,11 @@ class RowOptions(Options):
     @property
     def way(self) -> str:
         return f"{self.method}, {self.solver}"
+
+    @property
+    @abstractmethod
+    def limits(self) -> Limits:
+        """Of steps by impulses, with what was left open chosen."""
 
     def settled(self, touching: bool) -> Self:
         if not touching:

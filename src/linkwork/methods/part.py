@@ -26,7 +26,7 @@ from ..engine.steppers.motion import ADAPTIVE, Run, new_run
 from ..engine.steppers.samples import Samples
 from ..engine.tables import GIVEN, HELD, HOLD, SERVO_RATE, Constraints, Tables
 from ..model.rotation import Array
-from .explicit import run_memory
+from .sampled import run_memory
 
 
 @dataclass(frozen=True)

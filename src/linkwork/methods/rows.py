@@ -13,11 +13,12 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
 from ..compile.order import elimination_order, touched
+from ..compile.row_records import couplings
 from ..compile.system import System
 from ..engine.coordinates.dynamics import body_pose, body_twist
 from ..engine.coordinates.tree import place
 from ..engine.kernels.rows import measure
-from ..engine.tables import COORDINATE, DOT, HOLD, Constraints
+from ..engine.tables import DOT, HOLD, Constraints
 from ..mechanism.assemble import assemble
 from ..mechanism.closure import idle_rows
 from ..mechanism.dependence import Dependence, dependence
@@ -44,18 +45,19 @@ class Start:
         assembly = assemble(self.tree)
         self.tree_q = assembly.q
         told = assembly.report()
-        beyond = [
-            f"start: {gap.row.replace(': ', ' is beyond its ')} by {gap.size:.3g} {gap.unit}"
-            for gap in assembly.beyond
-        ]
+        beyond = [gap.beyond for gap in assembly.beyond]
         self.notes = [*told, *(line for line in beyond if line not in told), *self.dependence.notes]
         """What assembly changed, and which joints do not quite fit, in words."""
-        self.attachment = Attachment(_table(self.tree).attached)
+        self.attachment = Attachment(self.tree.row_table.attached)
         """Which switchable joints hold, and where."""
         self.system, self.q, self.v = self.tree, assembly.q, assembly.v
         if maximal:
             self.system = floats(compiled) if floats else compiled.maximal
-            self.q, self.v = floating(compiled, self.system, self.tree, assembly.q, assembly.v)
+            self.q, self.v = self.of_tree(assembly.q, assembly.v)
+
+    def of_tree(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Coordinates and rates of the method for those of the tree."""
+        return floating(self.compiled, self.system, self.tree, q, v) if self.maximal else (q, v)
 
     def switched(self, attachment: Attachment, tree_q: Array) -> Start:
         """This mechanism with other joints attached, to be analysed at another pose of its tree."""
@@ -71,18 +73,12 @@ class Start:
         return dependence(self.tree, self.tree_q)
 
 
-def _table(system: System) -> RowTable:
-    assert system.rows is not None
-    return system.rows
-
-
 def without_degenerate(system: System) -> tuple[RowTable, tuple[str, ...]]:
     """The rows of a system less those that no motion of its tree can ever change, and the names of these."""
-    assert system.rows is not None
     idle = idle_rows(system, system.q0)
-    names = system.rows.names
+    names = system.row_table.names
     dead = tuple(name for name, still in zip(names, idle, strict=True) if still)
-    return system.rows.chosen(np.flatnonzero(~idle).tolist()), dead
+    return system.row_table.chosen(np.flatnonzero(~idle).tolist()), dead
 
 
 def in_world_axes(system: System) -> System:
@@ -92,8 +88,7 @@ def in_world_axes(system: System) -> System:
     neighbouring rows are then parallel or perpendicular. But where a planar loop is carried about, its idle rows
     must be carried along.
     """
-    assert system.rows is not None
-    whole = system.rows.whole or system.rows
+    whole = system.row_table.every
     rows = whole.constraints.rows.copy()
     points = (rows["role"] == HOLD) & (rows["kind"] == DOT) & (rows["beta"] == D) & (rows["first"] < 0)
     names = list(whole.names)
@@ -105,14 +100,13 @@ def in_world_axes(system: System) -> System:
                 names[i] = names[i].replace(": a", ": ")
     constraints = whole.constraints._replace(rows=rows)
     table = dataclasses.replace(whole, constraints=constraints, names=tuple(names))
-    other = dataclasses.replace(system, rows=table.configured(system.rows.attached))
+    other = dataclasses.replace(system, rows=table.configured(system.row_table.attached))
     return other if len(without_degenerate(other)[1]) >= len(without_degenerate(system)[1]) else system
 
 
 def ordered_rows(system: System, without: Collection[str]) -> RowTable:
     """The rows of a system less some, in an order in which elimination fills little."""
-    assert system.rows is not None
-    table = system.rows
+    table = system.row_table
     kept = table.chosen([i for i, name in enumerate(table.names) if name not in without])
     return kept.chosen(elimination_order(touched(system.tables, kept.constraints)))
 
@@ -121,9 +115,8 @@ def settle(tables: Any, constraints: Any, q: Array) -> None:
     """Start of the rows: couplings hold the joints in the relation that they start in."""
     place(tables.dofs, tables.islands, q, np.zeros(len(tables.dofs) - 1))
     measure(tables, constraints, q)
-    for row in constraints.rows:
-        if row["kind"] == COORDINATE and row["role"] == HOLD:
-            row["offset"] += row["phi"]
+    held = couplings(constraints.rows)
+    constraints.rows["offset"][held] += constraints.rows["phi"][held]
 
 
 def give_command(table: RowTable, constraints: Constraints, drive: str, value: float) -> None:

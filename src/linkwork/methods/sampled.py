@@ -1,4 +1,4 @@
-"""What methods share that sample accelerations and the forces of rows: the direct solver and the implicit steps."""
+"""What methods share that sample accelerations and forces of rows: explicit steps onto constraints, implicit ones."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from ..compile.constrain import RowTable, without_addresses
+from ..engine.steppers.motion import Run
 from ..engine.steppers.samples import Samples
 from ..engine.tables import Constraints
 from ..model.rotation import Array
 from .base import Method
-from .rows import carry
 from .switching import RowMethod
 
 _GAP_BUDGET = 1e-8  # a gap worth a warning [m or rad]
+_KEPT = ("head", "known", "wait", "crowd", "worn")  # what an explicit step leaves to the next in its course
+_SINGULAR = 1e-6  # sin² of the angle between constraints that counts as a singular position
 
 
 class SampledMethod(RowMethod):
@@ -28,32 +30,18 @@ class SampledMethod(RowMethod):
     """Time that a step should take at most [s]."""
 
     def _fill(self) -> None:
-        assert self.system.rows is not None
         self._constraints = self._rows.fresh()
-        self._every_row = self._constraints._replace(rows=self.system.rows.fresh().rows)
+        self._every_row = self._constraints._replace(rows=self.system.row_table.fresh().rows)
 
     def _row_sets(self) -> list[tuple[RowTable, Constraints]]:
-        assert self.system.rows is not None
-        return [(self._rows, self._constraints), (self.system.rows, self._every_row)]
+        return [(self._rows, self._constraints), (self.system.row_table, self._every_row)]
 
     def take_over(self, other: Method) -> None:
         super().take_over(other)
-        if isinstance(other, type(self)):
-            if self._rows.names == other._rows.names:
-                np.asarray(self._stats)[...] = np.asarray(other._stats)
-            for mine, theirs in zip(self._row_sets(), other._row_sets(), strict=True):
-                carry(*mine, *theirs)
         self.disturb()
 
     def memory(self) -> dict[str, Array]:
-        constraints = self._constraints
-        return {
-            **super().memory(),
-            "rows": without_addresses(constraints.rows),
-            "coordinates": constraints.coords["value"],
-            "commands": constraints.inputs,
-            "stats": np.asarray(self._stats),
-        }
+        return {**super().memory(), "rows": without_addresses(self._constraints.rows)}
 
     def outcome(self) -> dict[str, Any]:
         return {
@@ -72,9 +60,84 @@ class SampledMethod(RowMethod):
         return found
 
     def _gap_row(self) -> str | None:
-        assert self.system.rows is not None
-        return self._row_name(self._stats.gap_row, self.system.rows)
+        return self._row_name(self._stats.gap_row, self.system.row_table)
 
     def accelerations(self) -> Array:
         a: Array = Samples(*self.now()).a[0]
         return a
+
+
+def run_memory(run: Run) -> dict[str, Array]:
+    """All that changes in an explicit run beside its state, to be saved and written back in place."""
+    motion = run.motion
+    return {
+        **{f"course_{name}": np.asarray(run.course)[name] for name in _KEPT},
+        "motion_y": motion.y,
+        "motion_a": motion.a,
+        "motion_past": motion.past,
+        "motion_q_past": motion.q_past,
+        "motion_seen": motion.seen,
+    }
+
+
+class ExplicitMethod(SampledMethod):
+    """A method of the direct solver or of components: statistics as in `engine/steppers/motion.py`."""
+
+    _integrator: str
+    _tolerance: float
+    _implicit: tuple[str, ...] = ()
+    """Rows of elements that are too stiff for the step: taken implicitly, at first order."""
+    _redundant: tuple[str, ...]
+    """Rows that follow from others wherever the mechanism goes."""
+
+    def _marks(self) -> list[tuple[str, RowTable]]:
+        return [("ratio_row", self._rows), ("gap_row", self.system.row_table)]
+
+    def info(self) -> dict[str, Any]:
+        return {
+            "integrator": self._integrator,
+            "tolerance": self._tolerance if self.adaptive else None,
+            "budget": self._budget,
+            "implicit_elements": list(self._implicit),
+        }
+
+    def report(self) -> dict[str, Any]:
+        """The last step: evaluations and the largest gap at the last sample."""
+        return {
+            "evaluations": int(self._stats.last_evaluations),
+            "gap": float(self._stats.last_gap),
+        }
+
+    def outcome(self) -> dict[str, Any]:
+        s = self._stats
+        steps = max(int(self.state.clock.taken), 1)
+        nearest_singular = None
+        if s.ratio < np.inf:
+            nearest_singular = {
+                "row": self._row_name(s.ratio_row, self._rows),
+                "time": float(s.ratio_time),
+                "distance": float(max(s.ratio, 0.0)),
+            }
+        return {
+            **super().outcome(),
+            "evaluations_mean": float(s.evaluations) / steps,
+            "steps_redone": int(s.redone),
+            "steps_unsettled": int(s.unsettled),
+            "rejected_steps": int(self.state.clock.refused),
+            "nearest_singular": nearest_singular,
+            "redundant_rows": list(self._redundant),
+        }
+
+    def warnings(self) -> list[str]:
+        s, found = self._stats, super().warnings()
+        if s.unsettled:
+            found.append(
+                f"{int(s.unsettled)} steps ended off the constraints, the first at t = "
+                f"{s.unsettled_time:.4g} s: take smaller steps"
+            )
+        if s.ratio < _SINGULAR * min(1.0, s.ratio_first):  # light bodies make small pivots anywhere
+            found.append(
+                f"a singular position was passed near t = {s.ratio_time:.4g} s: there the equations of "
+                f"'{str(self._row_name(s.ratio_row, self._rows)).partition(':')[0]}' follow from the others"
+            )
+        return found

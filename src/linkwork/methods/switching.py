@@ -15,13 +15,14 @@ import numpy as np
 
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
+from ..compile.row_records import couplings
 from ..compile.scratch import Scratch, settable_forces
 from ..engine.coordinates.observe import read_joints
 from ..engine.coordinates.tree import place
 from ..engine.elements.respond import respond
 from ..engine.kernels.rows import measure
 from ..engine.steppers.samples import Samples, new_samples
-from ..engine.tables import COORDINATE, HOLD, LAW, Constraints
+from ..engine.tables import LAW, Constraints
 from ..mechanism.setting import Loops, Motion, bring
 from ..mechanism.switching import (
     Attachment,
@@ -31,21 +32,19 @@ from ..mechanism.switching import (
     here,
     impact,
     plan,
-    tree_coordinates,
-    tree_rates,
+    tree_state,
 )
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array
-from ..observe.observer import Block, RowObserver
+from ..observe.observer import Block, DirectObserver, RowObserver
 from .base import Method
 from .capabilities import SWITCHING
 from .planned import PlannedMethod
-from .rows import Start, carry, floating, give_command
+from .rows import Start, carry, give_command, settle
 
 _NO_IMPULSE = (0.0, 0.0, 0.0)
-_RETIRED = (
-    -2
-)  # statistics count rows of earlier configurations downwards from here, as in the table of all rows
+# Statistics count rows of earlier configurations downwards from here, as in the table of all rows.
+_RETIRED = -2
 
 
 class RowMethod(PlannedMethod):
@@ -57,32 +56,49 @@ class RowMethod(PlannedMethod):
     _constraints: Constraints
     _configuration: int
     """The stretch of the same joints attached that samples belong to: see RowObserver.configure."""
+    _stats: Any
+    """Counts and extremes of the run: a record with named fields."""
 
-    def _begin_scratch(self, compiled: Compiled, start: Start) -> None:
+    def _launch(self, compiled: Compiled, start: Start) -> None:
+        """The second half of a constructor: begin with a mechanism as it starts."""
         self.scratch = Scratch(settable_forces(compiled.flat))
         self._tables = self.scratch.tables("step", start.system)
-
-    def _open(self, start: Start) -> None:
-        """Begin with a mechanism as it starts."""
+        self.observer = self._new_observer(start)
         self._first = start
-        self._plan: list[Due] = plan(start.system.rows.joints) if start.system.rows is not None else []
+        self._plan: list[Due] = plan(start.system.row_table.joints)
         self._done = np.zeros(1, np.int64)  # changes of the plan that have been made
         self.changes: list[JointChange] = []
         self._configure_as(start)
+        self.reset()
+
+    def _new_observer(self, start: Start) -> RowObserver:
+        return DirectObserver(start.compiled, start.system, self.scratch)
 
     def _configure_as(self, start: Start) -> None:
         """Take the joints that are attached in `start`."""
+        self._start, self.system = start, start.system
         self._prepare(start)
         self._configuration = self.observer.configure(
             self.system, self._rows.names, start.attachment, start.tree_q
         )
 
-    _stats: Any
-    """Counts and extremes of the run: an array, or a record with named fields."""
+    def reset(self) -> None:
+        self._done[0] = 0
+        self.changes = []
+        if self._start is not self._first:
+            self._configure_as(self._first)
+        self._fill()
+        for _, constraints in self._row_sets():
+            settle(self._tables, constraints, self._start.q)
+        self._begin()
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """State and statistics as at time zero; rows are as they start."""
 
     @abstractmethod
     def _prepare(self, start: Start) -> None:
-        """Rows, structure and scratch for the joints that are attached in `start`; becomes `_start`."""
+        """Rows, structure and scratch for the joints that are attached in `start`."""
 
     @abstractmethod
     def _fill(self) -> None:
@@ -92,8 +108,8 @@ class RowMethod(PlannedMethod):
         """Tables of rows and the constraints made of them: those that are solved first."""
         return [(self._rows, self._constraints)]
 
-    def _marks(self) -> Sequence[tuple[int | str, RowTable]]:
-        """Places or fields of the statistics that hold the number of a row, and of which table."""
+    def _marks(self) -> Sequence[tuple[str, RowTable]]:
+        """Fields of the statistics that hold the number of a row, and of which table."""
         return []
 
     def _row_name(self, index: float, table: RowTable) -> str | None:
@@ -104,22 +120,13 @@ class RowMethod(PlannedMethod):
         return table.names[k] if k >= 0 and table.names else None
 
     def _every_name(self) -> tuple[str, ...]:
-        assert self.system.rows is not None
-        return (self.system.rows.whole or self.system.rows).names
-
-    def _rewind(self) -> None:
-        """Back to the joints that are attached at the start; part of every `reset`."""
-        self._done[0] = 0
-        self.changes = []
-        if self._start is not self._first:
-            self._configure_as(self._first)
+        return self.system.row_table.every.names
 
     # --- what is attached ---
 
     @property
     def switchable(self) -> tuple[str, ...]:
-        assert self.system.rows is not None
-        return tuple(self.system.rows.switchable)
+        return tuple(self.system.row_table.switchable)
 
     @property
     def attached(self) -> frozenset[str]:
@@ -155,8 +162,7 @@ class RowMethod(PlannedMethod):
         return impact(self.system, self.state.q, self.state.v, taking)
 
     def _not_switchable(self, name: str) -> str:
-        assert self.system.rows is not None
-        if any(joint.name == name for joint in self.system.rows.joints):
+        if any(joint.name == name for joint in self.system.row_table.joints):
             return f"joint '{name}' always holds; give it `attached`, spans of time or (), to switch it"
         return f"there is no joint '{name}' to attach or release{nearest(name, self.switchable)}"
 
@@ -165,16 +171,14 @@ class RowMethod(PlannedMethod):
         q, constraints = self.state.q, self._constraints
         self._measure()
         frames = {name: here(self.system, self._tables, constraints.pairs, name) for name in taking}
-        tree_q = q.copy()
-        if self._start.maximal:
-            tree_q = tree_coordinates(self._start.tree, np.array(constraints.coords["value"]))
+        tree_q = self._in_tree().q
         had = {name for table, _ in self._row_sets() for name in table.names}
         self._restore(self._start.attachment.after(frames, leaving), tree_q)
         self._restart_coordinates(taking)
         place(self._tables.dofs, self._tables.islands, q, self.state.v)
         for table, constraints in self._row_sets():
             measure(self._tables, constraints, q)
-            for i in _couplings(constraints):
+            for i in couplings(constraints.rows):
                 if table.names[i] not in had:  # a coupling keeps the relation that it finds
                     constraints.rows[i]["offset"] += constraints.rows[i]["phi"]
 
@@ -192,8 +196,8 @@ class RowMethod(PlannedMethod):
         """Go on with how rows, coordinates, commands and couplings stood."""
         for now, before in zip(self._row_sets(), old, strict=True):
             carry(*now, *before)
-            offsets = {before[0].names[i]: before[1].rows["offset"][i] for i in _couplings(before[1])}
-            for i in _couplings(now[1]):
+            offsets = {before[0].names[i]: before[1].rows["offset"][i] for i in couplings(before[1].rows)}
+            for i in couplings(now[1].rows):
                 now[1].rows["offset"][i] = offsets.get(now[0].names[i], now[1].rows["offset"][i])
 
     def _restart_coordinates(self, taking: Collection[str]) -> None:
@@ -246,21 +250,22 @@ class RowMethod(PlannedMethod):
             rows["memory"][own, slot] = value
         self.disturb()
 
+    def _in_tree(self) -> Motion:
+        """The present motion in the coordinates of the tree."""
+        start, state, constraints = self._start, self.state, self._constraints
+        read, rates = np.empty((2, len(constraints.coords)))
+        read_joints(self._tables, constraints, state.q, state.v, float(state.clock.now), read, rates)
+        if start.maximal:
+            return Motion(*tree_state(start.tree, read, rates), read)
+        return Motion(state.q.copy(), state.v.copy(), read)
+
     def _bring(self, values: Mapping[str, float]) -> None:
         """Set coordinates and rates of joints that loops, or the bodies' own coordinates, must follow."""
-        start, state, constraints = self._start, self.state, self._constraints
-        read, rates = np.empty(len(constraints.coords)), np.empty(len(constraints.coords))
-        read_joints(self._tables, constraints, state.q, state.v, float(state.clock.now), read, rates)
-        motion = Motion(state.q.copy(), state.v.copy(), read)
-        if start.maximal:
-            motion = Motion(tree_coordinates(start.tree, read), tree_rates(start.tree, rates), read)
+        start, state = self._start, self.state
         table, every = self._row_sets()[-1]
-        offsets = {table.names[i]: float(every.rows["offset"][i]) for i in _couplings(every)}
-        motion = bring(start.tree, motion, offsets, values)
-        q, v = motion.q, motion.v
-        if start.maximal:
-            q, v = floating(start.compiled, self.system, start.tree, q, v)
-        state.q[:], state.v[:] = q, v
+        offsets = {table.names[i]: float(every.rows["offset"][i]) for i in couplings(every.rows)}
+        motion = bring(start.tree, self._in_tree(), offsets, values)
+        state.q[:], state.v[:] = start.of_tree(motion.q, motion.v)
         for _, rows in self._row_sets():
             rows.coords["value"], rows.coords["tracked"] = motion.values, 0
         self.disturb()
@@ -304,12 +309,23 @@ class RowMethod(PlannedMethod):
             if other._start is not other._first:
                 self._restore(other._start.attachment, other._start.tree_q)
                 self._carry(other._row_sets())
+        if isinstance(other, type(self)):
+            if self._rows.names == other._rows.names:
+                np.asarray(self._stats)[...] = np.asarray(other._stats)
+            for mine, theirs in zip(self._row_sets(), other._row_sets(), strict=True):
+                carry(*mine, *theirs)
 
     def memory(self) -> dict[str, Array]:
+        known = {
+            "coordinates": self._constraints.coords["value"],
+            "commands": self._constraints.inputs,
+            "stats": np.asarray(self._stats),
+        }
         if not self.switchable:
-            return {}
+            return known
         flags, frames = self._start.attachment.arrays(self.switchable)
         return {
+            **known,
             "attached": flags,
             "attached_frames": frames,
             "attached_pose": self._start.tree_q.copy(),
@@ -325,9 +341,3 @@ class RowMethod(PlannedMethod):
 
     def outcome(self) -> dict[str, Any]:
         return {"changes": [asdict(change) for change in self.changes]} if self.switchable else {}
-
-
-def _couplings(constraints: Constraints) -> list[int]:
-    """Rows that keep a relation of coordinates."""
-    rows = constraints.rows
-    return np.flatnonzero((rows["kind"] == COORDINATE) & (rows["role"] == HOLD)).tolist()

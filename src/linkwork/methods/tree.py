@@ -16,12 +16,11 @@ from ..engine.steppers import explicit
 from ..engine.steppers.integrators import INTEGRATORS, integrators
 from ..engine.steppers.motion import ADAPTIVE, new_run
 from ..engine.steppers.samples import new_samples
-from ..model import Model
 from ..model.rotation import Array
 from ..observe.observer import Block, TreeObserver
 from .base import Method
-from .explicit import run_memory
 from .options import DEFAULT_TOLERANCE, Options, option
+from .sampled import run_memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +41,7 @@ class Tree(Options):
         return self._build(model, dt)
 
     def _build(self, model: Compiled | System, dt: float) -> TreeMethod:
-        assert self.integrator is not None
-        return TreeMethod(model, self.integrator, dt, self.tolerance or DEFAULT_TOLERANCE)
+        return TreeMethod(model, str(self.integrator), dt, self.tolerance or DEFAULT_TOLERANCE)
 
 
 class TreeMethod(Method):
@@ -51,17 +49,12 @@ class TreeMethod(Method):
 
     name = "tree"
 
-    def __init__(self, model: Model | Compiled | System, integrator: str, dt: float, tolerance: float):
-        compiled = None if isinstance(model, System) else Compiled.of(model)
-        if compiled is not None:
-            self.system = compiled.tree
-        else:
-            assert isinstance(model, System)
-            self.system = model
+    def __init__(self, model: Compiled | System, integrator: str, dt: float, tolerance: float):
+        self.system = model if isinstance(model, System) else model.tree
         self._kind, self._tableau = INTEGRATORS[integrator]
         self.adaptive = self._kind == ADAPTIVE
         self._integrator, self._dt, self._tolerance = integrator, dt, tolerance
-        self.scratch = Scratch(() if compiled is None else settable_forces(compiled.flat))
+        self.scratch = Scratch(() if isinstance(model, System) else settable_forces(model.flat))
         self._tables = self.scratch.tables("step", self.system)
         self.observer = TreeObserver(self.system, self.scratch)
         self.reset()
@@ -99,13 +92,6 @@ class TreeMethod(Method):
         return {"rejected_steps": int(self.state.clock.refused)}
 
     def accelerations(self) -> Array:
-        qdd = np.zeros(self.system.nv)
-        state = self.state
-        derive(
-            fresh(self._tables),
-            state.q,
-            state.v,
-            float(state.clock.now),
-            qdd,
-        )
+        qdd, state = np.zeros(self.system.nv), self.state
+        derive(fresh(self._tables), state.q, state.v, float(state.clock.now), qdd)
         return qdd

@@ -94,15 +94,15 @@ class Placement:
 
     def point(self, p: Vector) -> Vector:
         """A position in the component to the position in the surroundings [m]."""
-        return _vector(self._M @ np.asarray(p) + np.asarray(self.at))
+        return vector(self._M @ np.asarray(p) + np.asarray(self.at))
 
     def polar(self, a: Vector) -> Vector:
         """A direction or force."""
-        return _vector(self._M @ np.asarray(a))
+        return vector(self._M @ np.asarray(a))
 
     def axial(self, a: Vector) -> Vector:
         """A rotation axis or torque."""
-        return _vector(self._R @ np.asarray(a))
+        return vector(self._R @ np.asarray(a))
 
     def turn(self, q: Quaternion) -> Quaternion:
         """An orientation."""
@@ -110,14 +110,25 @@ class Placement:
 
     def local_polar(self, a: Vector) -> Vector:
         """A direction or offset written in a frame that moves along."""
-        return _vector(-np.asarray(a)) if self.mirror is not None else a
+        return vector(-np.asarray(a)) if self.mirror is not None else a
 
 
-def _vector(a: Array) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])
+def vector(a: npt.ArrayLike) -> Vector:
+    """Three numbers as models write them."""
+    x, y, z = np.asarray(a, float).tolist()
+    return x, y, z
 
 
 def quaternions_of(phi: Array) -> Array:
     """Unit quaternions (n × 4) of rotation vectors (n × 3) [rad]."""
     half = 0.5 * np.linalg.norm(phi, axis=1, keepdims=True)
     return np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * phi])
+
+
+def rotation_vectors(q: Array) -> Array:
+    """Rotation vectors (n × 3) [rad] of unit quaternions (n × 4), of at most half a turn."""
+    w, u = q[:, :1], q[:, 1:]
+    sine = np.linalg.norm(u, axis=1, keepdims=True)
+    turn = 2.0 * np.arctan2(sine, np.abs(w)) * np.where(w < 0.0, -1.0, 1.0)
+    vectors: Array = np.divide(turn, sine, out=np.zeros_like(sine), where=sine > 0.0) * u
+    return vectors

@@ -36,7 +36,7 @@ class ElementForces:
         self._dofs, self._dof_columns = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._loads: list[tuple[int, int, int]] = []  # load, component, column
         if system.rows is not None:
-            self._find_rows(system.rows.whole or system.rows)
+            self._find_rows(system.rows.every)
         else:
             self._find_joint_springs(system)
         for i, (name, kind) in enumerate(zip(system.loads, system.tables.loads["kind"], strict=True)):

@@ -12,7 +12,7 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.scratch import Scratch
 from ..compile.spanning import FLOATING
-from ..compile.system import System, coordinate_columns, rate_columns
+from ..compile.system import System, as_coordinates, coordinate_columns, rate_columns
 from ..engine.coordinates.observe import (
     JointEnds,
     observe_accelerations,
@@ -23,12 +23,11 @@ from ..engine.coordinates.observe import (
 )
 from ..mechanism.switching import Attachment
 from ..model.errors import LinkworkError, UnsupportedError, nearest
-from ..model.rotation import Array, quaternions_of
+from ..model.rotation import Array
 from ..results.frames import GROUND, Frame, Frames, MovingFrames
 from ..results.measured import ENERGIES, REACTIONS, derivable, measurable, why_missing
-from ..results.quantity import BodyMotion, Columns, derive
+from ..results.quantity import BodyMotion, Columns, Sampled, derive
 from ..results.record import Group, RecordBuilder
-from .block import BlockSamples
 from .element_forces import ElementForces
 from .memory import STRAIN, Memory
 from .reactions import Reactions
@@ -111,7 +110,7 @@ class Observer(ABC):
 
     def observe(self, block: Block) -> dict[str, Array]:
         """The columns of all groups for a block of one or more samples."""
-        sampled = BlockSamples(self, block)
+        sampled = Sampled(self, block)
         return {group.name: self._known[group.name][0].measure(sampled) for group in self.groups}
 
     # --- single signals ---
@@ -134,7 +133,7 @@ class Observer(ABC):
         """
         memory, self._memory = self._memory, self._memory.copy()
         try:
-            sampled = BlockSamples(self, block)
+            sampled = Sampled(self, block)
             for stored, group in self._known.values():
                 if found := group.find(name):
                     return stored.measure(sampled)[:, found]
@@ -162,22 +161,22 @@ class Observer(ABC):
     # --- what quantities are measured with ---
 
     @abstractmethod
-    def state_accelerations(self, sampled: BlockSamples) -> Array:
+    def state_accelerations(self, sampled: Sampled) -> Array:
         """Derivatives of the rates of the state."""
 
     @abstractmethod
     def joints(self, block: Block) -> tuple[Array, Array]:
         """Coordinates and rates of joints as they are recorded."""
 
-    def reactions(self, sampled: BlockSamples) -> tuple[Array, Array]:
+    def reactions(self, sampled: Sampled) -> tuple[Array, Array]:
         """Forces and torques in the joints of `transmitting`."""
         raise NotImplementedError
 
-    def forces_of_elements(self, sampled: BlockSamples) -> Array:
+    def forces_of_elements(self, sampled: Sampled) -> Array:
         """Of drives, springs, bushings ..."""
         return self._elements.measure(self._tables, sampled.t, sampled.q, sampled.v, ())
 
-    def body_motion(self, sampled: BlockSamples) -> BodyMotion:
+    def body_motion(self, sampled: Sampled) -> BodyMotion:
         """Poses, velocities and accelerations of all bodies."""
         n, bodies = len(sampled.t), len(self.bodies)
         motion = BodyMotion(*(np.empty((n, width * bodies)) for width in (3, 4, 3, 3, 3, 3)))
@@ -185,7 +184,7 @@ class Observer(ABC):
         self._memory.keep_signs(motion.rotations)
         return motion
 
-    def energies(self, sampled: BlockSamples) -> Array:
+    def energies(self, sampled: Sampled) -> Array:
         """Energies and their balance."""
         energy = np.empty((len(sampled.t), len(ENERGIES)))
         observe_energies(self._tables, sampled.t, sampled.q, sampled.v, sampled.work, energy)
@@ -228,12 +227,12 @@ class TreeObserver(Observer):
     def joints(self, block: Block) -> tuple[Array, Array]:
         return block[1], block[2]
 
-    def state_accelerations(self, sampled: BlockSamples) -> Array:
+    def state_accelerations(self, sampled: Sampled) -> Array:
         qdd = np.empty_like(sampled.v)
         observe_accelerations(self._tables, sampled.t, sampled.q, sampled.v, qdd)
         return qdd
 
-    def reactions(self, sampled: BlockSamples) -> tuple[Array, Array]:
+    def reactions(self, sampled: Sampled) -> tuple[Array, Array]:
         n, joints = len(sampled.t), len(self._ends.outermost)
         out = np.empty((n, 3 * joints)), np.empty((n, 3 * joints))
         tau = np.empty(self._system.nv)
@@ -248,11 +247,10 @@ class RowObserver(Observer):
 
     def __init__(self, system: System, scratch: Scratch | None = None):
         super().__init__(system, scratch)
-        assert system.rows is not None
-        self._rows = system.rows
+        self._rows = system.row_table
         self.coordinates = [column for joint in self._rows.joints for column in coordinate_columns(joint)]
         self.rates = [column for joint in self._rows.joints for column in rate_columns(joint)]
-        self.states = (self._rows.whole or self._rows).recorded
+        self.states = self._rows.every.recorded
         self._stretches = Stretches(switchable=bool(self._rows.switchable))
         self._declare()
 
@@ -264,10 +262,10 @@ class RowObserver(Observer):
         """
         return self._stretches.add(Stretch(system, tuple(rows), attachment, tree_q))
 
-    def state_accelerations(self, sampled: BlockSamples) -> Array:
+    def state_accelerations(self, sampled: Sampled) -> Array:
         return sampled.block[7]
 
-    def forces_of_elements(self, sampled: BlockSamples) -> Array:
+    def forces_of_elements(self, sampled: Sampled) -> Array:
         t, q, v = sampled.t, sampled.q, sampled.v
         named = []
         for number, here, solved in self._stretches.split(sampled.block[8]):
@@ -282,17 +280,7 @@ class RowObserver(Observer):
         return block[6][:, 0]
 
     def joints(self, block: Block) -> tuple[Array, Array]:
-        """Coordinates and rates as they are recorded: of a ball, the quaternion of its rotation vector."""
-        values, rates = block[4:6]
-        columns: list[Array] = []
-        k = 0
-        for joint in self._rows.joints:
-            for motion in joint.motions():
-                count = len(motion.rates)
-                part = values[:, k : k + count]
-                columns.append(quaternions_of(part) if motion.ball else part)
-                k += count
-        return np.hstack([np.empty((len(values), 0)), *columns]), rates
+        return as_coordinates(self._rows.joints, block[4]), block[5]
 
 
 class ContactObserver(RowObserver):
@@ -314,8 +302,7 @@ class DirectObserver(RowObserver):
         self._reactions: dict[int, Reactions] = {}
         if not any(column.name.startswith(FLOATING) for column in system.rates):
             self.accelerating = system.rates  # rates of the state are those of joints
-        assert system.rows is not None
-        self.transmitting = [joint.name for joint in system.rows.joints]
+        self.transmitting = [joint.name for joint in system.row_table.joints]
         super().__init__(system, scratch)
 
     def _reactions_in(self, number: int) -> Reactions:
@@ -335,7 +322,7 @@ class DirectObserver(RowObserver):
             return []
         return list(dict.fromkeys(name for made in self._reactions.values() for name in made.indeterminate))
 
-    def reactions(self, sampled: BlockSamples) -> tuple[Array, Array]:
+    def reactions(self, sampled: Sampled) -> tuple[Array, Array]:
         """Forces and torques in all joints, stretch by stretch of the same ones attached."""
         t, q, v, a = sampled.t, sampled.q, sampled.v, sampled.a
         parts = [

@@ -12,12 +12,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ..compile.compiler import Compiled
-from ..compile.order import elimination_order
+from ..compile.order import elimination_order, ends_of
+from ..compile.row_records import couplings
 from ..compile.scratch import Scratch
 from ..compile.system import System
 from ..engine.coordinates.block_envelope import factor_envelope
@@ -27,17 +29,15 @@ from ..engine.kernels.jit import COMPILED
 from ..engine.kernels.rows import measure
 from ..engine.loads import KIND_CODES, JointFunction
 from ..engine.tables import COORDINATE, HOLD
-from ..mechanism.kinematics import Kinematics
+from ..mechanism.closure import CLOSED, Closure
+from ..mechanism.mobility import poses_nearby
 from ..mechanism.switching import Attachment, configured
 from ..model import Model
 from ..model.rotation import Array
-from ..results.record import Group
 
 # What may be left of a determinate unit force; of others it is a share of one in the number of equations around a loop.
 _DETERMINATE = 1e-6
-# Poses at which this is judged: the start, and two a random motion of this size further on [rad or m].
-_POSES, _AWAY, _CLOSED, _NEWTON = 3, 0.2, 1e-9, 30
-_SINGULAR = 1e-9
+_POSES = 3  # at which this is judged: the start, and two a random motion further on
 
 
 class Reactions:
@@ -66,13 +66,12 @@ class Reactions:
         self._tables = (Scratch() if scratch is None else scratch).tables("reactions", floating)
         if attachment is not None:
             floating = configured(floating, attachment)
-        assert floating.rows is not None
         self._floating = floating
-        self._constraints = floating.rows.fresh()
+        self._constraints = floating.row_table.fresh()
         source = system.fresh_tables()
         along = source.loads["kind"] == KIND_CODES[JointFunction]
         self._source = source._replace(loads=source.loads[along])
-        self.joints = tuple(joint.name for joint in floating.rows.joints)
+        self.joints = tuple(joint.name for joint in floating.row_table.joints)
         """Names, in the order of the columns: as declared, joints that the compiler added at the end."""
         self._lawful = system.rows is None
         names = rows if rows is not None else system.rows.names if system.rows is not None else ()
@@ -86,23 +85,10 @@ class Reactions:
         self.unbalanced = 0.0
         """Of the last block of samples: the largest share of what acts on a body that no joint forces balance."""
 
-    @property
-    def groups(self) -> tuple[Group, Group]:
-        """Groups of a record: `forces` [N] and `torques` [N m] of a on b, world axes, at the outer body's frame."""
-        return (
-            Group("forces", self._columns("force"), ("N",) * (3 * len(self.joints))),
-            Group("torques", self._columns("torque"), ("N m",) * (3 * len(self.joints))),
-        )
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of both arrays, one after the other."""
-        return self._columns("force") + self._columns("torque")
-
     def of(
         self, t: Array, q: Array, v: Array, qdd: Array, row_forces: Array | None = None
     ) -> tuple[Array, Array]:
-        """Forces and torques of a block of samples, as rows of `groups`.
+        """Forces and torques of a block of samples, of a on b, in world axes, at the outer body's frame [N, N m].
 
         `qdd` are accelerations of the system's rates; `row_forces` [N or N m] has a column for each of `rows`.
         What springs, dampers, drives, friction, limits and rotors transmit along a joint is part of the result.
@@ -132,26 +118,21 @@ class Reactions:
     @cached_property
     def indeterminate_columns(self) -> tuple[str, ...]:
         """Components of reactions that the motion leaves open: of a planar linkage of hinges, those off its plane."""
-        rows = self._constraints.rows
-        couplings = bool(((rows["role"] == HOLD) & (rows["kind"] == COORDINATE)).any())
-        if not self._cuts and not couplings:  # equations of a tree are independent
+        if not self._cuts and not len(
+            couplings(self._constraints.rows)
+        ):  # equations of a tree are independent
             return ()
-        assert self._floating.rows is not None
         reduced = self._compiled.rows
-        if self._attachment is not None and self._tree_q is not None and self._floating.rows.switchable:
+        if self._attachment is not None and self._tree_q is not None and self._floating.row_table.switchable:
             reduced = replace(configured(reduced, self._attachment), q0=self._tree_q)
         judge = Reactions(self._compiled, reduced, attachment=self._attachment)
         return judge._vague(generic_poses(reduced))
 
     # --- setting up ---
 
-    def _columns(self, quantity: str) -> tuple[str, ...]:
-        return tuple(f"{joint}.{quantity}.{axis}" for joint in self.joints for axis in "xyz")
-
     def _given(self, names: Sequence[str]) -> Any:
         """For every name its row among the floating bodies, -1 for equations, which are solved for."""
-        assert self._floating.rows is not None
-        index = {name: i for i, name in enumerate(self._floating.rows.names)}
+        index = {name: i for i, name in enumerate(self._floating.row_table.names)}
         roles = self._constraints.rows["role"]
         return np.array([-1 if roles[index[name]] == HOLD else index[name] for name in names], np.int64)
 
@@ -218,19 +199,15 @@ class Reactions:
 
     def _ends(self, row: int) -> list[int]:
         """The dofs of a and b of an equation; of a coupling, of both its joints."""
-        record, constraints = self._constraints.rows[row], self._constraints
-        pairs = [record["pair"]]
-        if record["kind"] == COORDINATE:
-            pairs = [constraints.coords["pair"][record[side]] for side in ("first", "second")]
-        return [int(constraints.pairs[side][pair]) for pair in pairs for side in "ab"]
+        ends = ends_of(self._tables, self._constraints, self._constraints.rows[row])
+        return [link for both in ends for link in both]
 
     def _along(self, system: System) -> Any:
         """For every dof of the system the coordinate that reads it off the joint frames, or -1."""
-        assert self._floating.rows is not None
         along = np.full(len(self._source.dofs), -1, np.int64)
         dof_of = {int(v): d for d, v in enumerate(self._source.dofs["v"]) if d > 0}
         coord = 0
-        for joint in self._floating.rows.joints:
+        for joint in self._floating.row_table.joints:
             placed = system.joints.get(joint.name)
             for k in range(len(joint.rates)):
                 if placed is not None and placed.in_tree:
@@ -244,8 +221,13 @@ class Reactions:
         """Columns that the bodies do not determine at the poses where they determine most."""
         judged = [self._judge(q) for q in poses]
         free = min(judged, key=lambda pair: pair[0])[1]
-        both = np.concatenate([free[:, :3].ravel(), free[:, 3:].ravel()])
-        return tuple(name for name, vague in zip(self.columns, both, strict=True) if vague)
+        return tuple(
+            f"{name}.{quantity}.{axis}"
+            for quantity, part in (("force", free[:, :3]), ("torque", free[:, 3:]))
+            for name, vague in zip(self.joints, part, strict=True)
+            for axis, open_ in zip("xyz", vague, strict=True)
+            if open_
+        )
 
     def _judge(self, q: Array) -> tuple[float, Any]:
         """At a pose: how many forces are undetermined, and which components (joints × force and torque).
@@ -310,33 +292,10 @@ def generic_poses(system: System) -> list[Array]:
     A mechanism may be drawn in a special pose: stretched out, folded, symmetric. Anywhere else tells what holds in
     general.
     """
-    kinematics = Kinematics(system)
-    hold: Any = kinematics.hold
-    random = np.random.default_rng(0)
-    poses = [_closed(kinematics, system.q0, system.q0)]
-    while len(poses) < _POSES:
-        q = poses[-1]
-        kinematics.place(q)
-        J = kinematics.jacobian(hold)
-        move = random.normal(size=system.nv)
-        move -= np.linalg.lstsq(J, J @ move, rcond=_SINGULAR)[0]
-        move *= _AWAY / max(float(np.abs(move).max(initial=0.0)), 1.0)
-        poses.append(_closed(kinematics, kinematics.moved(q, move), q))
-    return poses
-
-
-def _closed(kinematics: Kinematics, q: Array, instead: Array) -> Array:
-    """The pose nearby at which all loops are closed, or `instead` if none is found."""
-    hold: Any = kinematics.hold
-    for _ in range(_NEWTON):
-        kinematics.place(q)
-        gaps = kinematics.gaps[hold]
-        if np.abs(gaps).max(initial=0.0) < _CLOSED:
-            return q
-        J = kinematics.jacobian(hold)
-        step: Array = np.linalg.lstsq(J, gaps, rcond=_SINGULAR)[0]
-        q = kinematics.moved(q, -step)
-    return instead
+    closure = Closure(system, system.q0)
+    start, gap = closure.close(system.q0)
+    start = start if gap <= CLOSED else system.q0
+    return [start, *islice(poses_nearby(closure, start), _POSES - 1)]
 
 
 def _records(table: np.ndarray) -> np.ndarray:

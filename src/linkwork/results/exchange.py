@@ -11,14 +11,16 @@ import numpy as np
 
 from ..model.rotation import Array
 from .files import atomic, need
-from .schema import TIME, TIME_UNIT, Readable
+from .schema import TIME, TIME_UNIT
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from .record import Record
 
-def to_csv(record: Readable, path: Path | str) -> None:
+
+def to_csv(record: Record, path: Path | str) -> None:
     """One row per time, headed by `name [unit]`; numbers are written so that they read back exactly."""
     header = [f"{name} [{record.unit(name)}]" for name in (TIME, *record.names)]
     table = np.column_stack([record.time, _table(record)])
@@ -30,7 +32,7 @@ def to_csv(record: Readable, path: Path | str) -> None:
             writer.writerows(table[start : start + 1024].tolist())
 
 
-def to_pandas(record: Readable) -> pd.DataFrame:
+def to_pandas(record: Record) -> pd.DataFrame:
     """A column per signal, indexed by time; `attrs["units"]` has the units by name."""
     pandas = need("pandas", "data", "Record.to_pandas")
     index = pandas.Index(record.time, name=TIME, copy=True)
@@ -39,7 +41,7 @@ def to_pandas(record: Readable) -> pd.DataFrame:
     return frame
 
 
-def to_xarray(record: Readable) -> xr.Dataset:
+def to_xarray(record: Record) -> xr.Dataset:
     """A variable per signal over the dimension `time`, each with its `units` and `group`."""
     xarray = need("xarray", "data", "Record.to_xarray")
     variables = {
@@ -54,7 +56,7 @@ def to_xarray(record: Readable) -> xr.Dataset:
     return dataset
 
 
-def _table(record: Readable) -> Array:
+def _table(record: Record) -> Array:
     """All signals side by side, a copy."""
     blocks = [record.array(group) for group in record.groups]
     return np.concatenate([np.empty((len(record), 0)), *blocks], axis=1)

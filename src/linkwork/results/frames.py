@@ -5,7 +5,7 @@ Plain data and NumPy: a record file holds the bodies' motion and this descriptio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -88,21 +88,26 @@ class Frames:
         return cls(markers, points, centres)
 
 
-def centres_of_mass(weights: Mapping[str, tuple[float, Vector] | None]) -> dict[str, tuple[Weight, ...]]:
+def centres_of_mass(
+    bodies: Iterable[str], weights: Mapping[str, tuple[float, Vector]]
+) -> dict[str, tuple[Weight, ...]]:
     """Who contributes to the centres of mass of the model and of its components; `weights` by the name of the body.
 
-    None stands for a body whose mass is not known: what it belongs to has no known centre of mass. Nor has what has
-    no mass.
+    What a body without a known weight belongs to has no known centre of mass. Nor has what has no mass.
     """
-    members: dict[str, list[str]] = {"com": list(weights)}
-    for body in weights:
+    members: dict[str, list[str]] = {"com": list(bodies)}
+    for body in members["com"]:
         parts = body.split(".")
         for k in range(1, len(parts)):
             members.setdefault(".".join([*parts[:k], "com"]), []).append(body)
     found = {}
-    for name, bodies in members.items():
-        known = [Weight(body, *weight) for body in bodies if (weight := weights[body]) is not None]
-        if name not in weights and len(known) == len(bodies) and sum(part.mass for part in known) > 0.0:
+    for name, inside in members.items():
+        known = [Weight(body, *weights[body]) for body in inside if body in weights]
+        if (
+            name not in members["com"]
+            and len(known) == len(inside)
+            and sum(part.mass for part in known) > 0.0
+        ):
             found[name] = tuple(known)
     return found
 

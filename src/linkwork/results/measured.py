@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from .frames import Frames
-from .quantity import Columns, Derived, Observed, Stored, group_of, vectors
+from .quantity import BODY_GROUPS, Columns, Derived, Observed, Stored, group_of, vectors
 from .schema import Group
 
 ENERGIES = ("kinetic", "gravity", "strain", "supplied", "dissipated", "balance")
@@ -76,9 +76,45 @@ def _accelerations(rates: Columns | None) -> Columns | None:
     return [(f"{rate.removesuffix('_rate')}_acceleration", f"{unit}²") for rate, unit in rates]
 
 
+def _pattern(owner: str, quantity: str, axes: str = "xyz") -> str:
+    """Names of signals, for readers."""
+    return ", ".join([f"`{owner}.{quantity}.{axes[0]}`", *(f"`.{axis}`" for axis in axes[1:])])
+
+
+def _of_bodies(group: str, quantity: str, unit: str, about: str, axes: str = "xyz") -> Stored:
+    """A part of the motion of every body."""
+    part = BODY_GROUPS.index(group)
+    return Stored(
+        group, _pattern("<body>", quantity, axes), unit, about,
+        lambda observer: vectors(observer.bodies, quantity, unit, axes),
+        lambda sampled: sampled.bodies[part],
+    )  # fmt: skip
+
+
+def _of_frames(
+    group: str, quantity: str, unit: str, about: str, needs: tuple[str, ...], axes: str = "xyz"
+) -> Derived:
+    """A part of the motion of every marker and point, called as in `MovingFrames`."""
+    return Derived(
+        group, f"{_pattern('<marker>', quantity, axes)}, also of points", unit, about, needs,
+        lambda frames: vectors(list(frames.fixed) or None, quantity, unit, axes),
+        lambda motion: [getattr(motion, quantity)(frame) for frame in motion.frames.fixed.values()],
+    )  # fmt: skip
+
+
+def _of_centres(group: str, quantity: str, unit: str, about: str, needs: tuple[str, ...]) -> Derived:
+    """A part of the motion of every centre of mass, called as in `MovingFrames`."""
+    return Derived(
+        group, f"{_pattern('com', quantity)}; `<component>.com.{quantity}.x` ...", unit, about, needs,
+        lambda frames: vectors(list(frames.centres) or None, quantity, unit),
+        lambda motion: [
+            motion.mean(parts, getattr(motion, quantity)) for parts in motion.frames.centres.values()
+        ],
+    )  # fmt: skip
+
+
 _MEAN = "of methods with impulses, the mean over the last step, not a number before the first"
-_MOVES = ("positions", "rotations", "body_velocities", "body_angular_velocities")
-_SPEEDS_UP = (*_MOVES, "body_accelerations", "body_angular_accelerations")
+_PLACED, _MOVES = BODY_GROUPS[:2], BODY_GROUPS[:4]
 STORED: list[Stored] = [
     Stored(
         "coordinates",
@@ -86,7 +122,7 @@ STORED: list[Stored] = [
         "rad, m, 1",
         "coordinates of joints",
         lambda observer: observer.coordinates,
-        lambda sampled: sampled.coordinates,
+        lambda sampled: sampled.joints[0],
     ),
     Stored(
         "rates",
@@ -94,7 +130,7 @@ STORED: list[Stored] = [
         "rad/s, m/s",
         "their rates",
         lambda observer: observer.rates,
-        lambda sampled: sampled.rates,
+        lambda sampled: sampled.joints[1],
     ),
     Stored(
         "accelerations",
@@ -107,57 +143,17 @@ STORED: list[Stored] = [
         feature="accelerations",
         ending="_acceleration",
     ),
-    Stored(
-        "positions",
-        "`<body>.position.x`, `.y`, `.z`",
-        "m",
-        "origin of the body's frame in the world",
-        lambda observer: vectors(observer.bodies, "position", "m"),
-        lambda sampled: sampled.bodies.positions,
+    _of_bodies("positions", "position", "m", "origin of the body's frame in the world"),
+    _of_bodies(
+        "rotations", "rotation", "1", "a unit quaternion, from the body's axes to the world's", "wxyz"
     ),
-    Stored(
-        "rotations",
-        "`<body>.rotation.w`, `.x`, `.y`, `.z`",
-        "1",
-        "a unit quaternion, from the body's axes to the world's",
-        lambda observer: vectors(observer.bodies, "rotation", "1", "wxyz"),
-        lambda sampled: sampled.bodies.rotations,
-    ),
-    Stored(
-        "body_velocities",
-        "`<body>.velocity.x`, `.y`, `.z`",
-        "m/s",
-        "of the origin, world axes",
-        lambda observer: vectors(observer.bodies, "velocity", "m/s"),
-        lambda sampled: sampled.bodies.velocities,
-    ),
-    Stored(
-        "body_angular_velocities",
-        "`<body>.angular_velocity.x`, `.y`, `.z`",
-        "rad/s",
-        "world axes",
-        lambda observer: vectors(observer.bodies, "angular_velocity", "rad/s"),
-        lambda sampled: sampled.bodies.angular_velocities,
-    ),
-    Stored(
-        "body_accelerations",
-        "`<body>.acceleration.x`, `.y`, `.z`",
-        "m/s²",
-        f"of the origin, world axes; {_MEAN}",
-        lambda observer: vectors(observer.bodies, "acceleration", "m/s²"),
-        lambda sampled: sampled.bodies.accelerations,
-    ),
-    Stored(
-        "body_angular_accelerations",
-        "`<body>.angular_acceleration.x`, `.y`, `.z`",
-        "rad/s²",
-        "world axes; likewise",
-        lambda observer: vectors(observer.bodies, "angular_acceleration", "rad/s²"),
-        lambda sampled: sampled.bodies.angular_accelerations,
-    ),
+    _of_bodies("body_velocities", "velocity", "m/s", "of the origin, world axes"),
+    _of_bodies("body_angular_velocities", "angular_velocity", "rad/s", "world axes"),
+    _of_bodies("body_accelerations", "acceleration", "m/s²", f"of the origin, world axes; {_MEAN}"),
+    _of_bodies("body_angular_accelerations", "angular_acceleration", "rad/s²", "world axes; likewise"),
     Stored(
         "markers",
-        "`<marker>.position.x`, `.y`, `.z`",
+        _pattern("<marker>", "position"),
         "m",
         "in the world",
         lambda observer: vectors(list(observer.frames.markers) or None, "position", "m"),
@@ -192,7 +188,7 @@ STORED: list[Stored] = [
     ),
     Stored(
         "forces",
-        "`<joint>.force.x`, `.y`, `.z`",
+        _pattern("<joint>", "force"),
         "N",
         "what a transmits to b through the joint, world axes; not with impulses nor `global`",
         lambda observer: vectors(observer.transmitting, "force", "N"),
@@ -202,7 +198,7 @@ STORED: list[Stored] = [
     ),
     Stored(
         "torques",
-        "`<joint>.torque.x`, `.y`, `.z`",
+        _pattern("<joint>", "torque"),
         "N m",
         "likewise, at the joint's frame on the outer body",
         lambda observer: vectors(observer.transmitting, "torque", "N m"),
@@ -230,83 +226,29 @@ STORED: list[Stored] = [
 DERIVED: list[Derived] = [
     Derived(
         "point_positions",
-        "`<point>.position.x`, `.y`, `.z`",
+        _pattern("<point>", "position"),
         "m",
         "points that the user chose",
-        _MOVES[:2],
+        _PLACED,
         lambda frames: vectors(list(frames.points) or None, "position", "m"),
         lambda motion: [motion.position(frame) for frame in motion.frames.points.values()],
     ),
-    Derived(
-        "frame_rotations",
-        "`<marker>.rotation.w`, `.x`, `.y`, `.z`, also of points",
-        "1",
-        "unit quaternions; of a point, that of its body",
-        _MOVES[:2],
-        lambda frames: vectors(list(frames.fixed) or None, "rotation", "1", "wxyz"),
-        lambda motion: [motion.rotation(frame) for frame in motion.frames.fixed.values()],
+    _of_frames(
+        "frame_rotations", "rotation", "1", "unit quaternions; of a point, that of its body", _PLACED, "wxyz"
     ),
-    Derived(
-        "frame_velocities",
-        "`<marker>.velocity.x`, `.y`, `.z`, also of points",
-        "m/s",
-        "world axes",
-        _MOVES,
-        lambda frames: vectors(list(frames.fixed) or None, "velocity", "m/s"),
-        lambda motion: [motion.velocity(frame) for frame in motion.frames.fixed.values()],
-    ),
-    Derived(
-        "frame_angular_velocities",
-        "`<marker>.angular_velocity.x`, `.y`, `.z`, also of points",
-        "rad/s",
-        "world axes",
-        _MOVES,
-        lambda frames: vectors(list(frames.fixed) or None, "angular_velocity", "rad/s"),
-        lambda motion: [motion.angular_velocity(frame) for frame in motion.frames.fixed.values()],
-    ),
-    Derived(
-        "frame_accelerations",
-        "`<marker>.acceleration.x`, `.y`, `.z`, also of points",
-        "m/s²",
-        "world axes, as of bodies",
-        _SPEEDS_UP,
-        lambda frames: vectors(list(frames.fixed) or None, "acceleration", "m/s²"),
-        lambda motion: [motion.acceleration(frame) for frame in motion.frames.fixed.values()],
-    ),
-    Derived(
+    _of_frames("frame_velocities", "velocity", "m/s", "world axes", _MOVES),
+    _of_frames("frame_angular_velocities", "angular_velocity", "rad/s", "world axes", _MOVES),
+    _of_frames("frame_accelerations", "acceleration", "m/s²", "world axes, as of bodies", BODY_GROUPS),
+    _of_frames(
         "frame_angular_accelerations",
-        "`<marker>.angular_acceleration.x`, `.y`, `.z`, also of points",
+        "angular_acceleration",
         "rad/s²",
         "world axes, as of bodies",
-        _SPEEDS_UP,
-        lambda frames: vectors(list(frames.fixed) or None, "angular_acceleration", "rad/s²"),
-        lambda motion: [motion.angular_acceleration(frame) for frame in motion.frames.fixed.values()],
+        BODY_GROUPS,
     ),
-    Derived(
-        "com_positions",
-        "`com.position.x`, `.y`, `.z`; `<component>.com.position.x` ...",
-        "m",
-        "centre of mass of the model and of each component",
-        _MOVES[:2],
-        lambda frames: vectors(list(frames.centres) or None, "position", "m"),
-        lambda motion: [motion.mean(parts, motion.position) for parts in motion.frames.centres.values()],
+    _of_centres(
+        "com_positions", "position", "m", "centre of mass of the model and of each component", _PLACED
     ),
-    Derived(
-        "com_velocities",
-        "`com.velocity.x`, `.y`, `.z`; `<component>.com.velocity.x` ...",
-        "m/s",
-        "world axes",
-        _MOVES,
-        lambda frames: vectors(list(frames.centres) or None, "velocity", "m/s"),
-        lambda motion: [motion.mean(parts, motion.velocity) for parts in motion.frames.centres.values()],
-    ),
-    Derived(
-        "com_accelerations",
-        "`com.acceleration.x`, `.y`, `.z`; `<component>.com.acceleration.x` ...",
-        "m/s²",
-        "world axes, as of bodies",
-        _SPEEDS_UP,
-        lambda frames: vectors(list(frames.centres) or None, "acceleration", "m/s²"),
-        lambda motion: [motion.mean(parts, motion.acceleration) for parts in motion.frames.centres.values()],
-    ),
+    _of_centres("com_velocities", "velocity", "m/s", "world axes", _MOVES),
+    _of_centres("com_accelerations", "acceleration", "m/s²", "world axes, as of bodies", BODY_GROUPS),
 ]

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import LinkworkError
 from .files import atomic, need
-from .schema import TIME_UNIT, Readable
+from .schema import TIME_UNIT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from .record import Record
 
 # Colours that colour-blind readers tell apart (Okabe and Ito, Color Universal Design, 2008), without the
 # yellow that is too pale for a thin line; a second round is dashed.
@@ -34,7 +36,7 @@ _QUANTITIES = {
 _LEGEND_ROWS = 14
 
 
-def plot(record: Readable, names: Sequence[str], path: Path | str | None = None) -> Figure:
+def plot(record: Record, names: Sequence[str], path: Path | str | None = None) -> Figure:
     """Signals over time, one plot per unit, written to `path` if given (PNG, PDF, SVG ... by its ending)."""
     by_unit: dict[str, list[str]] = {}
     for name in names:
@@ -64,7 +66,7 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def _draw(axes: Any, record: Readable, signals: Sequence[str]) -> None:
+def _draw(axes: Any, record: Record, signals: Sequence[str]) -> None:
     lines = []
     for i, name in enumerate(signals):
         colour, dash = STYLES[i % len(STYLES)]

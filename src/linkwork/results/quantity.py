@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,9 +18,9 @@ Columns = Sequence[tuple[str, str]]
 
 
 class Observed(Protocol):
-    """What a declaration may ask of a simulation: names (and units) of what it has.
+    """An observer, as far as quantities need it: names (and units) of what there is, and how that is measured.
 
-    None where its method does not know the quantity; empty where the model has nothing that would have it.
+    None where the method does not know the quantity; empty where the model has nothing that would have it.
     """
 
     frames: Frames
@@ -40,6 +41,18 @@ class Observed(Protocol):
     report: Columns
     """Of the solver."""
 
+    def state_accelerations(self, sampled: Sampled) -> Array: ...
+
+    def body_motion(self, sampled: Sampled) -> BodyMotion: ...
+
+    def joints(self, block: tuple[Array, ...]) -> tuple[Array, Array]: ...
+
+    def energies(self, sampled: Sampled) -> Array: ...
+
+    def reactions(self, sampled: Sampled) -> tuple[Array, Array]: ...
+
+    def forces_of_elements(self, sampled: Sampled) -> Array: ...
+
 
 class BodyMotion(NamedTuple):
     """Of all bodies, samples × components; world axes, accelerations and velocities of their origins."""
@@ -52,52 +65,67 @@ class BodyMotion(NamedTuple):
     angular_accelerations: Array
 
 
-class Sampled(Protocol):
+BODY_GROUPS = (
+    "positions", "rotations", "body_velocities", "body_angular_velocities", "body_accelerations",
+    "body_angular_accelerations",
+)  # fmt: skip
+"""Groups of a record that hold what a `BodyMotion` has, in its order."""
+
+
+class Sampled:
     """What a declaration may ask of a block of samples; each is computed when first asked for."""
 
-    t: Array
-    q: Array
-    """Coordinates of the method."""
-    v: Array
-    work: Array
+    def __init__(self, observer: Observed, block: tuple[Array, ...]):
+        self._observer = observer
+        self.block = tuple(np.ascontiguousarray(array) for array in block)
+        self.t, self.q, self.v, self.work = self.block[:4]
 
-    @property
+    @cached_property
     def a(self) -> Array:
-        """Accelerations: derivatives of v."""
+        """Accelerations: derivatives of v, the rates of the method."""
+        return self._observer.state_accelerations(self)
 
-    @property
-    def bodies(self) -> BodyMotion: ...
+    @cached_property
+    def bodies(self) -> BodyMotion:
+        return self._observer.body_motion(self)
 
-    @property
+    @cached_property
     def frames(self) -> MovingFrames:
         """Markers, points and centres of mass."""
+        groups = dict(zip(BODY_GROUPS, self.bodies, strict=True))
+        return MovingFrames(self._observer.frames, self._observer.bodies, groups.__getitem__)
 
-    @property
-    def coordinates(self) -> Array:
-        """Of joints."""
+    @cached_property
+    def joints(self) -> tuple[Array, Array]:
+        """Coordinates and rates."""
+        return self._observer.joints(self.block)
 
-    @property
-    def rates(self) -> Array: ...
+    @cached_property
+    def energy(self) -> Array:
+        return self._observer.energies(self)
 
-    @property
-    def energy(self) -> Array: ...
-
-    @property
+    @cached_property
     def transmitted(self) -> tuple[Array, Array]:
         """Forces and torques in joints."""
+        return self._observer.reactions(self)
 
     @property
-    def element_forces(self) -> Array: ...
+    def element_forces(self) -> Array:
+        return self._observer.forces_of_elements(self)
 
     @property
     def states(self) -> Array:
         """Of elements."""
+        return self.block[9]
 
     @property
-    def contact_forces(self) -> Array: ...
+    def contact_forces(self) -> Array:
+        return self.block[6][:, 1 + len(self._observer.report) :]
 
     @property
-    def report(self) -> Array: ...
+    def report(self) -> Array:
+        """Of the solver."""
+        return self.block[6][:, 1 : 1 + len(self._observer.report)]
 
 
 @dataclass(frozen=True)
@@ -147,11 +175,9 @@ def group_of(quantity: Stored | Derived, whose: Any) -> Group | None:
 
 def vectors(owners: Sequence[str] | None, quantity: str, unit: str, axes: str = "xyz") -> Columns | None:
     """Columns `<owner>.<quantity>.<axis>`; None if nothing is known of owners."""
-    return (
-        None
-        if owners is None
-        else [(f"{owner}.{quantity}.{axis}", unit) for owner in owners for axis in axes]
-    )
+    if owners is None:
+        return None
+    return [(f"{owner}.{quantity}.{axis}", unit) for owner in owners for axis in axes]
 
 
 def derive(quantity: Derived, motion: MovingFrames, rows: int) -> Array:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -46,31 +46,6 @@ class Group:
     @cached_property
     def _index(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.columns)}
-
-
-class Readable(Sized, Protocol):
-    """Signals over time, as plots and files for other tools read them: a `Record`."""
-
-    time: Array
-    """[s]"""
-    groups: dict[str, Group]
-    info: dict[str, Any]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of all signals, in the order of the groups."""
-
-    @property
-    def title(self) -> str:
-        """Name of the scene or model; may be empty."""
-
-    def __getitem__(self, name: str) -> Array: ...
-
-    def unit(self, name: str) -> str:
-        """Unit of a signal."""
-
-    def array(self, group: str) -> Array:
-        """All columns of a group [rows × columns]."""
 
 
 def named(groups: Iterable[Group]) -> dict[str, Group]:

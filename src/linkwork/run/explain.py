@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from ..compile.compiler import Compiled
-from ..compile.system import System
 from ..engine.steppers.implicit import NO_CONVERGENCE, SINGULAR
-from ..engine.steppers.state import NOT_FINITE, TOO_SMALL, State
+from ..engine.steppers.state import NOT_FINITE, TOO_SMALL
 from ..mechanism.softness import softness
-from ..methods.base import Method
 from ..methods.capabilities import ADAPTIVE, STIFF_SPRINGS
 from ..methods.implicit import HALVINGS
 
-
-class Stopped(Protocol):
-    """A simulation that cannot go on, as far as the reason may lie in it."""
-
-    dt: float
-    tolerance: float
-    integrator: str
-
-    @property
-    def system(self) -> System: ...
-
-    @property
-    def compiled(self) -> Compiled | None:
-        """The model, if the simulation was made of one."""
-
-    @property
-    def method(self) -> Method: ...
-
-    @property
-    def time(self) -> float: ...
-
-    @property
-    def _state(self) -> State: ...
+if TYPE_CHECKING:
+    from .simulate import Simulation
 
 
-def likely_reason(simulation: Stopped, status: int) -> str:
+def likely_reason(simulation: Simulation, status: int) -> str:
     """One sentence: what happened, when, on which body, and what to do."""
     system, time = simulation.system, simulation.time
-    rate = system.rates[int(simulation._state.clock.fastest)].name
+    rate = system.rates[int(simulation.method.state.clock.fastest)].name
     joint = system.joints[rate.rsplit(".", 1)[0]]
     body = joint.joint.a if joint.reversed else joint.joint.b
     if status == TOO_SMALL:
@@ -73,7 +49,7 @@ def likely_reason(simulation: Stopped, status: int) -> str:
     return f"{head}; the step dt = {simulation.dt:g} s is probably too long: shorten it{other}"
 
 
-def _stiffest(simulation: Stopped) -> str:
+def _stiffest(simulation: Simulation) -> str:
     """The spring or damper that is too stiff for the step, judged by the inertia at the start."""
     if simulation.integrator == "adaptive" or simulation.method.has(STIFF_SPRINGS):
         return ""  # adaptive steps follow it; in the others springs and dampers are implicit

@@ -6,37 +6,29 @@ import itertools
 import time as wall
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..engine.steppers.state import OK
 from ..methods.base import Method
 from ..methods.capabilities import REASONS, called
-from ..model.errors import PartLostError, SimulationError, UnsupportedError
+from ..model.errors import LinkworkError, PartLostError, SimulationError, UnsupportedError
 from ..observe.observer import Block
 from ..results.measured import STORED
 from ..results.record import MISSING, Record, RecordBuilder
-from ..stage.stage import Stage
 from ..version import __version__
-from .explain import Stopped, likely_reason
+from .explain import likely_reason
 from .schedule import Schedule
+
+if TYPE_CHECKING:
+    from .simulate import Simulation
 
 # A balance that strays by more than this share of the energy in play is worth a warning.
 _BALANCE_BUDGET = 0.01
 
 
-class Running(Stopped, Protocol):
-    """A simulation as far as it is needed to go on with it."""
-
-    @property
-    def steps(self) -> int: ...
-
-    @property
-    def stage(self) -> Stage | None: ...
-
-    def save_state(self, path: str | Path) -> None: ...
-
-
-def advance(simulation: Running, targets: Sequence[float], into: tuple[RecordBuilder, int] | None) -> Block:
+def advance(
+    simulation: Simulation, targets: Sequence[float], into: tuple[RecordBuilder, int] | None
+) -> Block:
     """Move on through targets and return samples at them; append the first so many of them to a record.
 
     Raises a SimulationError if the end is not reached.
@@ -56,10 +48,10 @@ def advance(simulation: Running, targets: Sequence[float], into: tuple[RecordBui
 
 
 def record_run(
-    simulation: Running,
-    schedule: Schedule[Callable[[Any], object]],
+    simulation: Simulation,
+    schedule: Schedule,
     builder: RecordBuilder,
-    until: Callable[[Any], bool] | None,
+    until: Callable[[Simulation], bool] | None,
     progress: Callable[[float], object] | None,
 ) -> Record:
     """Run as scheduled and return what was recorded, the start and the end included.
@@ -92,7 +84,7 @@ def record_run(
     return record
 
 
-def about(simulation: Running, duration: float, every: float) -> dict[str, Any]:
+def about(simulation: Simulation, duration: float, every: float) -> dict[str, Any]:
     """What a record says of the simulation that it is of, from the beginning."""
     missing = simulation.method.observer.missing
     return {
@@ -126,7 +118,7 @@ def unavailable(method: Method) -> dict[str, str]:
 
 
 def _outcome(
-    simulation: Running, taken: int, elapsed: float, failure: SimulationError | None
+    simulation: Simulation, taken: int, elapsed: float, failure: SimulationError | None
 ) -> dict[str, Any]:
     """What a record says of how a run of so many steps and seconds went."""
     method = simulation.method
@@ -145,7 +137,7 @@ def _outcome(
     return info
 
 
-def _rescue(simulation: Running, lost: PartLostError) -> None:
+def _rescue(simulation: Simulation, lost: PartLostError) -> None:
     """Save where all parts of the model last agreed, and tell where."""
     stem = f"{simulation.system.name}-{simulation.time:.6g}s"
     path = next(
@@ -156,5 +148,5 @@ def _rescue(simulation: Running, lost: PartLostError) -> None:
     try:
         simulation.save_state(path)
         lost.args = (f"{lost}, saved as {path}: make the simulation anew and `load_state` it",)
-    except OSError as error:
-        lost.args = (f"{lost}, but could not be saved as {path} ({error.strerror}): use `save_state`",)
+    except LinkworkError as error:
+        lost.args = (f"{lost}, but could not be saved ({error}): use `save_state`",)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from ..model.errors import LinkworkError, need_positive
 
-Call = TypeVar("Call")
+Call = Callable[[Any], object]
 
 DEFAULT_EVERY = 1e-2
 # Samples computed in one compiled call: long enough to hide the call, short enough for a progress bar.
 _BLOCK = 256
 
 
-class Schedule(Generic[Call]):
+class Schedule:
     """Which targets to reach in one compiled call, which of them are samples, and whom to call then.
 
     Targets are counted from `offset`, in steps of `dt` [s], or in seconds where dt is None (adaptive steps).

@@ -14,7 +14,6 @@ from ..compile.compiler import Compiled
 from ..compile.system import System
 from ..engine.coordinates.dynamics import body_pose, body_twist, energies
 from ..engine.coordinates.tree import place
-from ..engine.steppers.state import State
 from ..mechanism.switching import JointChange
 from ..methods.base import Method
 from ..methods.contact import Touch, TouchEvent
@@ -22,7 +21,7 @@ from ..methods.options import DEFAULT_DT, DEFAULT_TOLERANCE, Options
 from ..methods.registry import options_for
 from ..model import Flat, Model, Port
 from ..model.errors import LinkworkError, need_positive
-from ..model.rotation import Array, Vector
+from ..model.rotation import Array, vector
 from ..observe.observer import Block
 from ..results.frames import centres_of_mass
 from ..results.record import Record, RecordBuilder
@@ -64,6 +63,7 @@ class Simulation:
     what has been at rest for so long [s] is left alone until something touches it.
     """
 
+    # An argument for every option of every method: so that scripts and the command line can name them.
     def __init__(
         self,
         model: Model | Compiled | System,
@@ -103,12 +103,11 @@ class Simulation:
         """Let centres of mass be measured."""
         observer = self.method.observer
         weights = {
-            name: None
-            if isinstance(body, Port)
-            else (body.mass_properties.mass, _vector(body.mass_properties.com))
+            name: (body.mass_properties.mass, vector(body.mass_properties.com))
             for name, body in flat.bodies.items()
+            if not isinstance(body, Port)
         }
-        centres = centres_of_mass(weights)
+        centres = centres_of_mass(flat.bodies, weights)
         kept = {name: parts for name, parts in centres.items() if name not in observer.frames.markers}
         observer.set_frames(dataclasses.replace(observer.frames, centres=kept))
 
@@ -133,10 +132,6 @@ class Simulation:
     def system(self) -> System:
         """The compiled model."""
         return self.method.system
-
-    @property
-    def _state(self) -> State:
-        return self.method.state
 
     def reset(self) -> None:
         """Back to the start: time zero, coordinates, rates, commands and forces as written."""
@@ -201,34 +196,34 @@ class Simulation:
     @property
     def time(self) -> float:
         """Simulated time [s]."""
-        return float(self._state.clock.now)
+        return float(self.method.state.clock.now)
 
     @property
     def q(self) -> Array:
         """Coordinates now; may be written to between steps."""
-        return self._state.q
+        return self.method.state.q
 
     @property
     def v(self) -> Array:
         """Rates now; may be written to between steps."""
-        return self._state.v
+        return self.method.state.v
 
     @property
     def work(self) -> tuple[float, float]:
         """Work supplied by loads and dissipated by dampers so far [J]."""
-        return float(self._state.work[0]), float(self._state.work[1])
+        return float(self.method.state.work[0]), float(self.method.state.work[1])
 
     @property
     def steps(self) -> int:
         """Steps taken since the start."""
-        return int(self._state.clock.taken)
+        return int(self.method.state.clock.taken)
 
     def __getitem__(self, name: str) -> Any:
         """A signal now, by the names that records have: `sim["pivot.angle"]`, `sim["arm.velocity.x"]`.
 
         A number; of a vector or quaternion named without its components (`sim["arm.velocity"]`), an array.
         """
-        found = self._find(name)
+        found = self.method.find(name)
         if found is not None:
             return float(found[0][found[1]])
         values = self.method.observer.read(name, self.method.now())[0]
@@ -264,14 +259,6 @@ class Simulation:
             if name not in settable and name in self.signals:
                 raise LinkworkError(f"'{name}' follows from the state: set coordinates and rates of joints")
         self.method.set(values)
-
-    def _find(self, name: str) -> tuple[Array, int] | None:
-        """Where a coordinate or rate stands in the state, if it does."""
-        for array, columns in ((self.q, self.system.coordinates), (self.v, self.system.rates)):
-            names = [column.name for column in columns]
-            if name in names:
-                return array, names.index(name)
-        return None
 
     def accelerations(self) -> Array:
         """Accelerations of the rates of the state now [rad/s², m/s²]."""
@@ -346,7 +333,7 @@ class Simulation:
         """The target `count` steps of dt from now: a step count, or a time for the adaptive integrator."""
         if self.method.adaptive:
             return self.time + count * self.dt
-        return int(self._state.clock.steps) + count
+        return int(self.method.state.clock.steps) + count
 
     def save_state(self, path: str | Path) -> None:
         """Write everything a run needs to go on bit by bit as if never interrupted."""
@@ -358,15 +345,9 @@ class Simulation:
         self.method.scratch.restore()
 
     def _snapshot(self) -> dict[str, Any]:
-        s = self._state
         return {
-            **s.arrays(), **self.method.memory(),
+            **self.method.state.arrays(), **self.method.memory(),
             "forces": self.method.scratch.values,
             "model": np.array(snapshot.fingerprint(self.system)),
             "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),
         }  # fmt: skip
-
-
-def _vector(numbers: Any) -> Vector:
-    x, y, z = numbers
-    return float(x), float(y), float(z)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,19 +11,13 @@ import numpy as np
 
 from ..compile.system import System
 from ..model.errors import LinkworkError
+from ..results.files import atomic
 
 
 def save(path: str | Path, snapshot: dict[str, Any]) -> None:
     """Write arrays to a file; an interrupted write leaves the old one."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".npz")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, **snapshot)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with atomic(path) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, **snapshot)
 
 
 def load(
@@ -56,36 +48,21 @@ def load(
 def fingerprint(system: System) -> str:
     """A hash of everything that decides a model's motion."""
     digest = hashlib.sha256()
-    constants = ("parent", "q", "v", "motion", "rot", "trans", "X_R", "X_p", "mass", "com", "inertia",
-                 "armature", "stiffness", "rest", "damping")  # fmt: skip
-    for name in constants:
-        digest.update(np.ascontiguousarray(system.tables.dofs[name]).tobytes())
-    for name in ("kind", "a", "b", "X_A", "X_B", "value", "signal"):
-        digest.update(np.ascontiguousarray(system.tables.loads[name]).tobytes())
+
+    def add(table: np.ndarray, names: str) -> None:
+        for name in names.split():
+            digest.update(np.ascontiguousarray(table[name]).tobytes())
+
+    constants = "parent q v motion rot trans X_R X_p mass com inertia armature stiffness rest damping"
+    add(system.tables.dofs, constants)
+    add(system.tables.loads, "kind a b X_A X_B value signal")
     if system.rows is not None:
-        table = system.rows.whole or system.rows
-        rows = table.constraints.rows
+        table = system.rows.every
         for joint in table.joints:
             if joint.switchable:
                 digest.update(f"{joint.name} {joint.attached}".encode())
-        for name in (
-            "kind",
-            "role",
-            "pair",
-            "alpha",
-            "beta",
-            "first",
-            "second",
-            "sign",
-            "ratio",
-            "offset",
-            "value",
-            "strength",
-            "inertia",
-            "law",
-            "period",
-        ):
-            digest.update(np.ascontiguousarray(rows[name]).tobytes())
-    digest.update(np.ascontiguousarray(system.tables.dofs["A0"][0]).tobytes())
+        measures = "kind role pair alpha beta first second sign ratio offset"
+        add(table.constraints.rows, f"{measures} value strength inertia law period")
+    add(system.tables.dofs[:1], "A0")
     digest.update("\n".join(column.name for column in system.coordinates).encode())
     return digest.hexdigest()[:16]

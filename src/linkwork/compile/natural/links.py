@@ -62,8 +62,7 @@ class Link:
 
 def joint_links(system: System) -> list[Link]:
     """The joints of floating bodies that hold anything, from their rows."""
-    assert system.rows is not None
-    table, body_of = system.rows, body_numbers(system)
+    table, body_of = system.row_table, body_numbers(system)
     held: dict[int, set[tuple[int, int]]] = defaultdict(set)
     name: dict[int, str] = {}
     for row in table.constraints.rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +26,11 @@ from ...engine.coordinates.tree import place
 from ...engine.kernels.jit import COMPILED
 from ...engine.kernels.rows import measure
 from ...engine.tables import HOLD
-from ...model import Model
 from ...model.errors import LinkworkError
 from ...model.rotation import Array
-from ..compiler import Compiled
 from ..constrain import RowTable
-from ..rank import ROOM
+from ..order import ends_of
+from ..rank import ROOM, pivoted
 from ..spanning import FLOATING
 from ..system import System
 from .affine import Affine
@@ -102,29 +102,16 @@ class NaturalTable:
         ]
         rigid = [vectors[row["alpha"]] | vectors[row["beta"]] for row in natural.rigid]
 
-        def of_pair(index: int) -> set[int]:
-            links = (natural.body_of[constraints.pairs[side][index]] for side in ("a", "b"))
-            return {i for b in links if b >= 0 for i in self.bodies[b].index}
+        def reached(row: Any) -> set[int]:
+            ends = ends_of(self.system.tables, constraints, row)
+            bodies = [natural.body_of[link] for both in ends for link in both]
+            return {i for b in bodies if b >= 0 for i in self.bodies[b].index}
 
-        rows = []
-        for row in constraints.rows:
-            coords = [i for i in (int(row["first"]), int(row["second"])) if i >= 0]
-            pairs = [int(constraints.coords["pair"][i]) for i in coords] or [int(row["pair"])]
-            rows.append(set().union(*map(of_pair, pairs)))
-        return rigid, rows
-
-
-def natural_system(model: Model | Compiled) -> System:
-    """A valid model with every body floating, as `choose` needs it.
-
-    Bodies without inertia of their own are welcome: what has to accelerate is the mechanism, which the compiler of the
-    tree looks after. Loads on joint coordinates, which floating bodies do not have, are left out.
-    """
-    return Compiled.of(model).floating
+        return rigid, [reached(row) for row in constraints.rows]
 
 
 def choose(system: System, poses: Sequence[Array]) -> NaturalTable:
-    """Natural coordinates of a system of floating bodies (`natural_system`).
+    """Natural coordinates of a system of floating bodies (`Compiled.floating`).
 
     `poses` are coordinates of its floating bodies at which all joints are closed, none of them singular if possible:
     rows that depend on others at the pose where the fewest do are left out.
@@ -262,17 +249,7 @@ def independent(first: Array, second: Array) -> tuple[np.ndarray, np.ndarray]:
         size = np.linalg.norm(rows, axis=1)
         idle = size <= ROOM * size.max(initial=1.0)  # but for the digits that the model is written with
         unit = np.where(idle, 0.0, 1.0 / np.where(idle, 1.0, size))[:, None] * rows
-        rest = unit - (unit @ basis.T) @ basis
-        chosen: list[int] = []
-        while len(chosen) < len(rows):
-            left = np.einsum("ij,ij->i", rest, rest)
-            left[chosen] = 0.0
-            i = int(np.argmax(left))
-            if left[i] <= _DEPENDENT * _DEPENDENT:
-                break
-            chosen.append(i)
-            u = rest[i] / np.sqrt(left[i])
-            rest -= np.outer(rest @ u, u)
-            basis = np.vstack([basis, u])
+        chosen, _ = pivoted(unit - (unit @ basis.T) @ basis, _DEPENDENT)
+        basis = np.linalg.qr(np.vstack([basis, unit[chosen]]).T).Q.T
         parts.append(np.array(sorted(chosen), np.int64))
     return parts[0], parts[1]
