@@ -16,7 +16,7 @@ from numba.core.typed_passes import NativeLowering
 
 from .store import Content, KernelCache
 
-__all__ = ["InnerCache", "InnerCompiler"]
+__all__ = ["EntryCompiler", "InnerCache", "InnerCompiler"]
 
 
 class _Nowhere:
@@ -53,26 +53,50 @@ class _InnerLibrary(codegen.JITCodeLibrary):
         return library
 
 
+class _EntryLibrary(codegen.JITCodeLibrary):
+    """Machine code of a kernel that Python calls, and of all that it calls: nobody else does."""
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == codegen.ll.Linkage.linkonce_odr:
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _InnerLowering(NativeLowering):
     _name = "inner_lowering"
+    library: ClassVar[type] = _InnerLibrary
 
     def run_pass(self, state: Any) -> bool:
-        state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
         return bool(super().run_pass(state))
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _EntryLowering(_InnerLowering):
+    _name = "entry_lowering"
+    library: ClassVar[type] = _EntryLibrary
 
 
 class InnerCompiler(compiler.CompilerBase):
     """Numba's passes for compiled functions, the last of which leaves an inner library."""
 
+    lowering: ClassVar[type] = _InnerLowering
+
     def define_pipelines(self) -> list[Any]:
         """The one pipeline."""
         passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [
-            (_InnerLowering if one is NativeLowering else one, why) for one, why in passes.passes
-        ]
+        passes.passes = [(self.lowering if one is NativeLowering else one, why) for one, why in passes.passes]
         passes.finalize()
         return [passes]
+
+
+class EntryCompiler(InnerCompiler):
+    """Numba's passes for compiled functions, the last of which leaves machine code."""
+
+    lowering: ClassVar[type] = _EntryLowering
 
 
 class _InnerContent(Content):

@@ -18,7 +18,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.types.functions import BaseFunction
 
-from .inner import InnerCache, InnerCompiler
+from .inner import EntryCompiler, InnerCache, InnerCompiler
 from .store import KernelCache, cache_directory
 
 __all__ = ["COMPILED", "exact_kernel", "inlined", "kernel", "woven"]
@@ -94,7 +94,7 @@ class _Entry(_Inner):
     """A kernel as Python sees it: an entry into compiled code."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
-        super().__init__(function, options, compiler.Compiler)
+        super().__init__(function, options, EntryCompiler)
         if cache_directory() is not None:
             self._cache = KernelCache(function)
 
