@@ -12,7 +12,6 @@ has to be fitted.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -128,8 +127,7 @@ class Runner:
         # Simulations flatten their model again and again: nested components only once.
         self.model = Model(model.name, gravity=model.gravity)
         self.flat = model.flatten()
-        for shelf in dataclasses.fields(self.flat):
-            setattr(self.model, shelf.name, getattr(self.flat, shelf.name))
+        self.model.take_from(self.flat)
         self.bounds, self.dt, self.duration = bounds, dt, duration
         self.simulations: dict[str, Simulation] = {}
         self._records: dict[tuple[str, int], Record] = {}

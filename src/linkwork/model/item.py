@@ -14,7 +14,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterator
-from enum import Enum, auto
+from enum import Enum
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
@@ -31,13 +31,13 @@ GROUND = "ground"
 
 
 class Moves(Enum):
-    """How a field's value changes when its component is placed."""
+    """How a field's value changes when its component is placed: the method of `Placement` that does it."""
 
-    POINT = auto()
-    POLAR = auto()
-    AXIAL = auto()
-    ORIENTATION = auto()
-    LOCAL_POLAR = auto()
+    POINT = "point"
+    POLAR = "polar"
+    AXIAL = "axial"
+    ORIENTATION = "turn"
+    LOCAL_POLAR = "local_polar"
 
 
 class Refers(Enum):
@@ -337,17 +337,8 @@ def _moved_fields(thing: Any, placement: Placement, **instead: Any) -> dict[str,
             continue
         for mark in marks:
             if isinstance(mark, Moves):
-                changes[name] = _MOVE[mark](placement, value)
+                changes[name] = getattr(placement, mark.value)(value)
     return changes
-
-
-_MOVE: dict[Moves, Callable[[Placement, Any], Any]] = {
-    Moves.POINT: Placement.point,
-    Moves.POLAR: Placement.polar,
-    Moves.AXIAL: Placement.axial,
-    Moves.ORIENTATION: Placement.turn,
-    Moves.LOCAL_POLAR: Placement.local_polar,
-}
 
 
 @cache

@@ -7,7 +7,7 @@ import numpy as np
 from ..model import Body, Model
 from ..model.item import GROUND
 from ..model.joints import Hinge, Weld
-from ..model.rotation import Array, Vector, about, quaternion
+from ..model.rotation import Array, about, quaternion, triple
 from ..model.shapes import Box, Cylinder
 
 SOURCE = "Bennett (1903), A new mechanism; lengths, twists and masses proposed here"
@@ -53,7 +53,7 @@ def build(angle: float = 70.0, rate: float = 2.0) -> Model:
         model.add(
             Body(
                 name,
-                at=_vector(frame[:3, 3]),
+                at=triple(frame[:3, 3]),
                 rotation=quaternion(frame[:3, :3]),
                 density=ALUMINIUM,
                 shapes=(
@@ -74,8 +74,8 @@ def build(angle: float = 70.0, rate: float = 2.0) -> Model:
                 f"joint{k + 1}",
                 names[k - 1],
                 names[k],
-                at=_vector(frame[:3, 3]),
-                axis=_vector(frame[:3, 2]),
+                at=triple(frame[:3, 3]),
+                axis=triple(frame[:3, 2]),
                 velocity=velocity,
             )
         )
@@ -97,7 +97,3 @@ def _shift(length: float) -> Array:
     made = np.eye(4)
     made[0, 3] = length
     return made
-
-
-def _vector(a: Array) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])

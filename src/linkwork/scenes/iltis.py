@@ -12,7 +12,7 @@ from ..engine.elements import VelocityServo
 from ..model import Body, Model, Scenery
 from ..model.item import GROUND
 from ..model.joints import Free, Hinge, Spherical, Universal
-from ..model.rotation import Array, Vector, about, frame_from_axis, quaternion
+from ..model.rotation import Array, Vector, about, frame_from_axis, quaternion, triple
 from ..model.shapes import Box, Capsule, Cylinder, HeightField, Shape
 
 SOURCE = (
@@ -221,7 +221,7 @@ def hang_wheel(
         (leaf, carrier, "leaf_carrier", np.cross(FORWARD, kingpin), (hand * tilt, hand * swivel)),
         ("chassis", tie, "tie_chassis", rod, (hand * tie_tilt, tie_yaw)),
     ):
-        z = _vector(axis)
+        z = triple(axis)
         model.add(Universal(f"{b}_pin", a, b, at=at[point], axis=z, reference=FORWARD, position=angles))
     model.add(Hinge(f"{wheel}_axle", carrier, wheel, at=at["wheel"], axis=LEFT, velocity=spin))
     model.add(Spherical(f"{arm}_ball", arm, carrier, at=at["arm_carrier"]))
@@ -279,10 +279,10 @@ def _bar(
     name: str, start: Vector, end: Vector, radius: float, mass: float, inertia: Vector = (0.0, 0.0, 0.0)
 ) -> Body:
     """A bar between two points: its frame in the middle, z along it, x along the vehicle."""
-    along = _vector(np.subtract(end, start))
+    along = triple(np.subtract(end, start))
     return Body(
         name,
-        at=_vector(np.add(start, end) / 2),
+        at=triple(np.add(start, end) / 2),
         rotation=quaternion(frame_from_axis(along, FORWARD)),
         mass=mass,
         inertia=inertia,
@@ -313,7 +313,3 @@ def _road(height: float) -> tuple[Shape, ...]:
     )
     row = tuple(map(float, bump))
     return (HeightField((length, 3.0), heights=(row, row)),)
-
-
-def _vector(a: np.ndarray) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])

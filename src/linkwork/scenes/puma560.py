@@ -7,7 +7,7 @@ import numpy as np
 from ..model import Body, Marker, Model
 from ..model.item import GROUND
 from ..model.joints import Hinge
-from ..model.rotation import Vector, quaternion
+from ..model.rotation import Vector, quaternion, triple
 from ..model.shapes import Box, Cylinder
 
 SOURCE = "Corke and Armstrong-Hélouvry (1994), the consensus data of the Robotics Toolbox, standard DH"
@@ -65,13 +65,13 @@ def build(
     for i, ((d, a, alpha), (mass, com, inertia), (rotor, gear, viscous)) in enumerate(
         zip(_FRAMES, _LINKS, _MOTORS, strict=True)
     ):
-        base, axis = _vector(frame[:3, 3]), _vector(frame[:3, 2])
+        base, axis = triple(frame[:3, 3]), triple(frame[:3, 2])
         frame = frame @ _turned(drawn[i]) @ _link_frame(d, a, alpha)
         name = f"link{i + 1}"
         model.add(
             Body(
                 name,
-                at=_vector(frame[:3, 3]),
+                at=triple(frame[:3, 3]),
                 rotation=quaternion(frame[:3, :3]),
                 mass=mass,
                 com=com,
@@ -94,7 +94,7 @@ def build(
             )
         )
         previous = name
-    model.add(Marker("tool", previous, at=_vector(frame[:3, 3] + 0.1 * frame[:3, 2])))
+    model.add(Marker("tool", previous, at=triple(frame[:3, 3] + 0.1 * frame[:3, 2])))
     return model
 
 
@@ -110,10 +110,6 @@ def _link_frame(d: float, a: float, alpha: float) -> np.ndarray:
     return np.array([[1, 0, 0, a], [0, c, -s, 0], [0, s, c, d], [0, 0, 0, 1]])
 
 
-def _vector(a: np.ndarray) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])
-
-
 def _look(frame: np.ndarray, base: Vector) -> tuple[Box | Cylinder, ...]:
     """A bar from the joint to the link's frame, or a knob where they coincide, in the link's frame."""
     back = frame[:3, :3].T @ (base - frame[:3, 3])
@@ -121,4 +117,4 @@ def _look(frame: np.ndarray, base: Vector) -> tuple[Box | Cylinder, ...]:
     if length < 0.05:
         return (Cylinder(0.05, 0.12),)
     size = np.where(np.abs(back) > 1e-9, np.abs(back), 0.0) + 0.08
-    return (Box(_vector(size), at=_vector(back / 2)),)
+    return (Box(triple(size), at=triple(back / 2)),)

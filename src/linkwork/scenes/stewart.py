@@ -8,7 +8,7 @@ from ..engine.elements import PositionServo
 from ..model import Body, Model
 from ..model.item import GROUND
 from ..model.joints import Slider, Spherical, Universal
-from ..model.rotation import Array, Vector, about, frame_from_axis, matrix, quaternion
+from ..model.rotation import Array, about, frame_from_axis, matrix, quaternion, triple
 from ..model.shapes import Box, Cylinder
 from ..model.signals import Table
 
@@ -72,8 +72,8 @@ def build(heave: float = 0.12, tilt: float = 7.0) -> Model:
     rest = lengths(np.array([0.0, 0.0, HEIGHT]), np.eye(3))
     travels = np.array([lengths(*dance(float(t), heave, tilt)) - rest for t in times])
     for k in range(6):
-        foot, tip = _vector(ground[k]), _vector(tips[k])
-        along = _vector(tips[k] - ground[k])
+        foot, tip = triple(ground[k]), triple(tips[k])
+        along = triple(tips[k] - ground[k])
         rotation = quaternion(frame_from_axis(along))
         barrel, rod = f"barrel{k + 1}", f"rod{k + 1}"
         model.add(
@@ -113,7 +113,3 @@ def build(heave: float = 0.12, tilt: float = 7.0) -> Model:
             )
         )
     return model
-
-
-def _vector(a: Array) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..model.errors import LinkworkError, nearest
-from ..model.rotation import Array, Vector, matrix
+from ..model.rotation import Array, Vector, matrix, triple
 from ..stage.bounds import extent, reach
 from ..stage.stage import Poses, Stage
 
@@ -156,7 +156,7 @@ def _fitted(back: Array, up: Array, far: Callable[[Array], Array], aspect: float
     spans = ends[0::2] + ends[1::2]
     depth = float(ends[4] - ends[5]) / 2
     distance = max(*needed, depth + _NEAREST * float(np.linalg.norm(spans)) + 1e-9)
-    return Camera(_triple(middle + distance * back), _triple(middle + depth * back), _triple(up))
+    return Camera(triple(middle + distance * back), triple(middle + depth * back), triple(up))
 
 
 def _across(back: Array, up: Array) -> tuple[Array, Array]:
@@ -164,10 +164,6 @@ def _across(back: Array, up: Array) -> tuple[Array, Array]:
     right = np.cross(up, back)
     right /= np.linalg.norm(right)
     return right, np.cross(back, right)
-
-
-def _triple(a: Array) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])
 
 
 def stands_at(camera: Any, at: Camera) -> bool:

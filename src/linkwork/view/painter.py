@@ -18,7 +18,7 @@ from ..engine.kernels.raster.lines import STROKE, draw_lines
 from ..engine.kernels.raster.shadows import LAMPS, cast_shadows
 from ..engine.kernels.raster.triangles import draw_pieces
 from ..model.errors import LinkworkError, nearest
-from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, quaternion
+from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, quaternion, triple
 from ..stage.bounds import extent, typical_size
 from ..stage.geometry import (
     Color,
@@ -195,7 +195,7 @@ class Painter:
         solids = []
         for way, color in zip(traces.values(), itertools.cycle(TRACE_COLORS), strict=False):
             if len(way):
-                at = _triple(way[-1])
+                at = triple(way[-1])
                 solids.append(
                     _Solid(Piece("sphere", -1, at, IDENTITY, (r, r, r), color), next(tags), 2, False)
                 )
@@ -310,8 +310,8 @@ def _view(stage: Stage, camera: Camera, rows: float) -> View:
     back = back / np.linalg.norm(back) if np.linalg.norm(back) > 1e-3 else -over
     lamp = 1.0 * up + 0.62 * back - 0.55 * (right - (right @ up) * up)
     return View(
-        _triple(eye), _triple(right), _triple(over), _triple(forward),
-        0.5 * rows / math.tan(camera.fov / 2), 1e-3 * distance, _triple(lamp / np.linalg.norm(lamp)), _triple(up),
+        triple(eye), triple(right), triple(over), triple(forward),
+        0.5 * rows / math.tan(camera.fov / 2), 1e-3 * distance, triple(lamp / np.linalg.norm(lamp)), triple(up),
     )  # fmt: skip
 
 
@@ -321,13 +321,13 @@ def _floor(stage: Stage, bounds: Bounds, size: float, floor: float | None, shown
     corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
     height = float((corners @ up).min()) - 0.015 * size if floor is None else floor
     centre = (low + high) / 2
-    R = frame_from_axis(_triple(up))
+    R = frame_from_axis(triple(up))
     wide = max(float(np.linalg.norm(high - low - ((high - low) @ up) * up)), 0.5 * size)
     grounds = levels(stage)
     color = (grounds[0][1] if grounds else None) or FLOOR
     return Floor(
-        1.0 if shown else 0.0, height, _triple(centre + (height - centre @ up) * up), _triple(R[:, 0]),
-        _triple(R[:, 1]), 2.2 * wide, _round_number(wide / 8), _linear(color), _linear(GRID), _SHADOW,
+        1.0 if shown else 0.0, height, triple(centre + (height - centre @ up) * up), triple(R[:, 0]),
+        triple(R[:, 1]), 2.2 * wide, _round_number(wide / 8), _linear(color), _linear(GRID), _SHADOW,
     )  # fmt: skip
 
 
@@ -354,12 +354,12 @@ def _arrow(arrow: Arrow, r: float) -> list[Piece]:
         raise LinkworkError(f"an arrow at {arrow.at} along {arrow.along} cannot be drawn")
     if length == 0.0:
         return []
-    turn = quaternion(frame_from_axis(_triple(along / length)))
+    turn = quaternion(frame_from_axis(triple(along / length)))
     head = min(8.0 * r, 0.5 * length)
     start, axis = np.array(arrow.at), along / length
     return [
-        Piece("cylinder", -1, _triple(start + axis * (length - head) / 2), turn, (r, r, length - head), arrow.color),
-        Piece("cone", -1, _triple(start + axis * (length - head / 2)), turn, (2.6 * r, 2.6 * r, head), arrow.color),
+        Piece("cylinder", -1, triple(start + axis * (length - head) / 2), turn, (r, r, length - head), arrow.color),
+        Piece("cone", -1, triple(start + axis * (length - head / 2)), turn, (2.6 * r, 2.6 * r, head), arrow.color),
     ]  # fmt: skip
 
 
@@ -380,10 +380,6 @@ def check_size(width: int, height: int) -> None:
 def _linear(color: Color) -> Vector:
     """Shares of light of a colour of the screen, see kernels.raster."""
     return (color[0] / 255) ** 2, (color[1] / 255) ** 2, (color[2] / 255) ** 2
-
-
-def _triple(a: Array) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])
 
 
 def bounds_of(stage: Stage, poses: Poses, traces: Mapping[str, Array] | None = None) -> Bounds:
