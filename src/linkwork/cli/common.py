@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from ..model.errors import LinkworkError
 
@@ -25,8 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # units stand in brackets, which markup would swallow
 )
-console = Console()
-errors = Console(stderr=True)
+console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Subject = Annotated[
@@ -82,10 +83,11 @@ def list_names(units: dict[str, str], as_json: bool) -> None:
         typer.echo(f"{name:{width}}  {unit}")
 
 
-def need_folder(path: Path) -> None:
+def need_folder(*paths: Path | None) -> None:
     """Fail before a long run, not after it."""
-    if not path.parent.is_dir():
-        raise LinkworkError(f"{path}: there is no folder '{path.parent}' to write into")
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise LinkworkError(f"{path}: there is no folder '{path.parent}' to write into")
 
 
 @contextmanager
@@ -128,7 +130,11 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def escape(text: str) -> str:
-    from rich.markup import escape
+def say(text: str) -> None:
+    """Print a text with markup; the terminal breaks its lines where it likes."""
+    console.print(text, soft_wrap=True)
 
-    return escape(text)
+
+def notice(label: str, text: str) -> None:
+    """Tell of something on the side that needs no end."""
+    errors.print(f"[yellow]{label}:[/] {escape(text)}", soft_wrap=True)

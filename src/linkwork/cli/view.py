@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from ..model.errors import LinkworkError
-from .common import Settings, app, compiling, console, errors, escape, find_settings
+from .common import Settings, app, compiling, find_settings, notice, say
 
 Host = Annotated[
     str, typer.Option(help="Address to listen on; others than loopback want a token of visitors.")
@@ -77,20 +78,11 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="Print the address as JSON.")] = False,
 ) -> None:
     """Play a record in the browser, with a slider for its time."""
-    from ..view.page import Page
-    from ..view.server import Server, new_token
+    from ..view.live import begin
 
     if not record.exists():
         raise LinkworkError(f"{record}: there is no such file")
-    if token is None and host not in (_LOOPBACK, "localhost", "::1"):
-        token = new_token()
-    page = Page(Server(host=host, port=port, token=token), folder=record.parent)
-    try:
-        page.replay(record)
-        page.start()
-    except BaseException:
-        page.close()
-        raise
+    page = begin(lambda page: page.replay(record), host=host, port=port, token=token, folder=record.parent)
     _serve(page, page.server.url, browse, as_json)
 
 
@@ -125,13 +117,9 @@ def _at_gallery(url: str) -> str:
 
 def _greet(page: Any, url: str, as_json: bool) -> None:
     if page.server.host != _LOOPBACK:
-        errors.print(
-            f"[yellow]warning:[/] whoever reaches {escape(page.server.host)} and has the token can drive this "
-            "simulation and write recordings; nothing is encrypted",
-            highlight=False,
-        )
+        what = "can drive this simulation and write recordings; nothing is encrypted"
+        notice("warning", f"whoever reaches {page.server.host} and has the token {what}")
     if as_json:
         typer.echo(json.dumps({"url": url, "port": page.server.port}))
     else:
-        console.print(f"[bold]{escape(page.subject)}[/] runs at [link={url}]{escape(url)}[/link]   (Ctrl-C ends it)",
-                      highlight=False, soft_wrap=True)  # fmt: skip
+        say(f"[bold]{escape(page.subject)}[/] runs at [link={url}]{escape(url)}[/link]   (Ctrl-C ends it)")
