@@ -41,15 +41,9 @@ Settings = Annotated[
 
 def find_subject(subject: str, settings: list[str] | None) -> tuple[Model, Scene | None]:
     """The model that a scene's name or a file's path stands for."""
-    parameters = find_settings(settings)
-    path = Path(subject)
-    if path.suffix in (".yaml", ".yml") or path.exists():
-        from ..io import load_model
+    from ..scenes import open_subject
 
-        return load_model(path, parameters), None
-    from ..scenes import find_scene, scene
-
-    return scene(subject, **parameters), find_scene(subject)
+    return open_subject(subject, find_settings(settings))
 
 
 def find_settings(settings: list[str] | None) -> dict[str, Any]:

@@ -1,10 +1,9 @@
-"""What an observer of a running model gets to see, and the methods that a selector offers."""
+"""What an observer of a running model gets to see."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from ..model.rotation import Array
 from ..stage.stage import Poses
@@ -28,11 +27,3 @@ class View:
     def values(self) -> dict[str, float]:
         """All signals by name."""
         return dict(zip(self.names, self.numbers.tolist(), strict=True))
-
-
-class Method(NamedTuple):
-    """A way to simulate, as a selector names it."""
-
-    name: str
-    method: str
-    solver: str | None

@@ -54,7 +54,6 @@ def close_camera(
     """A camera as close as it can be with all bodies in the picture, over one or many poses (n × bodies × 3 and × 4),
     and all points (n × 3 [m]); the presets are those of `camera`."""
     low, high = extent(stage, poses.positions, poses.rotations)
-    first = Poses(*poses) if poses.positions.ndim == 2 else Poses(poses.positions[0], poses.rotations[0])
 
     def far(directions: Array) -> Array:
         bodies = reach(stage, poses.positions, poses.rotations, directions)
@@ -63,7 +62,12 @@ def close_camera(
         # A stage without bodies is as large as `extent` says.
         return bodies if np.isfinite(bodies).all() else np.abs(directions).sum(axis=1) / 2
 
-    return _fitted(*_direction(stage, first, low, high, preset), far, aspect)
+    return _fitted(*_direction(stage, first_of(poses), low, high, preset), far, aspect)
+
+
+def first_of(poses: Poses) -> Poses:
+    """The first of many poses, or the only one."""
+    return poses if poses.positions.ndim == 2 else Poses(poses.positions[0], poses.rotations[0])
 
 
 def spread(stage: Stage, poses: Poses, preset: str = "best") -> float:

@@ -13,12 +13,9 @@ from ..model.errors import LinkworkError
 from ..model.rotation import Array
 from ..results.files import atomic, need, target_of
 from ..results.record import Record
-from ..stage.bounds import floor
-from ..stage.stage import Poses, Stage
-from .camera import close_camera
-from .motion import Motion, motion, stage_in
-from .motion import traces as ways
-from .painter import TRACE_COLORS, USUAL, Image, Painter, bounds_of, check_size
+from ..stage.stage import Stage
+from .motion import Motion, fine_traces, motion, stage_in
+from .painter import TRACE_COLORS, USUAL, Image, Painter, check_size, close_painter
 
 ENDINGS = (".mp4", ".gif")
 _GIF_FASTEST = (
@@ -69,14 +66,8 @@ def film(
     times = _times(record, fps, speed, start, end)
     moving = motion(record, stage, times)
     fine = int(np.clip(len(record) // len(times), 1, _FINEST))
-    between = np.interp(np.arange(fine * (len(times) - 1) + 1) / fine, np.arange(len(times)), times)
-    lines = ways(stage, motion(record, stage, between), traces)
-    every = Poses(moving.positions, moving.rotations)
-    points = np.concatenate([np.empty((0, 3)), *lines.values()])
-    camera = close_camera(stage, every, preset, width / height, points)
-    low, high = bounds_of(stage, every, lines)
-    ground = floor(stage, moving.poses(0), low, high)
-    painter = Painter(stage, camera, (low, high), width=width, height=height, show=show, floor=ground)
+    lines = fine_traces(record, stage, times, fine, traces)
+    painter = close_painter(stage, moving.every, lines, preset, width, height, show)
     pictures = _Pictures(painter, moving, lines, fine, progress)
     with atomic(path) as temporary:
         if kind == ".mp4":
