@@ -18,10 +18,8 @@ from ..methods.base import Method
 from ..methods.capabilities import CHANGES
 from ..methods.components import ComponentMethod
 from ..methods.part import Steps
-from ..model import Body, Model
+from ..model import GROUND, Body, Hinge, Model, Weld
 from ..model.errors import LinkworkError, PartLostError
-from ..model.item import GROUND
-from ..model.joints import Hinge, Weld
 from ..model.rotation import Array
 from ..observe.observer import Block
 from .exchange import Line

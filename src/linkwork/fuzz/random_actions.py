@@ -10,11 +10,10 @@ import numpy as np
 
 from ..engine.elements import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
 from ..engine.loads import Force, Spring, Torque
-from ..model import Body
+from ..model import Body, Sine
 from ..model.item import GROUND, Item
 from ..model.joints import Joint
 from ..model.rotation import Array, Vector
-from ..model.signals import Sine
 from .random_plan import EXTRA_KEYS, ON_GROUND, Extra, Plan
 
 SPIN, DRIFT = 5.0, 1.5  # fastest turning [rad/s] and sliding or moving [m/s] at the start

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from ..engine.elements import PositionServo, VelocityServo
-from ..model import Body, Component
+from ..model import Body, Capsule, Component, Cylinder, Hinge
 from ..model.errors import LinkworkError, nearest
-from ..model.joints import Hinge
 from ..model.rotation import Vector, frame_from_axis, quaternion
-from ..model.shapes import Capsule, Cylinder
 
 DRIVES = ("none", "position", "velocity")
 

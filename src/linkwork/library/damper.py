@@ -6,10 +6,8 @@ import math
 
 import numpy as np
 
-from ..model import Body, Component
-from ..model.joints import Slider
+from ..model import Body, Component, Cylinder, Slider
 from ..model.rotation import Vector, frame_from_axis, quaternion
-from ..model.shapes import Cylinder
 
 
 def damper(

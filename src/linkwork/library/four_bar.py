@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from math import atan2, cos, hypot, pi, sin
 
-from ..model import Body, Component
+from ..model import Body, Box, Component, Hinge
 from ..model.errors import LinkworkError
-from ..model.joints import Hinge
-from ..model.shapes import Box
 
 Spot = tuple[float, float]
 

@@ -6,11 +6,8 @@ import math
 
 import numpy as np
 
-from ..model import Body, Component
-from ..model.item import GROUND
-from ..model.joints import Hinge
+from ..model import GROUND, Body, Box, Capsule, Component, Cylinder, Hinge, Shape
 from ..model.rotation import Vector, about, frame_from_axis, quaternion
-from ..model.shapes import Box, Capsule, Cylinder, Shape
 
 ACROSS: Vector = (0.0, 1.0, 0.0)
 

@@ -4,11 +4,8 @@ from math import atan2, cos, pi, radians, sin
 
 import numpy as np
 
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge, Weld
+from ..model import GROUND, Body, Box, Cylinder, Hinge, Model, Weld
 from ..model.rotation import Array, about, quaternion, triple
-from ..model.shapes import Box, Cylinder
 
 SOURCE = "Bennett (1903), A new mechanism; lengths, twists and masses proposed here"
 DURATION = 10.0

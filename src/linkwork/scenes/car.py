@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from ..library import wheel_corner
 from ..library.wheel import ACROSS
-from ..model import Body, Component, Model, Scenery
+from ..model import Body, Box, Component, Hinge, Model, Plane, Scenery, Shape, Spherical, Table, Universal
 from ..model.errors import LinkworkError, nearest
-from ..model.joints import Hinge, Spherical, Universal
 from ..model.rotation import Vector
-from ..model.shapes import Box, Plane, Shape
-from ..model.signals import Table
 
 SOURCE = (
     "counts, levels, load and step of Vlasenko and Kasper (Technische Mechanik); dimensions, masses and force laws "

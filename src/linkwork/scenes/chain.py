@@ -1,9 +1,6 @@
 """Chain of uniform rods on hinges, released horizontally: as many links as you like."""
 
-from ..model import Body, Marker, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge
-from ..model.shapes import Box
+from ..model import GROUND, Body, Box, Hinge, Marker, Model
 
 SOURCE = "the five-link chain of Mikhaylyuk, Strashnov and Timokhin (fig. 4), parameters proposed here"
 DURATION = 5.0

@@ -3,11 +3,7 @@
 from itertools import pairwise
 from math import atan2, cos, pi, sin, tan
 
-from ..model import Body, Marker, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free, Hinge
-from ..model.rotation import about
-from ..model.shapes import Capsule, Cylinder
+from ..model import GROUND, Body, Capsule, Cylinder, Free, Hinge, Marker, Material, Model, Scenery, about
 
 DURATION = 3.0
 PLOT = ("left_end.position.z", "right_end.position.z", "contact.patches")

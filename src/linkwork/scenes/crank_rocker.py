@@ -3,9 +3,7 @@
 from math import acos, cos, hypot, radians, sin
 
 from ..engine.elements import DCMotor
-from ..model import Marker, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge
+from ..model import GROUND, Hinge, Marker, Model
 from .n_four_bar import rod
 
 SOURCE = "motor: maxon RE 40, 48 V, 150 W (148877), catalogue values; four-bar and gear proposed here"

@@ -4,12 +4,7 @@ from itertools import pairwise
 from math import acos, atan2, cos, hypot, pi, radians, sin
 
 from ..engine.elements import PositionServo
-from ..model import Body, Marker, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge, Slider, Weld
-from ..model.rotation import about
-from ..model.shapes import Box, Cylinder, Shape
-from ..model.signals import Table
+from ..model import GROUND, Body, Box, Cylinder, Hinge, Marker, Model, Shape, Slider, Table, Weld, about
 
 SOURCE = "made for Linkwork: round figures of machines of the 8 t class"
 DURATION = 16.0

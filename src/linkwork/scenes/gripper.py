@@ -3,11 +3,7 @@
 from math import acos, atan2, cos, hypot, pi, radians, sin
 
 from ..engine.elements import PositionServo, Repeater, VelocityServo
-from ..model import Body, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free, Hinge, Slider
-from ..model.rotation import about
-from ..model.shapes import Box, Cylinder, Shape
+from ..model import GROUND, Body, Box, Cylinder, Free, Hinge, Material, Model, Scenery, Shape, Slider, about
 from ..model.signals import Table
 
 SOURCE = "third scene of Mikhaylyuk, Strashnov and Timokhin; parameters proposed here"

@@ -3,11 +3,7 @@
 from math import radians
 
 from ..engine.elements import PositionServo
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Spherical, Universal
-from ..model.shapes import Box
-from ..model.signals import Sine
+from ..model import GROUND, Body, Box, Model, Sine, Spherical, Universal
 
 SOURCE = "limits of Strashnov and Mikhaylyuk (robot KRT100-MP with a trailer); masses proposed here"
 DURATION = 10.0

@@ -9,9 +9,7 @@ import math
 import numpy as np
 
 from ..engine.elements import VelocityServo
-from ..model import Body, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free, Hinge, Spherical, Universal
+from ..model import GROUND, Body, Free, Hinge, Model, Scenery, Spherical, Universal
 from ..model.rotation import Array, Vector, about, frame_from_axis, quaternion, triple
 from ..model.shapes import Box, Capsule, Cylinder, HeightField, Shape
 

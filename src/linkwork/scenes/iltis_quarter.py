@@ -1,10 +1,7 @@
 """Front suspension of the Iltis under a block that moves up and down, whose wheel drops from a kerb of 10 cm at 3 s."""
 
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Slider
+from ..model import GROUND, Body, Box, Model, Slider
 from ..model.rotation import Array
-from ..model.shapes import Box
 from .iltis import CHASSIS_MASS, HEIGHT, RADIUS, SOURCE, TIE_MASS, TYRE_STIFFNESS, hang_wheel
 
 __all__ = ["SOURCE", "build"]

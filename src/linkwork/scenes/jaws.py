@@ -1,11 +1,7 @@
 """Gripper with two jaws on one motor: a repeater makes the right one follow the left, and both stop."""
 
 from ..engine.elements import PositionServo, Repeater
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Slider
-from ..model.shapes import Box
-from ..model.signals import Table
+from ..model import GROUND, Body, Box, Model, Slider, Table
 
 SOURCE = "the gripper of Mikhaylyuk, Strashnov and Timokhin; parameters proposed here"
 DURATION = 3.0

@@ -2,11 +2,8 @@
 
 from math import atan2, cos, hypot, sin
 
-from ..model import Body, Component, Marker, Model
+from ..model import GROUND, Body, Box, Component, Hinge, Marker, Model
 from ..model.errors import LinkworkError
-from ..model.item import GROUND
-from ..model.joints import Hinge
-from ..model.shapes import Box
 
 SOURCE = "IFToMM benchmark A02 (lim.ii.udc.es/mbsbenchmark)"
 DURATION = 10.0

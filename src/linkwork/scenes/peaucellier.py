@@ -3,10 +3,7 @@
 from math import acos, atan2, cos, hypot, pi, sin, tau
 
 from ..engine.elements import VelocityServo
-from ..model import Body, Marker, Model
-from ..model.joints import Hinge
-from ..model.shapes import Box
-from ..model.signals import Sine
+from ..model import Body, Box, Hinge, Marker, Model, Sine
 
 SOURCE = "the linkage of Mikhaylyuk, Strashnov and Timokhin (fig. 5); lengths and masses proposed here"
 DURATION = 10.0

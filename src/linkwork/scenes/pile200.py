@@ -4,10 +4,7 @@ from math import cos, pi, sin, sqrt
 
 import numpy as np
 
-from ..model import Body, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free
-from ..model.shapes import Box, Capsule, Cylinder, Sphere
+from ..model import GROUND, Body, Box, Capsule, Cylinder, Free, Material, Model, Scenery, Sphere
 
 DURATION = 3.0
 WATCHED = 0.5  # until most of it lies, which takes most of the time

@@ -4,11 +4,8 @@ from math import pi
 
 import numpy as np
 
-from ..model import Body, Marker, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge
+from ..model import GROUND, Body, Box, Cylinder, Hinge, Marker, Model
 from ..model.rotation import Vector, quaternion, triple
-from ..model.shapes import Box, Cylinder
 
 SOURCE = "Corke and Armstrong-Hélouvry (1994), the consensus data of the Robotics Toolbox, standard DH"
 DURATION = 5.0

@@ -2,11 +2,7 @@
 
 from math import cos, radians, sin
 
-from ..model import Body, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free
-from ..model.rotation import about
-from ..model.shapes import Box, Cylinder, Sphere
+from ..model import GROUND, Body, Box, Cylinder, Free, Material, Model, Scenery, Sphere, about
 
 DURATION = 2.5
 PLOT = ("ball_way.x_rate", "drum_way.x_rate", "energy.balance")

@@ -3,12 +3,7 @@
 from math import cos, pi, radians, sin, tan
 
 from ..engine.elements import PositionServo
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge, Slider, Weld
-from ..model.rotation import about
-from ..model.shapes import Box, Cylinder
-from ..model.signals import Table
+from ..model import GROUND, Body, Box, Cylinder, Hinge, Model, Slider, Table, Weld, about
 
 SOURCE = "made for Linkwork: every stage repeats what the others hold already, three equations each"
 DURATION = 10.0

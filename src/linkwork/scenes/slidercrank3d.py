@@ -4,11 +4,8 @@ from math import sqrt
 
 import numpy as np
 
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge, Slider, Spherical, Universal
+from ..model import GROUND, Body, Box, Cylinder, Hinge, Model, Slider, Spherical, Universal
 from ..model.rotation import frame_from_axis, quaternion
-from ..model.shapes import Box, Cylinder
 
 SOURCE = "IFToMM benchmark of the spatial slider-crank (Haug 1989, p. 396)"
 DURATION = 5.0

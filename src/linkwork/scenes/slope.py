@@ -2,11 +2,7 @@
 
 from math import atan, cos, sin
 
-from ..model import Body, Material, MaterialPair, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free
-from ..model.rotation import about
-from ..model.shapes import Box
+from ..model import GROUND, Body, Box, Free, Material, MaterialPair, Model, Scenery, about
 
 DURATION = 3.0
 PLOT = ("*_way.x_rate", "contact.depth", "energy.balance")

@@ -5,12 +5,8 @@ from math import cos, pi, radians, sin
 import numpy as np
 
 from ..engine.elements import PositionServo
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Slider, Spherical, Universal
+from ..model import GROUND, Body, Box, Cylinder, Model, Slider, Spherical, Table, Universal
 from ..model.rotation import Array, about, frame_from_axis, matrix, quaternion, triple
-from ..model.shapes import Box, Cylinder
-from ..model.signals import Table
 
 SOURCE = "made for Linkwork: a motion base for a cabin of one tonne"
 DURATION = 10.0

@@ -2,11 +2,7 @@
 
 from math import cos, radians, sin
 
-from ..model import Body, Marker, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free
-from ..model.rotation import about
-from ..model.shapes import Cylinder, Plane, Sphere
+from ..model import GROUND, Body, Cylinder, Free, Marker, Material, Model, Plane, Scenery, Sphere, about
 
 DURATION = 10.0
 DT = 2e-4  # first order at 150 rad/s: steps of 1 ms would make it fall within seconds

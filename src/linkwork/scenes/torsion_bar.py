@@ -1,9 +1,6 @@
 """Arm on a torsion bar under gravity: soft, or as stiff as you like."""
 
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge
-from ..model.shapes import Box
+from ..model import GROUND, Body, Box, Hinge, Model
 
 DURATION = 3.0
 METHOD = "simgc"  # stable at any stiffness

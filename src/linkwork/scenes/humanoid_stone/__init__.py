@@ -6,10 +6,7 @@ balance, so that the centre of mass has to stay over the feet.
 
 from pathlib import Path
 
-from ...model import Body, Material, Model, Scenery
-from ...model.item import GROUND
-from ...model.joints import Free
-from ...model.shapes import Box, Mesh, Plane
+from ...model import GROUND, Body, Box, Free, Material, Mesh, Model, Plane, Scenery
 from .robot import add_robot
 from .script import DURATION, STONE_AT, add_servos
 

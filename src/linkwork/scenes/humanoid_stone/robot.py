@@ -6,10 +6,7 @@ It stands upright with hanging arms: x ahead, y to the left, z up. Masses and le
 from itertools import combinations_with_replacement
 from math import cos, radians, sin
 
-from ...model import Body, Component, Material, Model, NoContact
-from ...model.item import GROUND
-from ...model.joints import Free, Hinge, Universal
-from ...model.rotation import about
+from ...model import GROUND, Body, Component, Free, Hinge, Material, Model, NoContact, Universal, about
 from ...model.shapes import Box, Capsule, Cylinder, Shape, Sphere
 
 ANKLE, SHANK, THIGH = 0.07, 0.39, 0.40

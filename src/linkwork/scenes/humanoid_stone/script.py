@@ -10,8 +10,7 @@ from math import acos, atan2, cos, hypot, radians, sin
 from typing import NamedTuple
 
 from ...engine.elements import PositionServo
-from ...model import Model
-from ...model.signals import Table
+from ...model import Model, Table
 from .robot import (  # fmt: skip
     ANKLE,
     CURL,
