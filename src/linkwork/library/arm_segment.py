@@ -40,22 +40,10 @@ def arm_segment(
     part = Component("arm_segment", ports=("mount", "link"))
     along = quaternion(frame_from_axis((1.0, 0.0, 0.0)))
     across = quaternion(frame_from_axis(axis))
-    part.add(
-        Body(
-            "mount",
-            mass=mount_mass,
-            shapes=(Cylinder(1.6 * radius, 3.0 * radius, rotation=across),),
-            color="#4a5560",
-        )
-    )
-    part.add(
-        Body(
-            "link",
-            mass=mass,
-            shapes=(Capsule(radius, length, at=(length / 2, 0.0, 0.0), rotation=along),),
-            color="#e08a1e",
-        )
-    )
+    housing = Cylinder(1.6 * radius, 3.0 * radius, rotation=across)
+    rod = Capsule(radius, length, at=(length / 2, 0.0, 0.0), rotation=along)
+    part.add(Body("mount", mass=mount_mass, shapes=(housing,), color="#4a5560"))
+    part.add(Body("link", mass=mass, shapes=(rod,), color="#e08a1e"))
     part.add(Hinge("joint", "mount", "link", axis=axis, limits=limits))
     if drive == "position":
         part.add(PositionServo("motor", "joint", stiffness=stiffness, damping=damping, strength=strength))

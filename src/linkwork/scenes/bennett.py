@@ -47,35 +47,18 @@ def build(angle: float = 70.0, rate: float = 2.0) -> Model:
     names = ("link1", "link2", "link3", "base")
     places = frames(radians(angle))
     for name, frame, (length, twist) in zip(names, places[:4], LINKS, strict=True):
-        model.add(
-            Body(
-                name,
-                at=triple(frame[:3, 3]),
-                rotation=quaternion(frame[:3, :3]),
-                density=ALUMINIUM,
-                shapes=(
-                    Box((length, 0.024, 0.024), at=(length / 2, 0.0, 0.0)),
-                    Cylinder(0.02, 0.06),
-                    Cylinder(0.02, 0.06, at=(length, 0.0, 0.0), rotation=about((1.0, 0.0, 0.0), twist)),
-                ),
-            )
-        )
+        bar = Box((length, 0.024, 0.024), at=(length / 2, 0.0, 0.0))
+        end = Cylinder(0.02, 0.06, at=(length, 0.0, 0.0), rotation=about((1.0, 0.0, 0.0), twist))
+        at, turned = triple(frame[:3, 3]), quaternion(frame[:3, :3])
+        shapes = (bar, Cylinder(0.02, 0.06), end)
+        model.add(Body(name, at=at, rotation=turned, density=ALUMINIUM, shapes=shapes))
     model.add(Weld("stand", GROUND, "base"))
     # The derivative of tan(θ2/2) = PRODUCT/tan(θ1/2).
     half = radians(angle) / 2
     other = -rate * PRODUCT / (sin(half) ** 2 + (PRODUCT * cos(half)) ** 2)
     for k, velocity in enumerate((rate, other, -rate, -other)):
-        frame = places[k]
-        model.add(
-            Hinge(
-                f"joint{k + 1}",
-                names[k - 1],
-                names[k],
-                at=triple(frame[:3, 3]),
-                axis=triple(frame[:3, 2]),
-                velocity=velocity,
-            )
-        )
+        at, axis = triple(places[k][:3, 3]), triple(places[k][:3, 2])
+        model.add(Hinge(f"joint{k + 1}", names[k - 1], names[k], at=at, axis=axis, velocity=velocity))
     return model
 
 

@@ -81,16 +81,8 @@ def _furnish(car: Component, joints: str) -> None:
         raise LinkworkError(f"joints '{joints}' are not known{nearest(joints, JOINTS)}")
     isostatic = joints == "isostatic"
     corner = wheel_corner(lower_eye=LOWER_EYE, upper_eye=UPPER_EYE, spherical=isostatic)
-    car.add(
-        Body(
-            "chassis",
-            at=CHASSIS_AT,
-            mass=CHASSIS_MASS,
-            inertia=CHASSIS_INERTIA,
-            shapes=_chassis(),
-            color="#2f6fb0",
-        )
-    )
+    looks, m, J = _chassis(), CHASSIS_MASS, CHASSIS_INERTIA
+    car.add(Body("chassis", at=CHASSIS_AT, mass=m, inertia=J, shapes=looks, color="#2f6fb0"))
     for name, (x, y, z) in CORNERS.items():
         side = 1.0 if y > 0.0 else -1.0
 

@@ -19,21 +19,10 @@ def build(
     for i in range(links):
         name = f"link{i + 1}"
         at = (i * length, 0.0, 0.0)
+        model.add(Body(name, at=at, mass=mass, com=rod.at, inertia=(axial, side, side), shapes=(rod,)))
+        axis = (0.0, 0.0, 1.0)
         model.add(
-            Body(
-                name, at=at, mass=mass, com=(length / 2, 0.0, 0.0), inertia=(axial, side, side), shapes=(rod,)
-            )
-        )
-        model.add(
-            Hinge(
-                f"joint{i + 1}",
-                previous,
-                name,
-                at=at,
-                axis=(0.0, 0.0, 1.0),
-                damping=damping,
-                friction=friction,
-            )
+            Hinge(f"joint{i + 1}", previous, name, at=at, axis=axis, damping=damping, friction=friction)
         )
         previous = name
     model.add(Marker("tip", previous, at=(links * length, 0.0, 0.0)))

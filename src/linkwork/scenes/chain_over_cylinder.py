@@ -24,13 +24,8 @@ def build(left: int = 12, right: int = 6, friction: float = 0.4, damping: float 
     circle = PITCH / 2 / tan(step / 2)
     radius = circle - THICK
     model.add(Material("steel", friction=friction))
-    model.add(
-        Scenery(
-            "cylinder",
-            shapes=(Cylinder(radius, 0.3, rotation=about((1.0, 0.0, 0.0), pi / 2)),),
-            material="steel",
-        )
-    )
+    drum = Cylinder(radius, 0.3, rotation=about((1.0, 0.0, 0.0), pi / 2))
+    model.add(Scenery("cylinder", shapes=(drum,), material="steel"))
     corner = circle / cos(step / 2)
     points = [(-corner, -PITCH * k) for k in range(left, 0, -1)]
     points += [(-corner * cos(step * k), corner * sin(step * k)) for k in range(OVER + 1)]

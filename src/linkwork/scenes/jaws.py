@@ -22,15 +22,9 @@ def build(ratio: float = -1.0, strength: float = 50.0, stop: float = 0.03) -> Mo
     model.add(Slider("right", GROUND, "right_jaw", axis=(1.0, 0.0, 0.0), friction=1.0, limits=(-stop, stop)))
     model.add(Repeater("gear", "right", "left", ratio=ratio))
     close = Table((0.0, 1.0, 2.0, 3.0), (0.0, 1.0, 1.0, 0.0), repeats=True)
-    model.add(
-        PositionServo(
-            "motor",
-            "left",
-            stiffness=5e3,
-            damping=100.0,
-            strength=strength,
-            command=0.8 * WIDTH / 2,
-            signal=close,
-        )
-    )
+    servo = PositionServo(
+        "motor", "left", stiffness=5e3, damping=100.0, strength=strength,
+        command=0.8 * WIDTH / 2, signal=close,
+    )  # fmt: skip
+    model.add(servo)
     return model

@@ -65,31 +65,25 @@ def build(
         base, axis = triple(frame[:3, 3]), triple(frame[:3, 2])
         frame = frame @ _turned(drawn[i]) @ _link_frame(d, a, alpha)
         name = f"link{i + 1}"
-        model.add(
-            Body(
-                name,
-                at=triple(frame[:3, 3]),
-                rotation=quaternion(frame[:3, :3]),
-                mass=mass,
-                com=com,
-                inertia=inertia,
-                trust_inertia=True,  # link 3 was published with 0.0125 + 0.066 < 0.086
-                shapes=_look(frame, base),
-            )
+        at, turned, shapes = triple(frame[:3, 3]), quaternion(frame[:3, :3]), _look(frame, base)
+        # Link 3 was published with 0.0125 + 0.066 < 0.086: it is to be trusted.
+        link = Body(
+            name,
+            at=at,
+            rotation=turned,
+            mass=mass,
+            com=com,
+            inertia=inertia,
+            trust_inertia=True,
+            shapes=shapes,
         )
-        model.add(
-            Hinge(
-                f"joint{i + 1}",
-                previous,
-                name,
-                at=base,
-                axis=axis,
-                reference=(1.0, 0.0, 0.0),
-                position=start[i] - drawn[i],
-                armature=rotor * gear**2 if rotors else 0.0,
-                damping=viscous * gear**2 if friction else 0.0,
-            )
-        )
+        model.add(link)
+        hinge = Hinge(
+            f"joint{i + 1}", previous, name, at=base, axis=axis, reference=(1.0, 0.0, 0.0),
+            position=start[i] - drawn[i], armature=rotor * gear**2 if rotors else 0.0,
+            damping=viscous * gear**2 if friction else 0.0,
+        )  # fmt: skip
+        model.add(hinge)
         previous = name
     model.add(Marker("tool", previous, at=triple(frame[:3, 3] + 0.1 * frame[:3, 2])))
     return model

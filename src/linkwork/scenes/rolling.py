@@ -16,14 +16,8 @@ def build(angle: float = 15.0, friction: float = 0.5, rolling: float = 0.0, radi
     a = radians(angle)
     down, up = (cos(a), 0.0, -sin(a)), (sin(a), 0.0, cos(a))
     model.add(Material("wood", friction=friction, rolling=rolling))
-    model.add(
-        Scenery(
-            "slope",
-            rotation=about((0.0, 1.0, 0.0), a),
-            shapes=(Box((LENGTH, 1.4, 0.1), at=(0.0, 0.0, -0.05)),),
-            material="wood",
-        )
-    )
+    slab = Box((LENGTH, 1.4, 0.1), at=(0.0, 0.0, -0.05))
+    model.add(Scenery("slope", rotation=about((0.0, 1.0, 0.0), a), shapes=(slab,), material="wood"))
     upright = about((1.0, 0.0, 0.0), radians(90.0))  # the drum lies across the slope
     for name, shape, y in (
         ("ball", Sphere(radius), -0.35),

@@ -165,13 +165,8 @@ def add_servos(model: Model, scripted: bool = True) -> None:
             moves = any(value != values[0] for value in values)
             model.add(
                 PositionServo(
-                    key.replace(".", "_"),
-                    name,
-                    coordinate=coordinate,
-                    stiffness=stiffness,
-                    damping=damping,
-                    strength=strength,
-                    command=1.0 if moves else values[0],
-                    signal=Table(tuple(times), values) if moves else None,
+                    key.replace(".", "_"), name, coordinate=coordinate,
+                    stiffness=stiffness, damping=damping, strength=strength,
+                    command=1.0 if moves else values[0], signal=Table(tuple(times), values) if moves else None,
                 )
-            )
+            )  # fmt: skip
