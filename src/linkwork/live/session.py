@@ -15,7 +15,7 @@ import numpy as np
 
 from ..compile.compiler import Compiled
 from ..methods.options import DEFAULT_DT, Options, option_names
-from ..methods.registry import WAYS, Way, way_for
+from ..methods.registry import WAYS, way_for
 from ..model import Model
 from ..model.edit import with_item
 from ..model.errors import LinkworkError, nearest
@@ -28,6 +28,7 @@ from .hand import Grip, Hand
 from .parameters import Parameter, parameters, with_parameter
 from .realtime import RealTime
 from .sight import Sight
+from .view import Method
 
 
 class Session(Sight):
@@ -219,9 +220,9 @@ class Session(Sight):
         """Of the scene, by label."""
         return {} if self.scene is None else self.scene.buttons
 
-    def methods(self) -> list[Way]:
+    def methods(self) -> list[Method]:
         """What a selector of methods offers."""
-        return list(WAYS)
+        return [Method(way.name, way.method, way.solver) for way in WAYS]
 
     # Within
 

@@ -1,9 +1,10 @@
-"""What an observer of a running model gets to see."""
+"""What an observer of a running model gets to see, and the methods that a selector offers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from ..model.rotation import Array
 from ..stage.stage import Poses
@@ -27,3 +28,11 @@ class View:
     def values(self) -> dict[str, float]:
         """All signals by name."""
         return dict(zip(self.names, self.numbers.tolist(), strict=True))
+
+
+class Method(NamedTuple):
+    """A way to simulate, as a selector names it."""
+
+    name: str
+    method: str
+    solver: str | None
