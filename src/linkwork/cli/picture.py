@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..results.record import Record
     from ..stage.stage import Stage
 
+_KINDS = (".png", ".mp4", ".gif", ".html")
 _RECORDS = (".h5", ".hdf5", ".part")
 _USUAL_DURATION, _USUAL_DT = 10.0, 1e-3  # of a model file [s]
 _EVERY = 0.01  # between samples of a run that is only watched [s]
@@ -54,12 +55,12 @@ def picture(
 ) -> None:
     """Draw a scene, a model file or a record: a picture (.png), a film (.mp4, .gif) or a page that plays it (.html)."""
     from ..view.camera import PRESETS
-    from ..view.render import ENDINGS, render
+    from ..view.render import render
 
     kind = out.suffix.lower()
     still = kind == ".png"
-    if kind not in ENDINGS:
-        raise LinkworkError(f"{out}: not written as '{kind}', but as one of {', '.join(ENDINGS)}")
+    if kind not in _KINDS:
+        raise LinkworkError(f"{out}: not written as '{kind}', but as one of {', '.join(_KINDS)}")
     need_folder(out)
     if camera not in PRESETS:
         raise LinkworkError(f"there is no camera '{camera}'{nearest(camera, PRESETS)}")

@@ -177,26 +177,13 @@ class JoinedMethod(ComponentMethod):
 
     def times(self) -> list[dict[str, Any]]:
         """Of every process: what it holds, and how long it computed and waited while stepping so far [s]."""
-        found: list[dict[str, Any]] = [
-            {
-                "process": os.getpid(),
-                "components": self._holds(),
-                "computed_s": self._busy,
-                "waited_s": self._waited,
-            }
-        ]
+        found = [(os.getpid(), self._holds(), self._busy, self._waited)]
         for line in self._lines:
-            try:
-                answer, _ = ask(line, {"do": "report"})
-            except LinkLost:
-                continue
-            found.append(
-                {
-                    "process": answer["process"], "components": list(line.names), "computed_s": answer["computed"],
-                    "waited_s": answer["waited"],
-                }
-            )  # fmt: skip
-        return found
+            with contextlib.suppress(LinkLost):
+                told, _ = ask(line, {"do": "report"})
+                found.append((told["process"], list(line.names), told["computed"], told["waited"]))
+        keys = ("process", "components", "computed_s", "waited_s")
+        return [dict(zip(keys, each, strict=True)) for each in found]
 
 
 def held(placement: Placement) -> list[str]:

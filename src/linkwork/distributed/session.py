@@ -71,11 +71,8 @@ class Attendant(ABC):
         waited = self._link.waited - waited
         self._waited += waited
         self._busy += wall.perf_counter() - began - waited
-        bad = self._above.bad
-        self._link.tell(
-            {"done": done, "status": status, "bad": bad, **self._details()},
-            self._samples(out),
-        )
+        answer = {"done": done, "status": status, "bad": self._above.bad, **self._details()}
+        self._link.tell(answer, self._samples(out))
 
     def _take(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
         """What the others were told while nobody stepped: time, step size, that something has changed."""
