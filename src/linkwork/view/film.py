@@ -18,9 +18,8 @@ from .motion import Motion, fine_traces, motion, stage_in
 from .painter import TRACE_COLORS, USUAL, Image, Painter, check_size, close_painter
 
 ENDINGS = (".mp4", ".gif")
-_GIF_FASTEST = (
-    50.0  # frames a second: durations are whole hundredths of a second, and players slow down a single one
-)
+# Frames a second: durations are whole hundredths of a second, and players slow down a single one.
+_GIF_FASTEST = 50.0
 _GIF_COLORS, _GIF_SAMPLES = 255, 8  # one colour is left for what does not change
 _GIF_STRIP = 12  # pixels of every column that are given to the colour of a trace
 _FINEST = 8  # points of a trace from frame to frame, where the record has so many rows

@@ -20,18 +20,8 @@ from ..stage.stage import Poses, Stage
 from .layers import Bounds, Layers, ground_color
 
 LAYERS = (
-    "bodies",
-    "joints",
-    "limits",
-    "springs",
-    "ground",
-    "scenery",
-    "traces",
-    "contacts",
-    "reactions",
-    "coms",
-    "frames",
-)
+    "bodies", "joints", "limits", "springs", "ground", "scenery", "traces", "contacts", "reactions", "coms", "frames"
+)  # fmt: skip
 SHOWN = ("bodies", "joints", "springs", "ground", "scenery", "traces")
 """Layers that are shown at first."""
 
