@@ -33,6 +33,18 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in
 Subject = Annotated[
     str, typer.Argument(metavar="SCENE_OR_FILE", help="A scene's name or a model file (.yaml).")
 ]
+Dt = Annotated[float | None, typer.Option(help="Step [s].")]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help="tree, simgc, simmc, or for large steps of smooth motions hybrid, global, topological; "
+        "default: the first of tree and simgc that can do the model."
+    ),
+]
+Solver = Annotated[
+    str | None,
+    typer.Option(help="Of simgc and simmc: direct (exact, the default) or impulses (the papers')."),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter of the scene or file; repeatable."),

@@ -13,7 +13,10 @@ from rich.table import Table as Grid
 from ..model.errors import UnsupportedError
 from .common import (
     AsJson,
+    Dt,
+    Method,
     Settings,
+    Solver,
     Subject,
     app,
     compiling,
@@ -52,18 +55,9 @@ def scenes(as_json: AsJson = False) -> None:
 def run(
     subject: Subject,
     duration: Annotated[float | None, typer.Option("--time", help="Simulated time [s].")] = None,
-    dt: Annotated[float | None, typer.Option(help="Step [s].")] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="tree, simgc, simmc, or for large steps of smooth motions hybrid, global, topological; "
-            "default: the first of tree and simgc that can do the model."
-        ),
-    ] = None,
-    solver: Annotated[
-        str | None,
-        typer.Option(help="Of simgc and simmc: direct (exact, the default) or impulses (the papers')."),
-    ] = None,
+    dt: Dt = None,
+    method: Method = None,
+    solver: Solver = None,
     integrator: Annotated[
         str | None,
         typer.Option(

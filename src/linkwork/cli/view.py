@@ -15,7 +15,7 @@ import typer
 from rich.markup import escape
 
 from ..model.errors import LinkworkError
-from .common import Settings, app, compiling, find_settings, notice, say
+from .common import Dt, Method, Settings, Solver, app, compiling, find_settings, notice, say
 
 Host = Annotated[
     str, typer.Option(help="Address to listen on; others than loopback want a token of visitors.")
@@ -37,11 +37,9 @@ def view(
             metavar="SCENE_OR_FILE", help="A scene's name or a model file (.yaml); default: the gallery."
         ),
     ] = None,
-    method: Annotated[
-        str | None, typer.Option(help="tree, simgc, simmc, hybrid, global or topological.")
-    ] = None,
-    solver: Annotated[str | None, typer.Option(help="Of simgc and simmc: direct or impulses.")] = None,
-    dt: Annotated[float | None, typer.Option(help="Step [s].")] = None,
+    method: Method = None,
+    solver: Solver = None,
+    dt: Dt = None,
     budget: Annotated[
         float | None, typer.Option(help="Time that a step may take [s]; default: the step.")
     ] = None,

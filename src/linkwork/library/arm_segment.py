@@ -35,6 +35,7 @@ def arm_segment(
     * drive: "none", "position" (a servo of stiffness [N m/rad] and damping [N m s/rad]) or "velocity", both of at most
       strength [N m].
     """
+    # Many arguments: parameters of a part, each with a default, told by name.
     if drive not in DRIVES:
         raise LinkworkError(f"arm_segment: drive '{drive}' is not known{nearest(drive, DRIVES)}")
     part = Component("arm_segment", ports=("mount", "link"))

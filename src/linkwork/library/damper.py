@@ -36,6 +36,7 @@ def damper(
     * lower_com, upper_com: how far the centres of mass are from the eyes, along the damper [m];
     * radius: of the lower tube, for pictures [m].
     """
+    # Many arguments: parameters of a part, each with a default, told by name.
     from ..engine.loads import Spring  # brings Numba along: only when it is built
 
     length = math.dist(lower, upper)

@@ -39,6 +39,7 @@ def wheel_on_arm(
     * tyre_stiffness [N/m], tyre_damping [N s/m]: along x, y, z;
     * width: of the tyre, for pictures [m].
     """
+    # Many arguments: parameters of a part, each with a default, told by name.
     from ..engine.loads import Bushing  # brings Numba along: only when it is built
 
     part = Component("wheel_on_arm", ports=("arm", "wheel"))

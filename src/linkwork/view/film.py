@@ -49,6 +49,7 @@ def film(
     drawn while they move (default: all). `progress(share)` is told how far it is. Without a `stage` the record's own
     is taken. MP4 needs the extra `video`, GIF the extra `plot`. An old file is replaced in the end, if all went well.
     """
+    # Many arguments: each is a wish of its own, none is needed, and all are told by name.
     path = Path(path)
     kind = path.suffix.lower()
     if kind not in ENDINGS:

@@ -34,6 +34,7 @@ def show(
     Recordings go to `folder`; `settings` are parameters of the scene or file; `options` are those of `Simulation`.
     Returns when interrupted; without `block`, at once, and the page is to be closed by `close`.
     """
+    # Many arguments: each is a wish of its own, told by name.
     if not Path(folder).is_dir():
         raise LinkworkError(f"there is no folder '{folder}' for recordings")
     what = str(subject) if isinstance(subject, Path) else subject

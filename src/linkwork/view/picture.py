@@ -46,6 +46,7 @@ def draw(
     it, or under `bounds`, two corners [m], to which joints and arrows are in proportion too: by default what this
     picture shows.
     """
+    # Many arguments: each is a wish of its own, told by name.
     bounds = bounds or bounds_of(stage, poses, traces)
     ground = floor(stage, poses, *bounds)
     painter = Painter(stage, camera, bounds, width=width, height=height, show=show, floor=ground)
