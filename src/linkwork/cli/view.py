@@ -61,7 +61,8 @@ def view(
             subject or _FIRST_SCENE, host=host, port=port, token=token, folder=folder, speed=speed, paused=paused,
             settings=find_settings(settings), method=method, solver=solver, dt=dt, budget=budget, block=False,
         )  # fmt: skip
-    _serve(page, page.server.url if subject else _at_gallery(page.server.url), browse, as_json)
+    start, mark, query = page.server.url.partition("?")
+    _serve(page, start + ("" if subject else "gallery") + mark + query, browse, as_json)
 
 
 @app.command()
@@ -106,11 +107,6 @@ def _browse(url: str) -> None:
     )
     if screen:
         webbrowser.open(url)
-
-
-def _at_gallery(url: str) -> str:
-    start, mark, query = url.partition("?")
-    return f"{start}gallery{mark}{query}"
 
 
 def _greet(page: Any, url: str, as_json: bool) -> None:

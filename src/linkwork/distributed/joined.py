@@ -64,11 +64,6 @@ class JoinedMethod(ComponentMethod):
         self._stale = False
         self._when = wall.monotonic()
 
-    def _go_back(self) -> None:
-        """To where all parts last agreed."""
-        for name, array in self._mine().items():
-            array[...] = self._kept[name]
-
     def _mine(self) -> dict[str, Array]:
         """All that changes in this process, as it stands."""
         return {**self.state.arrays(), **super().memory()}
@@ -134,7 +129,8 @@ class JoinedMethod(ComponentMethod):
         where = str(line) if line is not None else lost.peer
         time = float(self.state.clock.now)
         self.close()
-        self._go_back()
+        for name, array in self._mine().items():  # back to where all parts last agreed
+            array[...] = self._kept[name]
         raise PartLostError(
             f"t = {time:.6g} s: component {where} is lost: {lost}; the state at t = "
             f"{self.state.clock.now:.6g} s is kept",

@@ -36,7 +36,9 @@ def frames(first: float) -> list[Array]:
     for angle, (length, twist) in zip(angles(first), LINKS, strict=True):
         link = place @ _turn(2, angle)
         found.append(link)
-        place = link @ _shift(length) @ _turn(0, twist)
+        shift = np.eye(4)
+        shift[0, 3] = length
+        place = link @ shift @ _turn(0, twist)
     found.append(place @ _turn(2, first))
     return found
 
@@ -69,11 +71,4 @@ def _turn(axis: int, angle: float) -> Array:
     made[i, i] = made[j, j] = cos(angle)
     made[j, i] = sin(angle)
     made[i, j] = -sin(angle)
-    return made
-
-
-def _shift(length: float) -> Array:
-    """4x4 matrix of a translation along x."""
-    made = np.eye(4)
-    made[0, 3] = length
     return made

@@ -35,7 +35,9 @@ class Gallery:
         """A reply, or None if the request is not ours."""
         match [part for part in path.split("/") if part]:
             case ["gallery"]:
-                return Reply(200, _HTML, self._html().encode())
+                cards = "\n".join(_card(find_scene(name)) for name in scene_names())
+                page = _PAGE.replace("@CARDS@", cards).replace("@KEY@", self._key)
+                return Reply(200, _HTML, page.encode())
             case ["gallery", "now"]:
                 return _json(200, {"scene": self._page.subject, "trouble": self._trouble})
             case ["gallery", "picture", name]:
@@ -73,10 +75,6 @@ class Gallery:
     def stop(self) -> None:
         """End what goes on behind the page."""
         self._thumbnails.stop()
-
-    def _html(self) -> str:
-        cards = "\n".join(_card(find_scene(name)) for name in scene_names())
-        return _PAGE.replace("@CARDS@", cards).replace("@KEY@", self._key)
 
 
 def _card(scene: Scene) -> str:

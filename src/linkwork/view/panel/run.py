@@ -47,7 +47,7 @@ class RunTab(Tab):
         more = gui.add_button_group(
             "By hand", ("Step", "Reset"), hint="Step: one step of the simulation, then pause"
         )
-        self.click(more, lambda: self._more(more.value))
+        self.click(more, lambda: session.loop.step() if more.value == "Step" else session.reset())
         speed = f"{session.status.speed:g}"
         speeds = _SPEEDS if speed in _SPEEDS else (*_SPEEDS, speed)
         pace = gui.add_dropdown("Speed", speeds, initial_value=speed, hint="Simulated time per time")
@@ -69,9 +69,6 @@ class RunTab(Tab):
         except Exception:
             control.value = now  # what still runs
             raise
-
-    def _more(self, choice: str) -> object:
-        return self.session.loop.step() if choice == "Step" else self.session.reset()
 
     def _toggle(self) -> object:
         loop = self.session.loop
