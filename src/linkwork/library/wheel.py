@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..model import GROUND, Body, Box, Capsule, Component, Cylinder, Hinge, Shape
-from ..model.rotation import Vector, about, frame_from_axis, quaternion, triple
+from ..model.rotation import Vector, about, frame_from_axis, quaternion, vector
 
 ACROSS: Vector = (0.0, 1.0, 0.0)
 
@@ -43,7 +43,7 @@ def wheel_on_arm(
     from ..engine.loads import Bushing  # brings Numba along: only when it is built
 
     part = Component("wheel_on_arm", ports=("arm", "wheel"))
-    com, bar = triple(np.subtract(arm_com, pivot)), (_bar(triple(np.subtract(centre, pivot))),)
+    com, bar = vector(np.subtract(arm_com, pivot)), (_bar(vector(np.subtract(centre, pivot))),)
     part.add(Body("arm", at=pivot, mass=arm_mass, com=com, inertia=arm_inertia, shapes=bar, color="#5b6770"))
     m, J, looks = wheel_mass, wheel_inertia, _tyre(centre[2], width)
     part.add(Body("wheel", at=centre, mass=m, inertia=J, shapes=looks, color="#303438"))

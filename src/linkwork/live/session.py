@@ -19,7 +19,7 @@ from ..methods.registry import WAYS, way_for
 from ..model import Model
 from ..model.edit import with_item
 from ..model.errors import LinkworkError, nearest
-from ..model.rotation import Vector, matrix, triple
+from ..model.rotation import Vector, matrix, vector
 from ..run.simulate import Simulation
 from ..scenes import Scene
 from ..stage.stage import stage_of
@@ -177,7 +177,7 @@ class Session(Sight):
         view = self.view
         i = self.stage.index(body)
         at = matrix(view.poses.rotations[i]).T @ (np.array(place) - view.poses.positions[i])
-        grip = Grip(body, triple(at), place)
+        grip = Grip(body, vector(at), place)
         return self.loop.do(lambda _: setattr(self.hand, "grip", grip))
 
     def drag(self, place: Vector) -> Future[None]:

@@ -119,9 +119,6 @@ def vector(a: npt.ArrayLike) -> Vector:
     return x, y, z
 
 
-triple = vector
-
-
 def quaternions_of(phi: Array) -> Array:
     """Unit quaternions (n × 4) of rotation vectors (n × 3) [rad]."""
     half = 0.5 * np.linalg.norm(phi, axis=1, keepdims=True)

@@ -5,7 +5,7 @@ from math import atan2, cos, pi, radians, sin
 import numpy as np
 
 from ..model import GROUND, Body, Box, Cylinder, Hinge, Model, Weld
-from ..model.rotation import Array, about, quaternion, triple
+from ..model.rotation import Array, about, quaternion, vector
 
 SOURCE = "Bennett (1903), A new mechanism; lengths, twists and masses proposed here"
 DURATION = 10.0
@@ -51,7 +51,7 @@ def build(angle: float = 70.0, rate: float = 2.0) -> Model:
     for name, frame, (length, twist) in zip(names, places[:4], LINKS, strict=True):
         bar = Box((length, 0.024, 0.024), at=(length / 2, 0.0, 0.0))
         end = Cylinder(0.02, 0.06, at=(length, 0.0, 0.0), rotation=about((1.0, 0.0, 0.0), twist))
-        at, turned = triple(frame[:3, 3]), quaternion(frame[:3, :3])
+        at, turned = vector(frame[:3, 3]), quaternion(frame[:3, :3])
         shapes = (bar, Cylinder(0.02, 0.06), end)
         model.add(Body(name, at=at, rotation=turned, density=ALUMINIUM, shapes=shapes))
     model.add(Weld("stand", GROUND, "base"))
@@ -59,7 +59,7 @@ def build(angle: float = 70.0, rate: float = 2.0) -> Model:
     half = radians(angle) / 2
     other = -rate * PRODUCT / (sin(half) ** 2 + (PRODUCT * cos(half)) ** 2)
     for k, velocity in enumerate((rate, other, -rate, -other)):
-        at, axis = triple(places[k][:3, 3]), triple(places[k][:3, 2])
+        at, axis = vector(places[k][:3, 3]), vector(places[k][:3, 2])
         model.add(Hinge(f"joint{k + 1}", names[k - 1], names[k], at=at, axis=axis, velocity=velocity))
     return model
 

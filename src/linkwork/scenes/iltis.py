@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engine.elements import VelocityServo
 from ..model import GROUND, Body, Free, Hinge, Model, Scenery, Spherical, Universal
-from ..model.rotation import Array, Vector, about, frame_from_axis, quaternion, triple
+from ..model.rotation import Array, Vector, about, frame_from_axis, quaternion, vector
 from ..model.shapes import Box, Capsule, Cylinder, HeightField, Shape
 
 SOURCE = (
@@ -210,7 +210,7 @@ def hang_wheel(
         (leaf, carrier, "leaf_carrier", np.cross(FORWARD, kingpin), (hand * tilt, hand * swivel)),
         ("chassis", tie, "tie_chassis", rod, (hand * tie_tilt, tie_yaw)),
     ):
-        z = triple(axis)
+        z = vector(axis)
         model.add(Universal(f"{b}_pin", a, b, at=at[point], axis=z, reference=FORWARD, position=angles))
     model.add(Hinge(f"{wheel}_axle", carrier, wheel, at=at["wheel"], axis=LEFT, velocity=spin))
     model.add(Spherical(f"{arm}_ball", arm, carrier, at=at["arm_carrier"]))
@@ -249,9 +249,9 @@ def _bar(
     name: str, start: Vector, end: Vector, radius: float, mass: float, inertia: Vector = (0.0, 0.0, 0.0)
 ) -> Body:
     """A bar between two points: its frame in the middle, z along it, x along the vehicle."""
-    at, turned = np.add(start, end) / 2, quaternion(frame_from_axis(triple(np.subtract(end, start)), FORWARD))
+    at, turned = np.add(start, end) / 2, quaternion(frame_from_axis(vector(np.subtract(end, start)), FORWARD))
     look = (Capsule(radius, math.dist(start, end)),)
-    return Body(name, at=triple(at), rotation=turned, mass=mass, inertia=inertia, shapes=look)
+    return Body(name, at=vector(at), rotation=turned, mass=mass, inertia=inertia, shapes=look)
 
 
 def _tyre(radius: float) -> tuple[Shape, ...]:

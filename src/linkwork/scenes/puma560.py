@@ -5,7 +5,7 @@ from math import pi
 import numpy as np
 
 from ..model import GROUND, Body, Box, Cylinder, Hinge, Marker, Model
-from ..model.rotation import Vector, quaternion, triple
+from ..model.rotation import Vector, quaternion, vector
 
 SOURCE = "Corke and Armstrong-Hélouvry (1994), the consensus data of the Robotics Toolbox, standard DH"
 DURATION = 5.0
@@ -62,10 +62,10 @@ def build(
     for i, ((d, a, alpha), (mass, com, inertia), (rotor, gear, viscous)) in enumerate(
         zip(_FRAMES, _LINKS, _MOTORS, strict=True)
     ):
-        base, axis = triple(frame[:3, 3]), triple(frame[:3, 2])
+        base, axis = vector(frame[:3, 3]), vector(frame[:3, 2])
         frame = frame @ _turned(drawn[i]) @ _link_frame(d, a, alpha)
         name = f"link{i + 1}"
-        at, turned, shapes = triple(frame[:3, 3]), quaternion(frame[:3, :3]), _look(frame, base)
+        at, turned, shapes = vector(frame[:3, 3]), quaternion(frame[:3, :3]), _look(frame, base)
         # Link 3 was published with 0.0125 + 0.066 < 0.086: it is to be trusted.
         link = Body(
             name,
@@ -85,7 +85,7 @@ def build(
         )  # fmt: skip
         model.add(hinge)
         previous = name
-    model.add(Marker("tool", previous, at=triple(frame[:3, 3] + 0.1 * frame[:3, 2])))
+    model.add(Marker("tool", previous, at=vector(frame[:3, 3] + 0.1 * frame[:3, 2])))
     return model
 
 
@@ -108,4 +108,4 @@ def _look(frame: np.ndarray, base: Vector) -> tuple[Box | Cylinder, ...]:
     if length < 0.05:
         return (Cylinder(0.05, 0.12),)
     size = np.where(np.abs(back) > 1e-9, np.abs(back), 0.0) + 0.08
-    return (Box(triple(size), at=triple(back / 2)),)
+    return (Box(vector(size), at=vector(back / 2)),)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..engine.elements import PositionServo
 from ..model import GROUND, Body, Box, Cylinder, Model, Slider, Spherical, Table, Universal
-from ..model.rotation import Array, about, frame_from_axis, matrix, quaternion, triple
+from ..model.rotation import Array, about, frame_from_axis, matrix, quaternion, vector
 
 SOURCE = "made for Linkwork: a motion base for a cabin of one tonne"
 DURATION = 10.0
@@ -61,8 +61,8 @@ def build(heave: float = 0.12, tilt: float = 7.0) -> Model:
     rest = lengths(np.array([0.0, 0.0, HEIGHT]), np.eye(3))
     travels = np.array([lengths(*dance(float(t), heave, tilt)) - rest for t in times])
     for k in range(6):
-        foot, tip = triple(ground[k]), triple(tips[k])
-        along = triple(tips[k] - ground[k])
+        foot, tip = vector(ground[k]), vector(tips[k])
+        along = vector(tips[k] - ground[k])
         rotation = quaternion(frame_from_axis(along))
         barrel, rod = f"barrel{k + 1}", f"rod{k + 1}"
         for name, at, mass, tube, color in (

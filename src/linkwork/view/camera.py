@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..model.errors import LinkworkError, nearest
-from ..model.rotation import Array, Vector, matrix, triple
+from ..model.rotation import Array, Vector, matrix, vector
 from ..stage.bounds import extent, reach
 from ..stage.stage import Poses, Stage
 
@@ -160,7 +160,7 @@ def _fitted(back: Array, up: Array, far: Callable[[Array], Array], aspect: float
     spans = ends[0::2] + ends[1::2]
     depth = float(ends[4] - ends[5]) / 2
     distance = max(*needed, depth + _NEAREST * float(np.linalg.norm(spans)) + 1e-9)
-    return Camera(triple(middle + distance * back), triple(middle + depth * back), triple(up))
+    return Camera(vector(middle + distance * back), vector(middle + depth * back), vector(up))
 
 
 def _across(back: Array, up: Array) -> tuple[Array, Array]:

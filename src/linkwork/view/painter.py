@@ -18,7 +18,7 @@ from ..engine.kernels.raster.lines import STROKE, draw_lines
 from ..engine.kernels.raster.shadows import LAMPS, cast_shadows
 from ..engine.kernels.raster.triangles import draw_pieces
 from ..model.errors import LinkworkError, nearest
-from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, quaternion, triple
+from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, quaternion, vector
 from ..stage import bounds as stage_bounds
 from ..stage.geometry import Color, Piece, turns
 from ..stage.stage import Poses, Stage
@@ -173,7 +173,7 @@ class Painter:
         solids = []
         for way, color in zip(traces.values(), itertools.cycle(TRACE_COLORS), strict=False):
             if len(way):
-                at = triple(way[-1])
+                at = vector(way[-1])
                 solids.append(
                     _Solid(Piece("sphere", -1, at, IDENTITY, (r, r, r), color), next(tags), 2, False)
                 )
@@ -287,8 +287,8 @@ def _view(stage: Stage, camera: Camera, rows: float) -> View:
     back = back / np.linalg.norm(back) if np.linalg.norm(back) > 1e-3 else -over
     lamp = 1.0 * up + 0.62 * back - 0.55 * (right - (right @ up) * up)
     return View(
-        triple(eye), triple(right), triple(over), triple(forward),
-        0.5 * rows / math.tan(camera.fov / 2), 1e-3 * distance, triple(lamp / np.linalg.norm(lamp)), triple(up),
+        vector(eye), vector(right), vector(over), vector(forward),
+        0.5 * rows / math.tan(camera.fov / 2), 1e-3 * distance, vector(lamp / np.linalg.norm(lamp)), vector(up),
     )  # fmt: skip
 
 
@@ -298,12 +298,12 @@ def _floor(stage: Stage, bounds: Bounds, size: float, floor: float | None, shown
     corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
     height = float((corners @ up).min()) - 0.015 * size if floor is None else floor
     centre = (low + high) / 2
-    R = frame_from_axis(triple(up))
+    R = frame_from_axis(vector(up))
     wide = max(float(np.linalg.norm(high - low - ((high - low) @ up) * up)), 0.5 * size)
     color = ground_color(stage) or FLOOR
     return Floor(
-        1.0 if shown else 0.0, height, triple(centre + (height - centre @ up) * up), triple(R[:, 0]),
-        triple(R[:, 1]), 2.2 * wide, _round_number(wide / 8), _linear(color), _linear(GRID), _SHADOW,
+        1.0 if shown else 0.0, height, vector(centre + (height - centre @ up) * up), vector(R[:, 0]),
+        vector(R[:, 1]), 2.2 * wide, _round_number(wide / 8), _linear(color), _linear(GRID), _SHADOW,
     )  # fmt: skip
 
 
@@ -330,12 +330,12 @@ def _arrow(arrow: Arrow, r: float) -> list[Piece]:
         raise LinkworkError(f"an arrow at {arrow.at} along {arrow.along} cannot be drawn")
     if length == 0.0:
         return []
-    turn = quaternion(frame_from_axis(triple(along / length)))
+    turn = quaternion(frame_from_axis(vector(along / length)))
     head = min(8.0 * r, 0.5 * length)
     start, axis = np.array(arrow.at), along / length
     return [
-        Piece("cylinder", -1, triple(start + axis * (length - head) / 2), turn, (r, r, length - head), arrow.color),
-        Piece("cone", -1, triple(start + axis * (length - head / 2)), turn, (2.6 * r, 2.6 * r, head), arrow.color),
+        Piece("cylinder", -1, vector(start + axis * (length - head) / 2), turn, (r, r, length - head), arrow.color),
+        Piece("cone", -1, vector(start + axis * (length - head / 2)), turn, (2.6 * r, 2.6 * r, head), arrow.color),
     ]  # fmt: skip
 
 
