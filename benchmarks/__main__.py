@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
-from linkwork.cli.common import AsJson, console, errors, escape, print_json, progress_bar
+from linkwork.cli.common import AsJson, console, errors, print_json, progress_bar
 from linkwork.model.errors import LinkworkError
 
 from . import SUITES

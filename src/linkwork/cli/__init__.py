@@ -6,10 +6,11 @@ import sys
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from ..model.errors import LinkworkError
 from ..version import __version__
-from .common import app, errors, escape
+from .common import app, errors
 
 # isort: off
 # In the order in which help lists the commands.
@@ -21,7 +22,7 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except LinkworkError as error:
-        errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+        errors.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
         sys.exit(1)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from ..model.errors import LinkworkError
 
@@ -25,12 +26,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # units stand in brackets, which markup would swallow
 )
-console = Console()
-errors = Console(stderr=True)
+console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Subject = Annotated[
     str, typer.Argument(metavar="SCENE_OR_FILE", help="A scene's name or a model file (.yaml).")
+]
+Dt = Annotated[float | None, typer.Option(help="Step [s].")]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help="tree, simgc, simmc, or for large steps of smooth motions hybrid, global, topological; "
+        "default: the first of tree and simgc that can do the model."
+    ),
+]
+Solver = Annotated[
+    str | None,
+    typer.Option(help="Of simgc and simmc: direct (exact, the default) or impulses (the papers')."),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -40,15 +53,9 @@ Settings = Annotated[
 
 def find_subject(subject: str, settings: list[str] | None) -> tuple[Model, Scene | None]:
     """The model that a scene's name or a file's path stands for."""
-    parameters = find_settings(settings)
-    path = Path(subject)
-    if path.suffix in (".yaml", ".yml") or path.exists():
-        from ..io import load_model
+    from ..scenes import open_subject
 
-        return load_model(path, parameters), None
-    from ..scenes import find_scene, scene
-
-    return scene(subject, **parameters), find_scene(subject)
+    return open_subject(subject, find_settings(settings))
 
 
 def find_settings(settings: list[str] | None) -> dict[str, Any]:
@@ -82,10 +89,11 @@ def list_names(units: dict[str, str], as_json: bool) -> None:
         typer.echo(f"{name:{width}}  {unit}")
 
 
-def need_folder(path: Path) -> None:
+def need_folder(*paths: Path | None) -> None:
     """Fail before a long run, not after it."""
-    if not path.parent.is_dir():
-        raise LinkworkError(f"{path}: there is no folder '{path.parent}' to write into")
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise LinkworkError(f"{path}: there is no folder '{path.parent}' to write into")
 
 
 @contextmanager
@@ -128,7 +136,11 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def escape(text: str) -> str:
-    from rich.markup import escape
+def say(text: str) -> None:
+    """Print a text with markup; the terminal breaks its lines where it likes."""
+    console.print(text, soft_wrap=True)
 
-    return escape(text)
+
+def notice(label: str, text: str) -> None:
+    """Tell of something on the side that needs no end."""
+    errors.print(f"[yellow]{label}:[/] {escape(text)}", soft_wrap=True)

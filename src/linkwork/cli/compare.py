@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
+from rich.markup import escape
 from rich.table import Table as Grid
 
 from .common import (
@@ -16,11 +17,11 @@ from .common import (
     app,
     compiling,
     console,
-    escape,
     find_subject,
     need_folder,
     print_json,
     progress_bar,
+    say,
 )
 
 if TYPE_CHECKING:
@@ -45,8 +46,7 @@ def compare(
 ) -> None:
     """Run every method that can do a model: how far they are apart, in what time, and whether they agree."""
     model, scene = find_subject(subject, settings)
-    if plot is not None:
-        need_folder(plot)
+    need_folder(plot)
     length = duration if duration is not None else min(_LONGEST, scene.duration if scene else _LONGEST)
     step = dt if dt is not None else (scene.dt if scene else 1e-3)
     with compiling(quiet=as_json):
@@ -65,14 +65,8 @@ def compare(
 
 
 def _print(found: Comparison, plot: Path | None) -> None:
-    console.print(
-        f"[bold]{escape(found.model)}[/]: {found.duration:g} s in steps of {found.dt:g} s", highlight=False
-    )
-    console.print(
-        f"reference: {escape(found.reference)}, itself good to {found.uncertainty:.1g} m",
-        highlight=False,
-        soft_wrap=True,
-    )
+    say(f"[bold]{escape(found.model)}[/]: {found.duration:g} s in steps of {found.dt:g} s")
+    say(f"reference: {escape(found.reference)}, itself good to {found.uncertainty:.1g} m")
     grid = Grid(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     grid.add_column("method", no_wrap=True)
     grid.add_column("distance\n\\[m]", justify="right", no_wrap=True)
@@ -85,17 +79,14 @@ def _print(found: Comparison, plot: Path | None) -> None:
     console.print(grid)
     for entry in found.entries:
         if entry.why:
-            console.print(f"[red]{escape(entry.name)}[/] failed: {escape(entry.why)}", highlight=False)
+            say(f"[red]{escape(entry.name)}[/] failed: {escape(entry.why)}")
     for name, why in found.refused.items():
         reason = " ".join(why.split())
         reason = reason if len(reason) <= _REASON else f"{reason[:_REASON]} ..."
-        console.print(
-            f"[dim]{escape(name)} cannot run it: {escape(reason)}[/]", highlight=False, soft_wrap=True
-        )
-    colour = "green" if found.agree else "yellow"
-    console.print(f"[{colour}]{escape(found.verdict())}[/]", highlight=False, soft_wrap=True)
+        say(f"[dim]{escape(name)} cannot run it: {escape(reason)}[/]")
+    say(f"[{'green' if found.agree else 'yellow'}]{escape(found.verdict())}[/]")
     if plot is not None:
-        console.print(f"distances over time: {escape(str(plot))}", highlight=False, soft_wrap=True)
+        say(f"distances over time: {escape(str(plot))}")
 
 
 def _cells(entry: Entry) -> list[str]:

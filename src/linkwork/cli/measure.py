@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Column
 from rich.table import Table as Grid
 
 from ..model.errors import LinkworkError
-from .common import AsJson, app, compiling, console, escape, need_folder, print_json, progress_bar, warm
+from .common import AsJson, app, compiling, console, need_folder, print_json, progress_bar, say, warm
 
 
 @app.command()
@@ -34,9 +35,9 @@ def warmup(as_json: AsJson = False) -> None:
     if as_json:
         print_json({"seconds": seconds, "cache": None if where is None else str(where)})
     elif where is None:
-        console.print(f"compiled in {seconds:.1f} s, but no folder could be written to keep the result")
+        say(f"compiled in {seconds:.1f} s, but no folder could be written to keep the result")
     else:
-        console.print(f"ready in {seconds:.1f} s; kept in {where}", highlight=False)
+        say(f"ready in {seconds:.1f} s; kept in {escape(str(where))}")
 
 
 @app.command()
@@ -52,8 +53,7 @@ def reproduce(
 
     if paper not in PAPERS:
         raise LinkworkError(f"there is no paper '{paper}' (known: {', '.join(PAPERS)})")
-    if plot is not None:
-        need_folder(plot)
+    need_folder(plot)
     with progress_bar(f"reproducing {paper}", quiet=as_json) as advance:
         result = run_paper(paper, advance, quick)
     if plot is not None and result.plot is not None:
@@ -68,7 +68,7 @@ def reproduce(
     console.print(result.paper)
     console.print(grid)
     for note in result.notes:
-        console.print(f"  {escape(note)}", highlight=False)
+        console.print(f"  {escape(note)}")
 
 
 def _cell(value: Any) -> str:

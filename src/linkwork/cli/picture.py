@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from ..model.errors import LinkworkError, nearest
-from .common import Settings, app, compiling, console, escape, find_subject, need_folder, progress_bar, warm
+from .common import Settings, app, compiling, find_subject, need_folder, progress_bar, say, warm
 
 if TYPE_CHECKING:
     from ..results.record import Record
     from ..stage.stage import Stage
 
+_KINDS = (".png", ".mp4", ".gif", ".html")
 _RECORDS = (".h5", ".hdf5", ".part")
-_PICTURES = (".png",)
-_FILMS = (".mp4", ".gif")
-_PAGES = (".html",)
-_CAMERAS = ("best", "front", "side", "top")
 _USUAL_DURATION, _USUAL_DT = 10.0, 1e-3  # of a model file [s]
 _EVERY = 0.01  # between samples of a run that is only watched [s]
 
@@ -56,14 +54,17 @@ def picture(
     settings: Settings = None,
 ) -> None:
     """Draw a scene, a model file or a record: a picture (.png), a film (.mp4, .gif) or a page that plays it (.html)."""
+    from ..view.camera import PRESETS
+    from ..view.render import render
+
     kind = out.suffix.lower()
-    known = (*_PICTURES, *_FILMS, *_PAGES)
-    if kind not in known:
-        raise LinkworkError(f"{out}: not written as '{kind}', but as one of {', '.join(known)}")
+    still = kind == ".png"
+    if kind not in _KINDS:
+        raise LinkworkError(f"{out}: not written as '{kind}', but as one of {', '.join(_KINDS)}")
     need_folder(out)
-    if camera not in _CAMERAS:
-        raise LinkworkError(f"there is no camera '{camera}'{nearest(camera, _CAMERAS)}")
-    if at is not None and kind not in _PICTURES:
+    if camera not in PRESETS:
+        raise LinkworkError(f"there is no camera '{camera}'{nearest(camera, PRESETS)}")
+    if at is not None and not still:
         raise LinkworkError("--at is the time of a picture; a film shows all times")
     width, height = _size(size)
     layers = [layer.strip() for text in show or [] for layer in text.split(",") if layer.strip()]
@@ -71,42 +72,27 @@ def picture(
     if Path(subject).suffix in _RECORDS:
         record, stage = _recorded(subject, settings, duration)
     else:
-        record, stage = _simulated(subject, settings, duration, at, kind not in _PICTURES)
-        if kind in _PICTURES:
+        record, stage = _simulated(subject, settings, duration, at, not still)
+        if still:
             at = float(record.time[-1]) if at is None else min(at, float(record.time[-1]))
-    from ..view.painter import USUAL
-
-    if kind in _PICTURES:
+    options: dict[str, Any] = {"stage": stage, "traces": traces}
+    if layers:
+        options["layers" if kind == ".html" else "show"] = layers
+    if kind != ".html":
+        options |= {"width": width, "height": height, "preset": camera}
+    if still:
         with compiling(quiet=False):
-            from ..view.picture import save_png, snapshot
-
-            image = snapshot(
-                record, stage, at, camera, width=width, height=height, show=layers or USUAL, traces=traces
-            )
-        save_png(out, image)
-        console.print(f"{escape(str(out))}: {width} × {height} pixels", highlight=False)
+            render(record, out, t=at, **options)
+        say(f"{escape(str(out))}: {width} × {height} pixels")
         return
-    if kind in _PAGES:
-        from ..view.export import save_html
-        from ..view.nodes import SHOWN
-
-        with progress_bar(f"writing {out.name}", quiet=False) as advance:
-            save_html(
-                record, out, stage=stage, fps=fps, traces=traces, layers=layers or SHOWN, progress=advance
-            )
-        console.print(f"{escape(str(out))}: open it in a browser; it needs no server", highlight=False)
-        return
-    from ..view.film import film
-
+    if kind != ".html":
+        options["speed"] = speed
     with progress_bar(f"drawing {out.name}", quiet=False) as advance:
-        frames = film(
-            record, out, stage=stage, fps=fps, speed=speed, width=width, height=height, preset=camera, traces=traces,
-            show=layers or USUAL, progress=advance,
-        )  # fmt: skip
-    console.print(
-        f"{escape(str(out))}: {frames} frames of {width} × {height} pixels, {frames / fps:.3g} s",
-        highlight=False,
-    )
+        frames = render(record, out, fps=fps, progress=advance, **options)
+    if kind == ".html":
+        say(f"{escape(str(out))}: open it in a browser; it needs no server")
+    else:
+        say(f"{escape(str(out))}: {frames} frames of {width} × {height} pixels, {frames / fps:.3g} s")
 
 
 def _recorded(subject: str, settings: list[str] | None, duration: float | None) -> tuple[Record, Stage]:

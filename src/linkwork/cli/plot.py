@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..model.errors import LinkworkError, nearest
-from .common import AsJson, app, errors, escape, list_names, need_folder, print_json
+from .common import AsJson, app, list_names, need_folder, notice, print_json
 
 if TYPE_CHECKING:
     from ..results.record import Record
@@ -46,8 +46,7 @@ def plot(
         file = part
     record = Record.load(file)
     if not record.complete:
-        text = f"{file}: unfinished, its run goes on or was interrupted"
-        errors.print(f"[yellow]notice:[/] {escape(text)}", highlight=False, soft_wrap=True)
+        notice("notice", f"{file}: unfinished, its run goes on or was interrupted")
     if listed:
         _list(file, record, signals or ["*"], as_json)
         return

@@ -6,23 +6,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Column
 from rich.table import Table as Grid
 
 from ..model.errors import UnsupportedError
 from .common import (
     AsJson,
+    Dt,
+    Method,
     Settings,
+    Solver,
     Subject,
     app,
     compiling,
     console,
-    escape,
     find_subject,
     list_names,
     need_folder,
     print_json,
     progress_bar,
+    say,
     warm,
 )
 
@@ -38,19 +42,8 @@ def scenes(as_json: AsJson = False) -> None:
 
     found = [find_scene(name) for name in scene_names()]
     if as_json:
-        print_json(
-            [
-                {
-                    "scene": s.name,
-                    "description": s.description,
-                    "source": s.source,
-                    "duration": s.duration,
-                    "dt": s.dt,
-                    "parameters": s.parameters,
-                }
-                for s in found
-            ]
-        )
+        keys = ("description", "source", "duration", "dt", "parameters")
+        print_json([{"scene": s.name, **{key: getattr(s, key) for key in keys}} for s in found])
         return
     grid = Grid("scene", "what it is", "parameters")
     for s in found:
@@ -62,18 +55,9 @@ def scenes(as_json: AsJson = False) -> None:
 def run(
     subject: Subject,
     duration: Annotated[float | None, typer.Option("--time", help="Simulated time [s].")] = None,
-    dt: Annotated[float | None, typer.Option(help="Step [s].")] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="tree, simgc, simmc, or for large steps of smooth motions hybrid, global, topological; "
-            "default: the first of tree and simgc that can do the model."
-        ),
-    ] = None,
-    solver: Annotated[
-        str | None,
-        typer.Option(help="Of simgc and simmc: direct (exact, the default) or impulses (the papers')."),
-    ] = None,
+    dt: Dt = None,
+    method: Method = None,
+    solver: Solver = None,
     integrator: Annotated[
         str | None,
         typer.Option(
@@ -117,36 +101,17 @@ def run(
 ) -> None:
     """Simulate a scene or a model file and report how far energy strayed."""
     if ranks is not None:
-        from ..distributed.launch import inside_mpi, restart_in_ranks
-        from ..methods.capabilities import PROCESSES, has
-        from ..methods.registry import WAYS
-
-        sharing = [way.name for way in WAYS if has([way.name], PROCESSES)]
-        if method not in sharing:
-            raise UnsupportedError(
-                f"--ranks shares the work of method '{sharing[0]}'; say --method {sharing[0]}"
-            )
-        if not inside_mpi():
-            restart_in_ranks(ranks)
+        _go_into_ranks(ranks, method)
     model, found = find_subject(subject, settings)
-    if plot is not None:
-        need_folder(plot)
-    if save is not None:
-        need_folder(save)
+    need_folder(plot, save)
     with compiling(quiet=as_json):
         from ..run.simulate import Simulation
 
         simulation = Simulation(
-            model,
-            method=method or _usual_method(found, solver),
-            solver=solver,
-            integrator=integrator,
-            epsilon=epsilon,
-            budget=budget,
-            rho=rho,
-            dt=dt if dt is not None else (found.dt if found else 1e-3),
+            model, method=method or _usual_method(found, solver), solver=solver, integrator=integrator,
+            dt=dt if dt is not None else (found.dt if found else 1e-3), epsilon=epsilon, budget=budget, rho=rho,
             tolerance=tolerance,
-        )
+        )  # fmt: skip
         if not list_signals:
             warm(simulation)
     if list_signals:
@@ -160,8 +125,21 @@ def run(
     report = _report(subject, record)
     if as_json:
         print_json(report)
-        return
-    _print_report(report, save, plot)
+    else:
+        _print_report(report, save, plot)
+
+
+def _go_into_ranks(ranks: int, method: str | None) -> None:
+    """Begin anew in as many processes, unless this is one of them."""
+    from ..distributed.launch import inside_mpi, restart_in_ranks
+    from ..methods.capabilities import PROCESSES, has
+    from ..methods.registry import WAYS
+
+    sharing = [way.name for way in WAYS if has([way.name], PROCESSES)]
+    if method not in sharing:
+        raise UnsupportedError(f"--ranks shares the work of method '{sharing[0]}'; say --method {sharing[0]}")
+    if not inside_mpi():
+        restart_in_ranks(ranks)
 
 
 @app.command()
@@ -173,27 +151,18 @@ def schema() -> None:
 
 
 def _report(subject: str, record: Record) -> dict[str, Any]:
-    info = record.info
-    return {
-        "scene": subject,
-        "method": info["method"],
-        "integrator": info["integrator"],
-        "dt": info["dt"],
-        "time": float(record.time[-1]),
-        "steps": info["steps"],
-        "wall_s": info["wall_s"],
-        "us_per_step": info["us_per_step"],
-        "energy_drift_J": record.energy_drift,
-        **{key: info[key] for key in _SOLVER_KEYS if key in info},
-        "warnings": info["warnings"],
-    }
+    info = {
+        "scene": subject, "time": float(record.time[-1]), "energy_drift_J": record.energy_drift, **record.info
+    }  # fmt: skip
+    return {key: info[key] for key in _REPORTED if key in info}
 
 
-_SOLVER_KEYS = (
-    "solver", "worst_gap_m", "worst_row", "deepest_m", "iterations_mean", "iterations_max", "steps_cut_short",
+_REPORTED = (
+    "scene", "method", "integrator", "dt", "time", "steps", "wall_s", "us_per_step", "energy_drift_J", "solver",
+    "worst_gap_m", "worst_row", "deepest_m", "iterations_mean", "iterations_max", "steps_cut_short",
     "degenerate_rows", "evaluations_mean", "events", "steps_by_impulses", "steps_unsettled", "steps_over_budget",
     "nearest_singular", "redundant_rows", "reactions_indeterminate", "rho", "factorisations_mean", "steps_halved",
-    "sets_chosen_anew", "processes",
+    "sets_chosen_anew", "processes", "warnings",
 )  # fmt: skip
 
 
@@ -238,7 +207,7 @@ def _print_report(report: dict[str, Any], save: Path | None, plot: Path | None) 
     if "processes" in report:
         console.print(_processes(report["processes"]))
     for warning in report["warnings"]:
-        console.print(f"[yellow]warning:[/] {escape(warning)}", highlight=False)
+        say(f"[yellow]warning:[/] {escape(warning)}")
 
 
 def _processes(processes: list[dict[str, Any]]) -> Grid:

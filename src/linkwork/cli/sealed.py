@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
-from .common import AsJson, Settings, app, console, errors, escape, find_subject, print_json
+from .common import AsJson, Settings, app, find_subject, notice, print_json, say
 
 if TYPE_CHECKING:
     from ..model.header import Header
@@ -52,12 +53,9 @@ def seal(
     header = write(component, path, named, key)
     _tell(header, as_json)
     if not as_json:
-        console.print(f"written to {escape(str(path))}", highlight=False, soft_wrap=True)
+        say(f"written to {escape(str(path))}")
         if not header.keyed:
-            errors.print(
-                "[yellow]note:[/] without a key the content is only obscured; see docs/sealed.md",
-                highlight=False,
-            )
+            notice("note", "without a key the content is only obscured; see docs/sealed.md")
 
 
 @app.command()
@@ -89,11 +87,8 @@ def serve(
         end_with_parent()
     component, header = unseal(file, find_key(key_file))
     if not is_loopback(host) and token is None:
-        errors.print(
-            f"[yellow]warning:[/] anybody who reaches {escape(host)} can use this component: "
-            "there is no access control without --token-file",
-            highlight=False, soft_wrap=True,
-        )  # fmt: skip
+        what = "can use this component: there is no access control without --token-file"
+        notice("warning", f"anybody who reaches {host} {what}")
     stop_on_signals()
 
     def say(text: str) -> None:
@@ -108,14 +103,10 @@ def _tell(header: Header, as_json: bool) -> None:
         print_json(header.as_dict())
         return
     lock = "only its owner's key opens it" if header.keyed else "obscured, without a key"
-    console.print(
-        f"[bold]{escape(header.name)}[/]: sealed by Linkwork {header.linkwork}; {lock}", highlight=False
-    )
+    say(f"[bold]{escape(header.name)}[/]: sealed by Linkwork {escape(header.linkwork)}; {lock}")
     for port in header.ports:
         x, y, z = port.at
-        console.print(
-            f"  port {escape(port.name)} at [{x:g}, {y:g}, {z:g}] m".replace("[", "\\[", 1), highlight=False
-        )
+        say(f"  port {escape(port.name)} at \\[{x:g}, {y:g}, {z:g}] m")
     if header.features:
-        console.print(f"  has {', '.join(map(escape, header.features))}", highlight=False)
-    console.print(f"  checksum {header.checksum}", highlight=False, soft_wrap=True)
+        say(f"  has {', '.join(map(escape, header.features))}")
+    say(f"  checksum {header.checksum}")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from ..model.errors import LinkworkError
 from .common import (
@@ -15,14 +16,15 @@ from .common import (
     app,
     compiling,
     console,
-    escape,
     find_subject,
     need_folder,
     print_json,
     progress_bar,
+    say,
 )
 
 if TYPE_CHECKING:
+    from ..analysis.check import Checkup
     from ..analysis.partition import Group, Partition
 
 
@@ -49,8 +51,7 @@ def check(
     from ..analysis.check import check as examine
 
     model, _ = find_subject(subject, settings)
-    if partition_picture is not None:
-        need_folder(partition_picture)
+    need_folder(partition_picture)
     with compiling(quiet=as_json):
         checkup = examine(model, test_run=test_run)
     divided = None
@@ -61,28 +62,7 @@ def check(
     if as_json:
         print_json(checkup.to_dict() | ({"partition": divided.to_dict()} if divided and partition else {}))
     else:
-        moves = checkup.dof if checkup.mobility is None else checkup.mobility
-        head = (
-            f"{checkup.bodies} bodies, {checkup.joints} joints, {moves} degree{'s' * (moves != 1)} of freedom"
-        )
-        if checkup.mobility is not None and checkup.mobility != checkup.dof:
-            head += f" (Grübler's count: {checkup.dof})"
-        console.print(f"[bold]{escape(checkup.model)}[/]: {head}")
-        for line in checkup.tree:
-            console.print(f"  {escape(line)}", highlight=False)
-        for name in checkup.cuts:
-            console.print(f"  cut: {escape(name)} closes a loop", highlight=False)
-        nearest = checkup.nearest_singular
-        if nearest is not None:
-            where = f"{nearest.distance:.2g} at t = {nearest.time:.3g} s of {nearest.duration:.3g} s"
-            console.print(f"  nearest singular position: distance {where}", highlight=False)
-        colours = {"error": "red", "warning": "yellow", "note": "cyan"}
-        for finding in checkup.findings:
-            label = f"[{colours[finding.level]}]{finding.level}[/]"
-            text = f"{label} {escape(finding.where)}: {escape(finding.what)}"
-            console.print(text, highlight=False, soft_wrap=True)
-        if not checkup.findings:
-            console.print("[green]nothing suspicious[/]")
+        _print_checkup(checkup)
         if divided and partition:
             _print_partition(divided)
     if divided and partition_picture is not None:
@@ -90,9 +70,30 @@ def check(
 
         plot_partition(divided, partition_picture)
         if not as_json:
-            console.print(f"subsystems: {escape(str(partition_picture))}", highlight=False, soft_wrap=True)
+            say(f"subsystems: {escape(str(partition_picture))}")
     if not checkup.ok:
         raise typer.Exit(1)
+
+
+def _print_checkup(checkup: Checkup) -> None:
+    moves = checkup.dof if checkup.mobility is None else checkup.mobility
+    head = f"{checkup.bodies} bodies, {checkup.joints} joints, {moves} degree{'s' * (moves != 1)} of freedom"
+    if moves != checkup.dof:
+        head += f" (Grübler's count: {checkup.dof})"
+    say(f"[bold]{escape(checkup.model)}[/]: {head}")
+    for line in checkup.tree:
+        say(f"  {escape(line)}")
+    for name in checkup.cuts:
+        say(f"  cut: {escape(name)} closes a loop")
+    nearest = checkup.nearest_singular
+    if nearest is not None:
+        where = f"{nearest.distance:.2g} at t = {nearest.time:.3g} s of {nearest.duration:.3g} s"
+        say(f"  nearest singular position: distance {where}")
+    colours = {"error": "red", "warning": "yellow", "note": "cyan"}
+    for finding in checkup.findings:
+        say(f"[{colours[finding.level]}]{finding.level}[/] {escape(finding.where)}: {escape(finding.what)}")
+    if not checkup.findings:
+        say("[green]nothing suspicious[/]")
 
 
 def _print_partition(found: Partition) -> None:
@@ -109,16 +110,10 @@ def _print_partition(found: Partition) -> None:
         return tree
 
     console.print(branch(grouped(found.top), None))
-    console.print(
-        "[bold]bold[/]: written; [dim]dim[/]: made; %: of all multiplications",
-        highlight=False,
-        soft_wrap=True,
-    )
-    console.print(
+    say("[bold]bold[/]: written; [dim]dim[/]: made; %: of all multiplications")
+    say(
         f"multiplications to solve all equations: monolithic {found.monolithic:.3g}, as written {found.written:.3g}, "
-        f"partitioned {found.cost:.3g}: {found.monolithic / found.cost:.3g} times fewer than monolithic",
-        highlight=False,
-        soft_wrap=True,
+        f"partitioned {found.cost:.3g}: {found.monolithic / found.cost:.3g} times fewer than monolithic"
     )
 
 
@@ -154,7 +149,7 @@ def statics(
         print_json(found.to_dict())
         return
     for line in found.lines():
-        console.print(escape(line), highlight=False, soft_wrap=True)
+        say(escape(line))
 
 
 @app.command()
@@ -171,8 +166,7 @@ def fuzz(
     as_json: AsJson = False,
 ) -> None:
     """Examine random mechanisms: two formulations must tell one motion; nothing may break, open or gain energy."""
-    if out is not None:
-        need_folder(out / "failure")
+    need_folder(out and out / "failure")
     with compiling(quiet=as_json):
         from ..fuzz.fuzz import fuzz as examine_many
         from ..fuzz.fuzz import span, write_failure
@@ -185,6 +179,6 @@ def fuzz(
     if as_json:
         print_json(report.to_dict())
     else:
-        console.print(escape(report.text()), highlight=False, soft_wrap=True)
+        say(escape(report.text()))
     if not report.ok:
         raise typer.Exit(1)

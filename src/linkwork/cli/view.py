@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from ..model.errors import LinkworkError
-from .common import Settings, app, compiling, console, errors, escape, find_settings
+from .common import Dt, Method, Settings, Solver, app, compiling, find_settings, notice, say
 
 Host = Annotated[
     str, typer.Option(help="Address to listen on; others than loopback want a token of visitors.")
@@ -36,11 +37,9 @@ def view(
             metavar="SCENE_OR_FILE", help="A scene's name or a model file (.yaml); default: the gallery."
         ),
     ] = None,
-    method: Annotated[
-        str | None, typer.Option(help="tree, simgc, simmc, hybrid, global or topological.")
-    ] = None,
-    solver: Annotated[str | None, typer.Option(help="Of simgc and simmc: direct or impulses.")] = None,
-    dt: Annotated[float | None, typer.Option(help="Step [s].")] = None,
+    method: Method = None,
+    solver: Solver = None,
+    dt: Dt = None,
     budget: Annotated[
         float | None, typer.Option(help="Time that a step may take [s]; default: the step.")
     ] = None,
@@ -62,7 +61,8 @@ def view(
             subject or _FIRST_SCENE, host=host, port=port, token=token, folder=folder, speed=speed, paused=paused,
             settings=find_settings(settings), method=method, solver=solver, dt=dt, budget=budget, block=False,
         )  # fmt: skip
-    _serve(page, page.server.url if subject else _at_gallery(page.server.url), browse, as_json)
+    start, mark, query = page.server.url.partition("?")
+    _serve(page, start + ("" if subject else "gallery") + mark + query, browse, as_json)
 
 
 @app.command()
@@ -77,20 +77,11 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="Print the address as JSON.")] = False,
 ) -> None:
     """Play a record in the browser, with a slider for its time."""
-    from ..view.page import Page
-    from ..view.server import Server, new_token
+    from ..view.live import begin
 
     if not record.exists():
         raise LinkworkError(f"{record}: there is no such file")
-    if token is None and host not in (_LOOPBACK, "localhost", "::1"):
-        token = new_token()
-    page = Page(Server(host=host, port=port, token=token), folder=record.parent)
-    try:
-        page.replay(record)
-        page.start()
-    except BaseException:
-        page.close()
-        raise
+    page = begin(lambda page: page.replay(record), host=host, port=port, token=token, folder=record.parent)
     _serve(page, page.server.url, browse, as_json)
 
 
@@ -118,20 +109,11 @@ def _browse(url: str) -> None:
         webbrowser.open(url)
 
 
-def _at_gallery(url: str) -> str:
-    start, mark, query = url.partition("?")
-    return f"{start}gallery{mark}{query}"
-
-
 def _greet(page: Any, url: str, as_json: bool) -> None:
     if page.server.host != _LOOPBACK:
-        errors.print(
-            f"[yellow]warning:[/] whoever reaches {escape(page.server.host)} and has the token can drive this "
-            "simulation and write recordings; nothing is encrypted",
-            highlight=False,
-        )
+        what = "can drive this simulation and write recordings; nothing is encrypted"
+        notice("warning", f"whoever reaches {page.server.host} and has the token {what}")
     if as_json:
         typer.echo(json.dumps({"url": url, "port": page.server.port}))
     else:
-        console.print(f"[bold]{escape(page.subject)}[/] runs at [link={url}]{escape(url)}[/link]   (Ctrl-C ends it)",
-                      highlight=False, soft_wrap=True)  # fmt: skip
+        say(f"[bold]{escape(page.subject)}[/] runs at [link={url}]{escape(url)}[/link]   (Ctrl-C ends it)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -68,8 +68,9 @@ class Compiled:
         Nothing has to accelerate in it: bodies without inertia are welcome. Loads on joint coordinates, which floating
         bodies do not have, are left out.
         """
-        loads = {name: load for name, load in self.flat.loads.items() if not isinstance(load, JointFunction)}
-        return self._tables(floating(self.flat), flat=replace(self.flat, loads=loads))
+        flat = copy(self.flat)
+        flat.loads = {name: load for name, load in flat.loads.items() if not isinstance(load, JointFunction)}
+        return self._tables(floating(self.flat), flat=flat)
 
     @cached_property
     def maximal(self) -> System:

@@ -7,14 +7,13 @@ import hmac
 import os
 import secrets
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from ..model.errors import LinkworkError
 from ..model.header import Header
 from ..version import __version__
 from .links import MAX_MESSAGE
-from .sealed_file import read_header_dict
+from .sealed_file import read_header_dict, read_secret
 from .tcp import TcpLink, dial
 
 PROTOCOL = 1
@@ -25,15 +24,7 @@ MODEL = secrets.token_hex(8)  # all sealed components of this process count as o
 
 def read_token(path: str | os.PathLike[str] | None) -> bytes | None:
     """The shared secret in a file, or None."""
-    if path is None:
-        return None
-    try:
-        token = Path(path).read_bytes().strip()
-    except OSError as error:
-        raise LinkworkError(f"{path}: the token cannot be read: {error.strerror}") from None
-    if len(token) < 16:
-        raise LinkworkError(f"{path}: a token needs at least 16 bytes (it has {len(token)})")
-    return token
+    return None if path is None else read_secret(path, "token")
 
 
 def call(address: str) -> TcpLink:

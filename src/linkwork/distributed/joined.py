@@ -18,10 +18,8 @@ from ..methods.base import Method
 from ..methods.capabilities import CHANGES
 from ..methods.components import ComponentMethod
 from ..methods.part import Steps
-from ..model import Body, Model
+from ..model import GROUND, Body, Hinge, Model, Weld
 from ..model.errors import LinkworkError, PartLostError
-from ..model.item import GROUND
-from ..model.joints import Hinge, Weld
 from ..model.rotation import Array
 from ..observe.observer import Block
 from .exchange import Line
@@ -65,11 +63,6 @@ class JoinedMethod(ComponentMethod):
         self._kept |= self._gather()
         self._stale = False
         self._when = wall.monotonic()
-
-    def _go_back(self) -> None:
-        """To where all parts last agreed."""
-        for name, array in self._mine().items():
-            array[...] = self._kept[name]
 
     def _mine(self) -> dict[str, Array]:
         """All that changes in this process, as it stands."""
@@ -136,7 +129,8 @@ class JoinedMethod(ComponentMethod):
         where = str(line) if line is not None else lost.peer
         time = float(self.state.clock.now)
         self.close()
-        self._go_back()
+        for name, array in self._mine().items():  # back to where all parts last agreed
+            array[...] = self._kept[name]
         raise PartLostError(
             f"t = {time:.6g} s: component {where} is lost: {lost}; the state at t = "
             f"{self.state.clock.now:.6g} s is kept",
@@ -179,26 +173,13 @@ class JoinedMethod(ComponentMethod):
 
     def times(self) -> list[dict[str, Any]]:
         """Of every process: what it holds, and how long it computed and waited while stepping so far [s]."""
-        found: list[dict[str, Any]] = [
-            {
-                "process": os.getpid(),
-                "components": self._holds(),
-                "computed_s": self._busy,
-                "waited_s": self._waited,
-            }
-        ]
+        found = [(os.getpid(), self._holds(), self._busy, self._waited)]
         for line in self._lines:
-            try:
-                answer, _ = ask(line, {"do": "report"})
-            except LinkLost:
-                continue
-            found.append(
-                {
-                    "process": answer["process"], "components": list(line.names), "computed_s": answer["computed"],
-                    "waited_s": answer["waited"],
-                }
-            )  # fmt: skip
-        return found
+            with contextlib.suppress(LinkLost):
+                told, _ = ask(line, {"do": "report"})
+                found.append((told["process"], list(line.names), told["computed"], told["waited"]))
+        keys = ("process", "components", "computed_s", "waited_s")
+        return [dict(zip(keys, each, strict=True)) for each in found]
 
 
 def held(placement: Placement) -> list[str]:

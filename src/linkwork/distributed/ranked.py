@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NoReturn
 
@@ -23,6 +23,7 @@ from ..methods.components import ComponentMethod
 from ..methods.part import Crossing, Part, Steps
 from ..model import Model
 from ..model.errors import UnsupportedError
+from ..model.joints import Joint
 from ..model.rotation import Array
 from ..observe.observer import Block
 from .divide import divide
@@ -57,17 +58,11 @@ class Window:
         held = {part.name for part in mine.walk()} - set(remote)
         guests = [body for name in remote for body in found[name].ports]
         own = [body for body in mine.everybody() if body not in guests]
-        keys = {(tie.shelf, tie.name) for name in held for tie in found[name].ties}
         self.top = mine.name
-        share = excerpt(
-            f"{compiled.name} (rank {rank})",
-            compiled.gravity,
-            flat,
-            own,
-            [stand_in(flat.bodies[body]) for body in guests],
-            keys,
-        )
         here = [tie for name in held for tie in found[name].ties]
+        keys = {(tie.shelf, tie.name) for tie in here}
+        strangers = [stand_in(flat.bodies[body]) for body in guests]
+        share = excerpt(f"{compiled.name} (rank {rank})", compiled.gravity, flat, own, strangers, keys)
         ports = {} if rank == 0 else {mine.name: found[mine.name].ports}
         points = {body: centre(flat.bodies[body]) for body in guests}
         self.share = Share(share, [mine], here, steps, ports, remote, points)
@@ -79,19 +74,10 @@ class Window:
         self.own = len(own)
         rows = {name: i for i, name in enumerate(whole._rows.names)}
         self.rows = np.array([rows[name] for name in self.share.part.rows.names], np.int64)
-        places, k = {}, 0
-        for joint in whole.system.rows.joints:
-            places[joint.name] = k
-            k += len(joint.rates)
-        here_: list[int] = []
-        there: list[int] = []
-        k = 0
-        for joint in self.share.system.rows.joints:
-            if joint.name in flat.joints:
-                here_ += range(k, k + len(joint.rates))
-                there += range(places[joint.name], places[joint.name] + len(joint.rates))
-            k += len(joint.rates)
-        self.coords_here, self.coords = np.array(here_, np.int64), np.array(there, np.int64)
+        places = _places(whole.system.rows.joints)
+        mine_ = {key: k for key, k in _places(self.share.system.rows.joints).items() if key[0] in flat.joints}
+        self.coords_here = np.array([*mine_.values()], np.int64)
+        self.coords = np.array([places[key] for key in mine_], np.int64)
         recorded = [column.name for column in whole.system.rows.recorded]
         self.states = np.array([recorded.index(c.name) for c in self.share.system.rows.recorded], np.int64)
         drives = whole.system.rows.drives
@@ -117,8 +103,13 @@ class Window:
         into.forces[:, self.rows] = out.forces
         into.states[:, self.states] = out.states
         into.solver[:, 0] += out.solver[:, 0]
-        into.solver[:, 1] = np.maximum(into.solver[:, 1], out.solver[:, 1])
-        into.solver[:, 2] = np.maximum(into.solver[:, 2], out.solver[:, 2])
+        into.solver[:, 1:3] = np.maximum(into.solver[:, 1:3], out.solver[:, 1:3])
+
+
+def _places(joints: Iterable[Joint]) -> dict[tuple[str, str], int]:
+    """Where rates of joints stand among those of all, by their names."""
+    keys = ((joint.name, rate) for joint in joints for rate in joint.rates)
+    return {key: k for k, key in enumerate(keys)}
 
 
 def _spread(bodies: Sequence[int], width: int) -> Array:

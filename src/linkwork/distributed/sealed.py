@@ -91,36 +91,27 @@ class SealedMethod(JoinedMethod):
 
     def reset(self) -> None:
         super().reset()
-        if not self._joined:
-            for line in self._lines:
-                part = self._sealed[line.names[0]]
-                answer, _ = ask(
-                    line,
-                    {
-                        **self._asked,
-                        "ports": [port.name for port in part.header.ports],
-                        "at": part.at,
-                        "rotation": part.rotation,
-                        "mirror": part.mirror,
-                    },
-                )
-                if "joined" not in answer:
-                    raise LinkworkError(f"component {line}: answered {answer} when it was asked to join")
-            self._joined = True
-        else:
-            for line in self._lines:
+        for line in self._lines:
+            if self._joined:
                 ask(line, {"do": "reset"})
+            else:
+                self._join(line)
+        self._joined = True
         self._remember()
+
+    def _join(self, line: Line) -> None:
+        part = self._sealed[line.names[0]]
+        ports = [port.name for port in part.header.ports]
+        placed = {"at": part.at, "rotation": part.rotation, "mirror": part.mirror}
+        answer, _ = ask(line, {**self._asked, "ports": ports, **placed})
+        if "joined" not in answer:
+            raise LinkworkError(f"component {line}: answered {answer} when it was asked to join")
 
     def _together(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         state = self.state
         command = {"do": "advance", "dt": self._dt, "disturbed": self.part.disturbed}
-        numbers = {
-            "targets": np.array(targets, float),
-            "clock": state.times(),
-        }
         for line in self._lines:
-            line.link.tell(command, numbers)
+            line.link.tell(command, {"targets": np.array(targets, float), "clock": state.times()})
         done, status, block = self._own(targets)
         self._guilty = [str(line) for line in self._lines if line.link.hear()[0].get("bad")]
         return done, status, block

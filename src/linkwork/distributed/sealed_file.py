@@ -54,19 +54,24 @@ def read_header_dict(data: Any, source: str) -> Header:
 
 def find_key(key_file: str | os.PathLike[str] | None) -> bytes | None:
     """The key in a file, or in the environment, or None."""
-    if key_file is None:
-        key, source = os.environ.get(KEY_VARIABLE, "").encode(), KEY_VARIABLE
-        if not key:
-            return None
-    else:
-        source = os.fspath(key_file)
-        try:
-            key = Path(key_file).read_bytes().strip()
-        except OSError as error:
-            raise LinkworkError(f"{source}: the key cannot be read: {error.strerror}") from None
-    if len(key) < _SHORTEST_KEY:
-        raise LinkworkError(f"{source}: a key needs at least {_SHORTEST_KEY} bytes (it has {len(key)})")
-    return key
+    if key_file is not None:
+        return read_secret(key_file, "key")
+    key = os.environ.get(KEY_VARIABLE, "").encode()
+    return _long_enough(key, KEY_VARIABLE, "key") if key else None
+
+
+def read_secret(path: str | os.PathLike[str], what: str) -> bytes:
+    """A key or token in a file."""
+    try:
+        return _long_enough(Path(path).read_bytes().strip(), os.fspath(path), what)
+    except OSError as error:
+        raise LinkworkError(f"{path}: the {what} cannot be read: {error.strerror}") from None
+
+
+def _long_enough(secret: bytes, source: str, what: str) -> bytes:
+    if len(secret) < _SHORTEST_KEY:
+        raise LinkworkError(f"{source}: a {what} needs at least {_SHORTEST_KEY} bytes (it has {len(secret)})")
+    return secret
 
 
 def seal(

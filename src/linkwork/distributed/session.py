@@ -71,11 +71,8 @@ class Attendant(ABC):
         waited = self._link.waited - waited
         self._waited += waited
         self._busy += wall.perf_counter() - began - waited
-        bad = self._above.bad
-        self._link.tell(
-            {"done": done, "status": status, "bad": bad, **self._details()},
-            self._samples(out),
-        )
+        answer = {"done": done, "status": status, "bad": self._above.bad, **self._details()}
+        self._link.tell(answer, self._samples(out))
 
     def _take(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
         """What the others were told while nobody stepped: time, step size, that something has changed."""
@@ -170,7 +167,9 @@ def serve(link: Link, component: Component, header: Header) -> bool:
             try:
                 attendant = SealedAttendant(link, component, message)
             except LinkworkError as error:
-                link.tell({"error": _without_inside(error)})
+                # Of an error inside its kind may be told, no more.
+                why = f"its inside cannot be simulated by method 'components' ({type(error).__name__})"
+                link.tell({"error": f"{why}; ask whoever made it"})
                 return False
             link.tell({"joined": os.getpid()})
             with contextlib.suppress(LinkLost):  # a model may leave without a word
@@ -184,10 +183,3 @@ def _secret(component: Component) -> bytes:
     """A key that only who knows the inside can make, the same in every process that serves it."""
     described = "\n".join(repr(thing) for thing in component.flatten().items())
     return hashlib.sha256(b"linkwork state " + described.encode()).digest()
-
-
-def _without_inside(error: LinkworkError) -> str:
-    """What may be told of an error inside: its kind."""
-    return (
-        f"its inside cannot be simulated by method 'components' ({type(error).__name__}); ask whoever made it"
-    )

@@ -6,7 +6,6 @@ the two is then measured as everywhere.
 
 from __future__ import annotations
 
-import dataclasses
 import io
 from collections.abc import Collection, Mapping, Sequence
 
@@ -135,9 +134,7 @@ def without_ports(model: Model, flat: Flat, mass: float) -> Model:
     from ..model.sealed import Port
 
     made = Model(model.name, gravity=model.gravity)
-    for shelf in dataclasses.fields(flat):
-        if hasattr(made, shelf.name) and shelf.name != "ports":
-            setattr(made, shelf.name, dict(getattr(flat, shelf.name)))
+    made.take_from(flat)
     ports = {name: stand_in(body, mass) for name, body in flat.bodies.items() if isinstance(body, Port)}
     made.bodies = {name: body for name, body in flat.bodies.items() if name not in ports} | ports
     return made

@@ -14,23 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from ..io import save_model
-from ..model import Model
 from ..model.errors import LinkworkError
-from .oracle import DURATION, STEP, Examination, Facts, Finding, Runner, bounds_of, examine
+from .oracle import Examination, Facts, Finding, Runner, bounds_of, examine
 from .random_mechanisms import build
 from .random_plan import DRIVES, FEATURES, LOADS, LOOP_KEYS, ON_GROUND, Link, Loop, Plan, random_plan
 
-__all__ = [
-    "Failure",
-    "Finding",
-    "Report",
-    "examine",
-    "examine_plan",
-    "fuzz",
-    "shrink",
-    "span",
-    "write_failure",
-]
+__all__ = ["Failure", "Finding", "Report", "examine", "examine_plan", "fuzz", "shrink"]
 
 TRIALS = 500
 """Plans that shrinking may try for one failure."""
@@ -63,6 +52,14 @@ class Failure:
         lines += ["from linkwork.fuzz.random_mechanisms import Extra, Link, Loop, Plan, build", ""]
         lines += [f"small = {self.small}", "print(*examine(build(small)), sep='\\n')", ""]
         return "\n".join([*lines, f"drawn = {self.plan}", ""])
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        findings = [dataclasses.asdict(finding) for finding in self.findings]
+        return {
+            "seed": self.seed, "command": self.command, "kind": self.kind, "findings": findings,
+            "plan": str(self.plan), "small": str(self.small), "files": self.files,
+        }  # fmt: skip
 
 
 @dataclass
@@ -100,25 +97,10 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "ok": self.ok,
-            "seed": self.seed,
-            "mechanisms": self.mechanisms,
-            "stopped": self.stopped,
-            "ms_per_mechanism": 1e3 * self.seconds / max(self.mechanisms, 1),
-            "counts": dict(self.counts),
-            "failures": [
-                {
-                    "seed": failure.seed,
-                    "command": failure.command,
-                    "kind": failure.kind,
-                    "findings": [dataclasses.asdict(finding) for finding in failure.findings],
-                    "plan": str(failure.plan),
-                    "small": str(failure.small),
-                    "files": failure.files,
-                }
-                for failure in self.failures
-            ],
-        }
+            "ok": self.ok, "seed": self.seed, "mechanisms": self.mechanisms, "stopped": self.stopped,
+            "ms_per_mechanism": 1e3 * self.seconds / max(self.mechanisms, 1), "counts": dict(self.counts),
+            "failures": [failure.to_dict() for failure in self.failures],
+        }  # fmt: skip
 
 
 def fuzz(
@@ -166,16 +148,9 @@ def examine_plan(plan: Plan, solver: str = "direct") -> tuple[list[Finding], Fac
     """Findings on the mechanism of a plan, and what it is; a plan that cannot be built is a finding too."""
     try:
         model = build(plan)
-    except (
-        Exception
-    ) as error:  # no plan that was drawn may fail, and a shrunk one that does is none of interest
+    except Exception as error:  # no plan that was drawn may fail; a shrunk one that does is none of interest
         return [Finding("error", "build", f"{type(error).__name__}: {error}")], Facts()
-    return examine_model(model, solver)
-
-
-def examine_model(model: Model, solver: str = "direct") -> tuple[list[Finding], Facts]:
-    """Findings on a mechanism, and what it is."""
-    examination = Examination(Runner(model, bounds_of(solver), STEP, DURATION))
+    examination = Examination(Runner(model, bounds_of(solver)))
     return examination.findings(), examination.facts
 
 
@@ -283,27 +258,29 @@ def _smaller(plan: Plan) -> Iterator[Plan]:
     for name, value in _SIMPLE:
         if name != "digits" or plan.digits is None:
             yield dataclasses.replace(plan, **{name: value})
-    for i, link in enumerate(plan.links):
-        for simple in (
-            dataclasses.replace(link, joint="hinge"),
-            dataclasses.replace(link, parent=ON_GROUND),
-            dataclasses.replace(link, backwards=False),
-            dataclasses.replace(link, parallel=False),
-        ):
-            if link.joint is not None:
-                yield tidy(dataclasses.replace(plan, links=(*plan.links[:i], simple, *plan.links[i + 1 :])))
-    for i, extra in enumerate(plan.extras):
+    for link in plan.links:
+        if link.joint is not None:
+            yield _with(plan, "links", link, joint="hinge")
+            yield _with(plan, "links", link, parent=ON_GROUND)
+            yield _with(plan, "links", link, backwards=False)
+            yield _with(plan, "links", link, parallel=False)
+    for extra in plan.extras:
         for link in plan.links:
             if extra.on >= LOOP_KEYS and link.joint not in (None, "weld"):
-                moved = dataclasses.replace(extra, on=link.key)
-                yield tidy(dataclasses.replace(plan, extras=(*plan.extras[:i], moved, *plan.extras[i + 1 :])))
-    for i, loop in enumerate(plan.loops):
-        for simple_loop in (
-            dataclasses.replace(loop, a=ON_GROUND),
-            dataclasses.replace(loop, b=ON_GROUND),
-            dataclasses.replace(loop, how="anywhere", like=ON_GROUND),
-        ):
-            yield tidy(dataclasses.replace(plan, loops=(*plan.loops[:i], simple_loop, *plan.loops[i + 1 :])))
+                yield _with(plan, "extras", extra, on=link.key)
+    for loop in plan.loops:
+        yield _with(plan, "loops", loop, a=ON_GROUND)
+        yield _with(plan, "loops", loop, b=ON_GROUND)
+        yield _with(plan, "loops", loop, how="anywhere", like=ON_GROUND)
+
+
+def _with(plan: Plan, shelf: str, item: Any, **fields: Any) -> Plan:
+    """The plan with other fields of one item."""
+    items = [
+        dataclasses.replace(other, **fields) if other is item else other for other in getattr(plan, shelf)
+    ]
+    changed: dict[str, Any] = {shelf: tuple(items)}
+    return tidy(dataclasses.replace(plan, **changed))
 
 
 def _without_link(plan: Plan, gone: Link, spliced: bool) -> Plan:

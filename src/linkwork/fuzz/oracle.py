@@ -12,7 +12,6 @@ has to be fitted.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,14 +79,8 @@ DIRECT = Bounds(order=4, order_at_events=4, gap=1e-10, limit=1e-8, rest=1e-7, se
 # A step opens h² a/2, of which the next one removes the share erp = 0.8; a up to 25 g, for levers and stops multiply
 # accelerations. Iterations end when impulses change by less than epsilon, which must not show in what is compared.
 _OPEN = STEP**2 * 25 * 9.81 / (2 * 0.8)
-IMPULSES = Bounds(
-    order=1,
-    order_at_events=1,
-    gap=_OPEN,
-    limit=_OPEN,
-    rest=1e-6,
-    settings={"solver": "impulses", "epsilon": 1e-10, "iterations": 3000},
-)
+_SWEEPS = {"solver": "impulses", "epsilon": 1e-10, "iterations": 3000}
+IMPULSES = Bounds(order=1, order_at_events=1, gap=_OPEN, limit=_OPEN, rest=1e-6, settings=_SWEEPS)
 
 
 def bounds_of(solver: str) -> Bounds:
@@ -128,8 +121,7 @@ class Runner:
         # Simulations flatten their model again and again: nested components only once.
         self.model = Model(model.name, gravity=model.gravity)
         self.flat = model.flatten()
-        for shelf in dataclasses.fields(self.flat):
-            setattr(self.model, shelf.name, getattr(self.flat, shelf.name))
+        self.model.take_from(self.flat)
         self.bounds, self.dt, self.duration = bounds, dt, duration
         self.simulations: dict[str, Simulation] = {}
         self._records: dict[tuple[str, int], Record] = {}
@@ -301,9 +293,8 @@ class Examination:
         moved = max(largest(positions), largest(turned(record.array("rotations")[:1], self.start[1])))
         bound = AGREE * self.size
         if moved > bound:
-            yield Finding(
-                "start", method, f"it begins {moved:.3g} away from where it was drawn", moved, bound
-            )
+            what = f"it begins {moved:.3g} away from where it was drawn"
+            yield Finding("start", method, what, moved, bound)
 
     def _locked(self, method: str) -> Iterator[Finding]:
         if self.facts.mobility > 0:

@@ -10,11 +10,10 @@ import numpy as np
 
 from ..engine.elements import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
 from ..engine.loads import Force, Spring, Torque
-from ..model import Body
+from ..model import Body, Sine
 from ..model.item import GROUND, Item
 from ..model.joints import Joint
 from ..model.rotation import Array, Vector
-from ..model.signals import Sine
 from .random_plan import EXTRA_KEYS, ON_GROUND, Extra, Plan
 
 SPIN, DRIFT = 5.0, 1.5  # fastest turning [rad/s] and sliding or moving [m/s] at the start
@@ -83,11 +82,8 @@ class Actions(ABC):
                 sides = travel * 10.0 ** rng.uniform(-1.3, 0.0, (2, n))
                 there = rng.random((2, n)) < 0.85
                 pairs = tuple(
-                    (
-                        -self.number(sides[0, i]) if there[0, i] else None,
-                        self.number(sides[1, i]) if there[1, i] else None,
-                    )
-                    for i in range(n)
+                    (-self.number(low) if is_low else None, self.number(high) if is_high else None)
+                    for low, high, is_low, is_high in zip(*sides, *there, strict=True)
                 )
                 return {"limits": pairs, "restitution": self.plan.restitution}
             case "friction":
@@ -122,32 +118,21 @@ class Actions(ABC):
                 return [VelocityServo(name, joint, command=rate, strength=strength, **common)]
             case "position_servo":
                 frequency, ratio = FREQUENCY * rng.uniform(0.1, 1.0), rng.uniform(0.0, 1.0)
-                return [
-                    PositionServo(
-                        name,
-                        joint,
-                        command=sign * self.number(travel * rng.uniform(0.0, 1.0)),
-                        stiffness=self.number(felt * frequency**2),
-                        damping=self.number(2.0 * ratio * felt * frequency),
-                        strength=strength,
-                        **common,
-                    )
-                ]
+                place = sign * self.number(travel * rng.uniform(0.0, 1.0))
+                gains: dict[str, Any] = {
+                    "stiffness": self.number(felt * frequency**2), "strength": strength,
+                    "damping": self.number(2.0 * ratio * felt * frequency),
+                }  # fmt: skip
+                return [PositionServo(name, joint, command=place, **gains, **common)]
         # Behind the gear the motor stalls at `strength` and idles at 10 rad/s or 10 m/s; its rotor adds at most a fifth
         # of what the joint feels: gear² stall_torque time_constant/idle_speed = strength time_constant/10.
         gear = self.number(10.0 ** rng.uniform(0.0, 2.0)) * sign
-        return [
-            DCMotor(
-                name,
-                joint,
-                command=self.number(rng.uniform(0.1, 1.0)),
-                stall_torque=self.number(strength / abs(gear)),
-                idle_speed=self.number(10.0 * abs(gear)),
-                time_constant=self.number(rng.uniform(0.0, 0.05)),
-                gear=gear,
-                **common,
-            )
-        ]
+        voltage = self.number(rng.uniform(0.1, 1.0))
+        motor: dict[str, Any] = {
+            "stall_torque": self.number(strength / abs(gear)), "idle_speed": self.number(10.0 * abs(gear)),
+            "time_constant": self.number(rng.uniform(0.0, 0.05)), "gear": gear,
+        }  # fmt: skip
+        return [DCMotor(name, joint, command=voltage, **motor, **common)]
 
     def _repeater(self, extra: Extra, name: str, rng: np.random.Generator) -> list[Item]:
         chosen = []

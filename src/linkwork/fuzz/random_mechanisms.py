@@ -31,7 +31,7 @@ from ..model import Body, Component, Model
 from ..model.errors import LinkworkError
 from ..model.item import Item
 from ..model.joints import JOINTS, Joint
-from ..model.rotation import IDENTITY, Array, Quaternion, Vector, about, matrix
+from ..model.rotation import IDENTITY, Array, Quaternion, about, matrix, vector
 from .random_actions import DRIFT, SPIN, Actions, unit
 from .random_plan import (
     DRIVES,
@@ -185,11 +185,11 @@ class _Builder(Actions):
     def joint(self, key: int, **fields: Any) -> Joint:
         frame = self.frames[key]
         if frame.reference is not None:
-            fields["reference"] = _triple(frame.reference)
+            fields["reference"] = vector(frame.reference)
         if frame.kind == "screw":
             fields["pitch"] = frame.pitch
         kind, name = JOINTS[frame.kind], self.names[key]
-        return kind(name, frame.a, frame.b, at=_triple(frame.at), axis=_triple(frame.axis), **fields)
+        return kind(name, frame.a, frame.b, at=vector(frame.at), axis=vector(frame.axis), **fields)
 
     # --- what the mechanism feels ---
 
@@ -311,7 +311,3 @@ def _scaled(J: Array) -> Array:
     length = np.linalg.norm(J, axis=1)
     keep = length > 1e-12 * max(1.0, float(length.max(initial=0.0)))
     return np.asarray(J[keep] / length[keep, None])
-
-
-def _triple(values: Array) -> Vector:
-    return float(values[0]), float(values[1]), float(values[2])

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..model.errors import LinkworkError
 from ..model.item import GROUND
-from ..model.joints import JOINTS, Joint
+from ..model.joints import JOINTS
 
 KINDS = tuple(JOINTS)
 FEATURES = ("limits", "friction", "spring", "damping", "armature")
@@ -181,9 +181,8 @@ def _random_link(rng: np.random.Generator, links: list[Link]) -> Link:
     if rng.random() < 0.05:
         return Link(key, None)
     kind = KINDS[rng.integers(len(KINDS))]
-    if (
-        kind in ("free", "weld") and rng.random() < 0.7
-    ):  # they take mechanisms to pieces, or make two bodies one
+    # They take mechanisms to pieces, or make two bodies one.
+    if kind in ("free", "weld") and rng.random() < 0.7:
         kind = "hinge"
     return Link(key, kind, parent, bool(rng.random() < 0.5), bool(rng.random() < 0.15))
 
@@ -242,14 +241,9 @@ def _path(links: dict[int, Link], a: int, b: int) -> set[int]:
 
 
 def _rates(kind: str | None) -> int:
-    return 6 if kind is None else len(plain_joint(kind, "joint", GROUND, "body").rates)
-
-
-def plain_joint(kind: str, name: str, a: str, b: str, **fields: Any) -> Joint:
-    """A joint of any kind; what only some kinds need has a default."""
-    if kind == "screw":
-        fields.setdefault("pitch", 0.3)
-    return JOINTS[kind](name, a, b, **fields)
+    """Degrees of freedom that a kind of joint leaves."""
+    needed: dict[str, Any] = {"pitch": 0.3} if kind == "screw" else {}
+    return 6 if kind is None else len(JOINTS[kind]("joint", GROUND, "body", **needed).rates)
 
 
 def _add_redundant(rng: np.random.Generator, links: list[Link], closures: list[Loop]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..model.errors import Problem, nearest
+from ..model.item import _shown
 from .yaml_source import Node
 
 
@@ -20,21 +21,29 @@ class Entry:
     node: Node
     key: tuple[int, int]
     """Line and column of its key."""
+    problems: list[Problem]
+    """What is wrong anywhere in the model."""
 
     @property
     def value(self) -> Any:
         return self.node.value
 
+    @property
+    def shown(self) -> str:
+        """The value, for messages."""
+        return _shown(self.node.plain())
+
     def get(self, key: str) -> Entry | None:
         """The entry of a mapping under a key."""
-        if not isinstance(self.value, dict) or key not in self.value:
-            return None
-        return Entry(self.file, (*self.path, key), self.value[key], self.node.keys[key])
+        return self._at(key) if isinstance(self.value, dict) and key in self.value else None
 
     def entries(self) -> Iterator[tuple[str, Entry]]:
         """All entries of a mapping, in the order of the file."""
-        for key, node in self.value.items():
-            yield key, Entry(self.file, (*self.path, key), node, self.node.keys[key])
+        for key in self.value:
+            yield key, self._at(key)
+
+    def _at(self, key: str) -> Entry:
+        return Entry(self.file, (*self.path, key), self.value[key], self.node.keys[key], self.problems)
 
     def find(self, path: Iterable[str | int]) -> tuple[Node | None, tuple[int, int]]:
         """What stands at the end of `path`, or None, and the place of the last key on the way to it."""
@@ -61,11 +70,15 @@ class Entry:
             line, column = node.line, node.column
         return Problem(".".join([*self.path, *map(str, path)]), what, self.file, line, column)
 
-    def unknown_keys(self, known: Iterable[str], reasons: dict[str, str] | None = None) -> Iterator[Problem]:
-        """Every key of a mapping that is not `known`; some have a better reason than that."""
+    def refuse(self, what: str, path: Iterable[str | int] = (), *, at_key: bool = False) -> None:
+        """Note a problem; arguments as for `problem`."""
+        self.problems.append(self.problem(what, path, at_key=at_key))
+
+    def refuse_unknown(self, known: Iterable[str], reasons: dict[str, str] | None = None) -> None:
+        """Note every key of a mapping that is not `known`; some have a better reason than that."""
         known = tuple(known)
         for key, entry in self.entries():
             if key not in known:
                 why = (reasons or {}).get(key)
                 what = f"is not allowed here: {why}" if why else f"is not known here{nearest(key, known)}"
-                yield entry.problem(what, at_key=True)
+                entry.refuse(what, at_key=True)

@@ -16,21 +16,9 @@ from ..model.errors import nearest
 MAX_LENGTH = 500
 _MAX_DEPTH = 50
 
-FUNCTIONS: dict[str, Callable[..., float]] = {
-    "sqrt": math.sqrt,
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "asin": math.asin,
-    "acos": math.acos,
-    "atan": math.atan,
-    "atan2": math.atan2,
-    "abs": abs,
-    "min": min,
-    "max": max,
-    "radians": math.radians,
-    "degrees": math.degrees,
-}
+_OF_MATH = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "radians", "degrees")
+FUNCTIONS: dict[str, Callable[..., float]] = {name: getattr(math, name) for name in _OF_MATH}
+FUNCTIONS |= {"abs": abs, "min": min, "max": max}
 CONSTANTS = {"pi": math.pi}
 # Everything is a float from the first number on, so no power can grow beyond 1e308.
 _BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {

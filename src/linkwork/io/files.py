@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
 from ..model.errors import ModelError, Problem, nearest
-from ..model.item import _shown
 from .entry import Entry
 from .kinds import SHELVES
 from .yaml_source import read_source
@@ -65,7 +64,7 @@ class Files:
             self.problems += error.problems
             return None
         self.problems += twice
-        entry = Entry(file, (), node, (node.line, node.column))
+        entry = Entry(file, (), node, (node.line, node.column), self.problems)
         if not self._header(entry, component=bool(self._open)):
             return None
         definition = Definition(file.stem, entry, {})
@@ -80,28 +79,21 @@ class Files:
         """Check what every file begins with; False if reading on would only add noise."""
         hint = f"write 'linkwork: {VERSION}' first"
         if not isinstance(entry.value, dict):
-            what = f"is not a model file: it must be a mapping; {hint} (got {_shown(entry.node.plain())})"
-            self.problems.append(entry.problem(what))
+            entry.refuse(f"is not a model file: it must be a mapping; {hint} (got {entry.shown})")
             return False
         version = entry.get("linkwork")
         if version is None:
-            self.problems.append(
-                entry.problem(f"is required: the version of the format; {hint}", ("linkwork",))
-            )
+            entry.refuse(f"is required: the version of the format; {hint}", ("linkwork",))
         elif version.value is True or version.value != VERSION:
-            what = f"is not a version that this Linkwork reads; {hint} (got {_shown(version.node.plain())})"
-            self.problems.append(version.problem(what))
+            version.refuse(f"is not a version that this Linkwork reads; {hint} (got {version.shown})")
             return False
         units = entry.get("units")
         if units is None:
-            self.problems.append(entry.problem("is required; write 'units: SI'", ("units",)))
+            entry.refuse("is required; write 'units: SI'", ("units",))
         elif units.value != "SI":
-            got = _shown(units.node.plain())
-            self.problems.append(
-                units.problem(f"must be SI: metres, kilograms, seconds, radians (got {got})")
-            )
+            units.refuse(f"must be SI: metres, kilograms, seconds, radians (got {units.shown})")
         known = [key for key in FILE_KEYS if not (component and key == "gravity")]
-        self.problems += entry.unknown_keys(known, _NO_GRAVITY if component else None)
+        entry.refuse_unknown(known, _NO_GRAVITY if component else None)
         return True
 
     def _components(self, owner: Definition) -> None:
@@ -109,17 +101,17 @@ class Files:
         if section is None or section.value is None:
             return
         if not isinstance(section.value, dict):
-            self.problems.append(section.problem("must be a mapping of names to components"))
+            section.refuse("must be a mapping of names to components")
             return
         for name, entry in section.entries():
             owner.scope[name] = None
             if not isinstance(entry.value, dict):
-                self.problems.append(entry.problem(f"must be a mapping (got {_shown(entry.node.plain())})"))
+                entry.refuse(f"must be a mapping (got {entry.shown})")
             elif include := entry.get("include"):
-                self.problems += entry.unknown_keys(("include",))
+                entry.refuse_unknown(("include",))
                 owner.scope[name] = self._included(include)
             else:
-                self.problems += entry.unknown_keys((*COMPONENT_KEYS, "include"), _INLINE_REASONS)
+                entry.refuse_unknown((*COMPONENT_KEYS, "include"), _INLINE_REASONS)
                 owner.scope[name] = definition = Definition(name, entry, owner.scope)
                 self.definitions.append(definition)
 
@@ -129,10 +121,10 @@ class Files:
             return None
         if full in self._open:
             chain = [Path(open_).name for open_ in self._open[self._open.index(full) :]]
-            self.problems.append(entry.problem(f"includes go in a circle: {' > '.join([*chain, chain[0]])}"))
+            entry.refuse(f"includes go in a circle: {' > '.join([*chain, chain[0]])}")
             return None
         if len(self._open) > MAX_NESTING:
-            self.problems.append(entry.problem(f"includes are nested deeper than {MAX_NESTING}"))
+            entry.refuse(f"includes are nested deeper than {MAX_NESTING}")
             return None
         return self._file(entry.file.parent / entry.value)
 
@@ -143,19 +135,17 @@ class Files:
         """
         name = entry.value
         if not isinstance(name, str) or not name:
-            self.problems.append(
-                entry.problem(f"must be the name of a file (got {_shown(entry.node.plain())})")
-            )
+            entry.refuse(f"must be the name of a file (got {entry.shown})")
             return None
         windows = PureWindowsPath(name)
         if windows.drive or windows.root:
-            self.problems.append(entry.problem(f"must be relative to this file, not absolute (got '{name}')"))
+            entry.refuse(f"must be relative to this file, not absolute (got '{name}')")
             return None
         full = os.path.abspath(entry.file.parent / name)
         try:
             real = Path(os.path.realpath(full))
             if not real.is_relative_to(self._folder):
-                self.problems.append(entry.problem(f"leads outside the folder of the model (got '{name}')"))
+                entry.refuse(f"leads outside the folder of the model (got '{name}')")
                 return None
             if real.is_file():
                 return full
@@ -164,5 +154,5 @@ class Files:
             )
         except (OSError, ValueError):  # a name that no system knows
             hint = ""
-        self.problems.append(entry.problem(f"there is no file '{name}'{hint}"))
+        entry.refuse(f"there is no file '{name}'{hint}")
         return None

@@ -28,14 +28,10 @@ SHELVES = (*PLAIN, *TYPED)
 
 def file_types(shelf: str) -> Mapping[str, type[Item]]:
     """What `type` may say in a section, and the classes that it stands for."""
-    if shelf == "loads":
-        return file_loads()
     registries: dict[str, Mapping[str, type[Item]]] = {
-        "joints": JOINTS,
-        "drives": DRIVES,
-        "couplings": COUPLINGS,
-    }
-    return registries[shelf]
+        "joints": JOINTS, "drives": DRIVES, "couplings": COUPLINGS,
+    }  # fmt: skip
+    return file_loads() if shelf == "loads" else registries[shelf]
 
 
 def file_loads() -> dict[str, type[Load]]:

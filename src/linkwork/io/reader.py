@@ -121,7 +121,7 @@ class _Reader:
         bodies = definition.entry.get("bodies")
         left_out = bodies is None or bodies.value in (None, {})
         if left_out and next(part.known(Refers.BODY), None) is None and None not in part.inner.values():
-            self.problems.append(definition.entry.problem("the model has no bodies", ("bodies",)))
+            definition.entry.refuse("the model has no bodies", ("bodies",))
         return model
 
     def _given(self, definition: Definition, parameters: Mapping[str, float]) -> Parameters:
@@ -181,8 +181,7 @@ class _Reader:
         if not isinstance(entry.value, list) or not all(
             isinstance(node.value, str) and node.value for node in entry.value
         ):
-            what = f"must be a list of names of bodies (got {_shown(entry.node.plain())})"
-            self.problems.append(entry.problem(what))
+            entry.refuse(f"must be a list of names of bodies (got {entry.shown})")
             return
         part.component.ports = [node.value for node in entry.value]
         for i, node in enumerate(entry.value):
@@ -190,7 +189,7 @@ class _Reader:
             if not part.knows(Refers.BODY, node.value):
                 what = f"there is no body '{node.value}'{nearest(node.value, islice(part.known(Refers.BODY), 2_000))}"
             if what:
-                self.problems.append(entry.problem(what, (i,)))
+                entry.refuse(what, (i,))
 
     # --- items ---
 
@@ -210,16 +209,16 @@ class _Reader:
         kinds = file_types(shelf)
         kind = entry.get("type")
         if kind is None:
-            self.problems.append(entry.problem(f"needs a type: one of {', '.join(kinds)}"))
+            entry.refuse(f"needs a type: one of {', '.join(kinds)}")
         elif not isinstance(kind.value, str):
-            self.problems.append(kind.problem(f"must be a text (got {_shown(kind.node.plain())})"))
+            kind.refuse(f"must be a text (got {kind.shown})")
         elif shelf == "loads" and kind.value in function_loads():
             what = f"'{kind.value}' is not allowed: a model file never runs code; add this load in Python"
-            self.problems.append(kind.problem(what))
+            kind.refuse(what)
         elif kind.value not in kinds and (right := _section_of(kind.value)):
-            self.problems.append(kind.problem(f"'{kind.value}' does not belong here, but under '{right}'"))
+            kind.refuse(f"'{kind.value}' does not belong here, but under '{right}'")
         elif kind.value not in kinds:
-            self.problems.append(kind.problem(f"'{kind.value}' is not known{nearest(kind.value, kinds)}"))
+            kind.refuse(f"'{kind.value}' is not known{nearest(kind.value, kinds)}")
         else:
             return kinds[kind.value]
         return None
@@ -239,7 +238,7 @@ class _Reader:
                 elif mark is Refers.BODY and cls.shelf in ("joints", "loads"):
                     what = part.past_ports(target.value)
                 if what:
-                    self.problems.append(target.problem(what))
+                    target.refuse(what)
 
     def _add(self, part: _Part, entry: Entry, made: Item | None) -> None:
         if made is None:
@@ -247,7 +246,8 @@ class _Reader:
         try:
             part.component.add(made)
         except ModelError as error:
-            self.problems += [entry.problem(problem.what, at_key=True) for problem in error.problems]
+            for problem in error.problems:
+                entry.refuse(problem.what, at_key=True)
 
     # --- instances ---
 
@@ -283,7 +283,7 @@ class _Reader:
         try:
             component = made.component
         except LinkworkError as error:  # nobody answers at the address
-            self.problems.append(source.problem(str(error)))
+            source.refuse(str(error))
             return None
         part.sealed[name] = made
         names: dict[Refers, set[str]] = {what: set() for what in Refers}
@@ -294,29 +294,26 @@ class _Reader:
         """The part that an instance places, with the instance's parameters."""
         named, scope = entry.get("component"), self.stack[-1].scope
         if named is None:
-            self.problems.append(entry.problem("is required", ("component",)))
+            entry.refuse("is required", ("component",))
             return None
         if not isinstance(named.value, str) or named.value not in scope:
-            what = f"there is no component {_shown(named.node.plain())}{nearest(str(named.value), scope)}"
-            self.problems.append(named.problem(what))
+            named.refuse(f"there is no component {named.shown}{nearest(str(named.value), scope)}")
             return None
         definition = scope[named.value]
         if definition is None:  # its own problem is told already
             return None
-        problem = None
         if definition in self.stack:
             chain = [open_.name for open_ in self.stack[self.stack.index(definition) :]]
-            problem = f"contains itself: {' > '.join([*chain, chain[0]])}"
-        elif len(self.stack) > MAX_NESTING:
-            problem = f"components are nested deeper than {MAX_NESTING}"
-        if problem:
-            self.problems.append(named.problem(problem))
+            named.refuse(f"contains itself: {' > '.join([*chain, chain[0]])}")
+            return None
+        if len(self.stack) > MAX_NESTING:
+            named.refuse(f"components are nested deeper than {MAX_NESTING}")
             return None
         overrides: Parameters = {}
         for key, parameter in self.values.mapping(entry.get("parameters")):
             name, what = _replaceable(definition, key)
             if what:
-                self.problems.append(parameter.problem(what, at_key=True))
+                parameter.refuse(what, at_key=True)
             else:
                 overrides[name] = self.values.number(parameter, parameters)
         return self._part(definition, overrides, Component(definition.name))

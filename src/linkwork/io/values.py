@@ -32,7 +32,6 @@ class Values:
 
     def __init__(self, files: Files):
         self.files = files
-        self.problems = files.problems
 
     def mapping(self, entry: Entry | None) -> Iterator[tuple[str, Entry]]:
         """The entries of a section; one that is left out or empty has none."""
@@ -43,15 +42,14 @@ class Values:
         """Whether an entry is a mapping; a problem if not."""
         if isinstance(entry.value, dict):
             return True
-        got = _shown(entry.node.plain())
-        self.problems.append(entry.problem(f"must be a mapping of names to values (got {got})"))
+        entry.refuse(f"must be a mapping of names to values (got {entry.shown})")
         return False
 
     def text(self, entry: Entry | None, default: str) -> str:
         """A text."""
         if entry is None or isinstance(entry.value, str):
             return default if entry is None else entry.value
-        self.problems.append(entry.problem(f"must be a text (got {_shown(entry.node.plain())})"))
+        entry.refuse(f"must be a text (got {entry.shown})")
         return default
 
     def number(self, entry: Entry, parameters: Parameters) -> float | None:
@@ -60,7 +58,7 @@ class Values:
         if not failed and _is_number(value) and math.isfinite(value):
             return float(value)
         if not failed:
-            self.problems.append(entry.problem(f"must be a finite number (got {_shown(value)})"))
+            entry.refuse(f"must be a finite number (got {_shown(value)})")
         return None
 
     def parameters(self, section: Entry | None, overrides: Parameters) -> Parameters:
@@ -70,10 +68,10 @@ class Values:
             try:
                 name = parameter_name(key)
             except ExpressionError as error:
-                self.problems.append(entry.problem(str(error), at_key=True))
+                entry.refuse(str(error), at_key=True)
                 continue
             if name in values:  # written with another character of the same meaning, such as µ and μ
-                self.problems.append(entry.problem("means the same as a name before", at_key=True))
+                entry.refuse("means the same as a name before", at_key=True)
             values[name] = overrides[name] if name in overrides else self.number(entry, values)
         return values
 
@@ -95,7 +93,7 @@ class Values:
         Fields in `given` come from elsewhere; keys in `beside` are allowed in the file, but no fields.
         """
         fields = [name for name in field_names(cls) if name != "name"]
-        self.problems += entry.unknown_keys([*fields, *beside], _NO_FIELDS)
+        entry.refuse_unknown([*fields, *beside], _NO_FIELDS)
         data: dict[str, Any] = dict(given)
         failed: list[Steps] = []
         for key, node in entry.value.items():
@@ -123,7 +121,7 @@ class Values:
             try:
                 return evaluate(value, parameters)
             except ExpressionError as error:
-                self.problems.append(entry.problem(str(error), path))
+                entry.refuse(str(error), path)
             except UnknownValueError:
                 pass  # the parameter's own problem is told already
             failed.append(path)
@@ -133,7 +131,7 @@ class Values:
 
     def _file(self, entry: Entry, node: Node, path: Steps) -> str:
         """The absolute path of a mesh file."""
-        named = Entry(entry.file, (*entry.path, *map(str, path)), node, entry.find(path)[1])
+        named = Entry(entry.file, (*entry.path, *map(str, path)), node, entry.find(path)[1], entry.problems)
         return self.files.inside(named) or str(node.value)
 
     def _validated(
@@ -144,14 +142,14 @@ class Values:
         except ValidationError as error:
             for path, what in explain(error, hint):
                 if path and path[0] in given:
-                    self.problems.append(entry.problem(what, at_key=True))
+                    entry.refuse(what, at_key=True)
                 elif not _follows(entry, path, failed):
                     node, _ = entry.find(path)
                     if not path and not given:
                         what += f" (got {_shown(data)})"
                     if node is not None and is_expression(node.value):
                         what += f", computed from '{node.value}'"
-                    self.problems.append(entry.problem(what, path))
+                    entry.refuse(what, path)
             return None
         return None if failed else made
 

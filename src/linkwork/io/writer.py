@@ -15,6 +15,7 @@ from ..model import Component, Model
 from ..model.errors import ModelError, Problem
 from ..model.item import Item, _hints
 from ..model.sealed import Sealed
+from ..results.files import settle
 from .files import MAX_NESTING, VERSION
 from .kinds import PLAIN, TYPED, file_types, function_loads
 from .yaml_source import MAX_BYTES
@@ -31,13 +32,10 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     real = Path(os.path.realpath(file))  # a link stays a link
     part = real.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with part.open("x", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
+        part.write_text(text, encoding="utf-8", newline="\n")
         if real.exists():
             shutil.copymode(real, part)
-        os.replace(part, real)
+        settle(part, real)
     except OSError as error:
         what = f"cannot be written: {error.strerror or error}"
         raise ModelError([Problem("", what, file)]) from error

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from ..engine.elements import PositionServo, VelocityServo
-from ..model import Body, Component
+from ..model import Body, Capsule, Component, Cylinder, Hinge
 from ..model.errors import LinkworkError, nearest
-from ..model.joints import Hinge
 from ..model.rotation import Vector, frame_from_axis, quaternion
-from ..model.shapes import Capsule, Cylinder
 
 DRIVES = ("none", "position", "velocity")
 
@@ -37,27 +35,16 @@ def arm_segment(
     * drive: "none", "position" (a servo of stiffness [N m/rad] and damping [N m s/rad]) or "velocity", both of at most
       strength [N m].
     """
+    # Many arguments: parameters of a part, each with a default, told by name.
     if drive not in DRIVES:
         raise LinkworkError(f"arm_segment: drive '{drive}' is not known{nearest(drive, DRIVES)}")
     part = Component("arm_segment", ports=("mount", "link"))
     along = quaternion(frame_from_axis((1.0, 0.0, 0.0)))
     across = quaternion(frame_from_axis(axis))
-    part.add(
-        Body(
-            "mount",
-            mass=mount_mass,
-            shapes=(Cylinder(1.6 * radius, 3.0 * radius, rotation=across),),
-            color="#4a5560",
-        )
-    )
-    part.add(
-        Body(
-            "link",
-            mass=mass,
-            shapes=(Capsule(radius, length, at=(length / 2, 0.0, 0.0), rotation=along),),
-            color="#e08a1e",
-        )
-    )
+    housing = Cylinder(1.6 * radius, 3.0 * radius, rotation=across)
+    rod = Capsule(radius, length, at=(length / 2, 0.0, 0.0), rotation=along)
+    part.add(Body("mount", mass=mount_mass, shapes=(housing,), color="#4a5560"))
+    part.add(Body("link", mass=mass, shapes=(rod,), color="#e08a1e"))
     part.add(Hinge("joint", "mount", "link", axis=axis, limits=limits))
     if drive == "position":
         part.add(PositionServo("motor", "joint", stiffness=stiffness, damping=damping, strength=strength))

@@ -6,10 +6,8 @@ import math
 
 import numpy as np
 
-from ..model import Body, Component
-from ..model.joints import Slider
+from ..model import Body, Component, Cylinder, Slider
 from ..model.rotation import Vector, frame_from_axis, quaternion
-from ..model.shapes import Cylinder
 
 
 def damper(
@@ -38,49 +36,26 @@ def damper(
     * lower_com, upper_com: how far the centres of mass are from the eyes, along the damper [m];
     * radius: of the lower tube, for pictures [m].
     """
+    # Many arguments: parameters of a part, each with a default, told by name.
     from ..engine.loads import Spring  # brings Numba along: only when it is built
 
     length = math.dist(lower, upper)
     x, y, z = (float(end - start) for start, end in zip(lower, upper, strict=True))
     frame = quaternion(frame_from_axis((x, y, z), _aside(x, y, z)))
     part = Component("damper", ports=("lower", "upper"))
-    part.add(
-        Body(
-            "lower",
-            at=lower,
-            rotation=frame,
-            mass=lower_mass,
-            com=(0.0, 0.0, lower_com),
-            inertia=lower_inertia,
-            shapes=(Cylinder(radius, 0.6 * length, at=(0.0, 0.0, 0.3 * length)),),
-            color="#c0392b",
-        )
-    )
-    part.add(
-        Body(
-            "upper",
-            at=upper,
-            rotation=frame,
-            mass=upper_mass,
-            com=(0.0, 0.0, -upper_com),
-            inertia=upper_inertia,
-            shapes=(Cylinder(0.6 * radius, 0.7 * length, at=(0.0, 0.0, -0.35 * length)),),
-            color="#b8bcc0",
-        )
-    )
+    outer = Cylinder(radius, 0.6 * length, at=(0.0, 0.0, 0.3 * length))
+    inner = Cylinder(0.6 * radius, 0.7 * length, at=(0.0, 0.0, -0.35 * length))
+    for name, eye, mass, com, inertia, tube, color in (
+        ("lower", lower, lower_mass, lower_com, lower_inertia, outer, "#c0392b"),
+        ("upper", upper, upper_mass, -upper_com, upper_inertia, inner, "#b8bcc0"),
+    ):
+        half = Body(
+            name, at=eye, rotation=frame, mass=mass, com=(0.0, 0.0, com), inertia=inertia, shapes=(tube,), color=color
+        )  # fmt: skip
+        part.add(half)
     part.add(Slider("slide", "lower", "upper", at=lower, axis=(x, y, z)))
-    part.add(
-        Spring(
-            "spring",
-            "lower",
-            "upper",
-            at_a=lower,
-            at_b=upper,
-            stiffness=stiffness,
-            damping=damping,
-            length=free_length,
-        )
-    )
+    ends, k, c = ("lower", "upper"), stiffness, damping
+    part.add(Spring("spring", *ends, at_a=lower, at_b=upper, stiffness=k, damping=c, length=free_length))
     return part
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from math import atan2, cos, hypot, pi, sin
 
-from ..model import Body, Component
+from ..model import Body, Box, Component, Hinge
 from ..model.errors import LinkworkError
-from ..model.joints import Hinge
-from ..model.shapes import Box
 
 Spot = tuple[float, float]
 
@@ -53,13 +51,11 @@ def four_bar(
 def bar(name: str, start: Spot, end: Spot, mass_per_length: float, width: float) -> Body:
     """A straight bar of square section between two points of the plane z = 0 [m], x along it from the first."""
     length, angle = hypot(end[0] - start[0], end[1] - start[1]), atan2(end[1] - start[1], end[0] - start[0])
-    return Body(
-        name,
-        at=(*start, 0.0),
-        rotation=(cos(angle / 2), 0.0, 0.0, sin(angle / 2)),
-        mass=mass_per_length * length,
-        shapes=(Box((length, width, width), at=(length / 2, 0.0, 0.0)),),
+    turned, box = (
+        (cos(angle / 2), 0.0, 0.0, sin(angle / 2)),
+        Box((length, width, width), at=(length / 2, 0.0, 0.0)),
     )
+    return Body(name, at=(*start, 0.0), rotation=turned, mass=mass_per_length * length, shapes=(box,))
 
 
 def _meet(A: Spot, coupler: float, B: Spot, rocker: float) -> Spot:

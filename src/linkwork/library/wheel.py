@@ -6,11 +6,8 @@ import math
 
 import numpy as np
 
-from ..model import Body, Component
-from ..model.item import GROUND
-from ..model.joints import Hinge
-from ..model.rotation import Vector, about, frame_from_axis, quaternion
-from ..model.shapes import Box, Capsule, Cylinder, Shape
+from ..model import GROUND, Body, Box, Capsule, Component, Cylinder, Hinge, Shape
+from ..model.rotation import Vector, about, frame_from_axis, quaternion, vector
 
 ACROSS: Vector = (0.0, 1.0, 0.0)
 
@@ -42,49 +39,18 @@ def wheel_on_arm(
     * tyre_stiffness [N/m], tyre_damping [N s/m]: along x, y, z;
     * width: of the tyre, for pictures [m].
     """
+    # Many arguments: parameters of a part, each with a default, told by name.
     from ..engine.loads import Bushing  # brings Numba along: only when it is built
 
     part = Component("wheel_on_arm", ports=("arm", "wheel"))
-    part.add(
-        Body(
-            "arm",
-            at=pivot,
-            mass=arm_mass,
-            com=_from(pivot, arm_com),
-            inertia=arm_inertia,
-            shapes=(_bar(_from(pivot, centre)),),
-            color="#5b6770",
-        )
-    )
-    part.add(
-        Body(
-            "wheel",
-            at=centre,
-            mass=wheel_mass,
-            inertia=wheel_inertia,
-            shapes=_tyre(centre[2], width),
-            color="#303438",
-        )
-    )
+    com, bar = vector(np.subtract(arm_com, pivot)), (_bar(vector(np.subtract(centre, pivot))),)
+    part.add(Body("arm", at=pivot, mass=arm_mass, com=com, inertia=arm_inertia, shapes=bar, color="#5b6770"))
+    m, J, looks = wheel_mass, wheel_inertia, _tyre(centre[2], width)
+    part.add(Body("wheel", at=centre, mass=m, inertia=J, shapes=looks, color="#303438"))
     part.add(Hinge("axle", "arm", "wheel", at=centre, axis=ACROSS))
-    part.add(
-        Bushing(
-            "tyre",
-            GROUND,
-            "wheel",
-            at_a=(centre[0], centre[1], 0.0),
-            at_b=centre,
-            stiffness=tyre_stiffness,
-            damping=tyre_damping,
-            rest=(0.0, 0.0, tyre_radius),
-        )
-    )
+    road, rest, k, c = (centre[0], centre[1], 0.0), (0.0, 0.0, tyre_radius), tyre_stiffness, tyre_damping
+    part.add(Bushing("tyre", GROUND, "wheel", at_a=road, at_b=centre, stiffness=k, damping=c, rest=rest))
     return part
-
-
-def _from(origin: Vector, point: Vector) -> Vector:
-    x, y, z = (float(end - start) for start, end in zip(origin, point, strict=True))
-    return x, y, z
 
 
 def _bar(end: Vector) -> Shape:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import Component
-from ..model.joints import Hinge, Spherical
+from ..model import Component, Hinge, Spherical
 from ..model.rotation import Vector
 from .damper import damper
 from .wheel import ACROSS, wheel_on_arm

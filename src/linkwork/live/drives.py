@@ -6,8 +6,7 @@ import math
 from typing import NamedTuple
 
 from ..engine.elements import Drive
-from ..model import Flat
-from ..model.signals import Sine, Table
+from ..model import Flat, Sine, Table
 
 # Units of commands on joints that turn, and that slide.
 _UNITS = {"force": ("N m", "N"), "rate": ("rad/s", "m/s"), "place": ("rad", "m")}

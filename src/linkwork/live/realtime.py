@@ -94,7 +94,8 @@ class RealTime:
         self._clock = clock
         self._speed = _positive("speed", speed)
         self._paused = paused
-        self._run = 0
+        self.run = 0
+        """Counts resets and changes."""
         self._wake = threading.Condition()
         self._tasks: deque[tuple[Callable[[Simulation], Any], Future[Any]]] = deque()
         self._ending = False
@@ -160,12 +161,7 @@ class RealTime:
 
     def reset(self) -> Future[None]:
         """Back to the start; paused or not, as before."""
-
-        def back(simulation: Simulation) -> None:
-            simulation.reset()
-            self._begin()
-
-        return self.do(back)
+        return self.change(lambda simulation: simulation.reset())
 
     def change(self, alter: Callable[[Simulation], object]) -> Future[None]:
         """Alter the simulation so that what follows does not belong to what was: the model, the state."""
@@ -208,11 +204,6 @@ class RealTime:
     def forget(self) -> Future[None]:
         """Measure lateness anew from now on."""
         return self.do(lambda _: self._latenesses.clear())
-
-    @property
-    def run(self) -> int:
-        """Counts resets and changes."""
-        return self._run
 
     # What the thread does; instead of `start`, a program with a loop of its own may do it
 
@@ -308,7 +299,7 @@ class RealTime:
         return list(range(first, count + 1, ticks))
 
     def _hand_out(self, block: Block, kept: int) -> None:
-        samples = Samples(block, kept, self.simulation.method.observer, self._run)
+        samples = Samples(block, kept, self.simulation.method.observer, self.run)
         for listener in self.listeners:
             listener(samples)
 
@@ -318,7 +309,7 @@ class RealTime:
 
     def _begin(self) -> None:
         """A new run: tell everybody where it begins."""
-        self._run += 1
+        self.run += 1
         self._failure = None
         self._lost = 0.0
         self._anchor()

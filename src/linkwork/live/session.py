@@ -19,7 +19,7 @@ from ..methods.registry import WAYS, way_for
 from ..model import Model
 from ..model.edit import with_item
 from ..model.errors import LinkworkError, nearest
-from ..model.rotation import Vector, matrix
+from ..model.rotation import Vector, matrix, vector
 from ..run.simulate import Simulation
 from ..scenes import Scene
 from ..stage.stage import stage_of
@@ -147,22 +147,11 @@ class Session(Sight):
                 self.commands[name] = factor if manual else drive.command
         self.manual = manual
 
-        def apply(simulation: Simulation) -> None:
-            simulation.alter(self._model())
-            for name, value in self.commands.items():
-                simulation.command(name, value)
-
-        return self.loop.change(apply)
+        return self._begin_with(lambda simulation: simulation.alter(self._model()))
 
     def reset(self) -> Future[None]:
         """Back to the start; levers stay where the operator put them."""
-
-        def back(simulation: Simulation) -> None:
-            simulation.reset()
-            for name, value in self.commands.items():
-                simulation.command(name, value)
-
-        return self.loop.change(back)
+        return self._begin_with(lambda simulation: simulation.reset())
 
     @property
     def parameters(self) -> list[Parameter]:
@@ -188,12 +177,8 @@ class Session(Sight):
         view = self.view
         i = self.stage.index(body)
         at = matrix(view.poses.rotations[i]).T @ (np.array(place) - view.poses.positions[i])
-        grip = Grip(body, (float(at[0]), float(at[1]), float(at[2])), place)
-
-        def take(_: Simulation) -> None:
-            self.hand.grip = grip
-
-        return self.loop.do(take)
+        grip = Grip(body, vector(at), place)
+        return self.loop.do(lambda _: setattr(self.hand, "grip", grip))
 
     def drag(self, place: Vector) -> Future[None]:
         """Pull what is held to another place of the world [m]."""
@@ -226,6 +211,16 @@ class Session(Sight):
 
     # Within
 
+    def _begin_with(self, change: Callable[[Simulation], object]) -> Future[None]:
+        """Change the simulation; drives then obey what the operator told them."""
+
+        def apply(simulation: Simulation) -> None:
+            change(simulation)
+            for name, value in self.commands.items():
+                simulation.command(name, value)
+
+        return self.loop.change(apply)
+
     def _model(self) -> Model:
         """The model as it is now: with the hand, other parameters and free levers."""
         model = self.written
@@ -246,8 +241,7 @@ def _defaults(model: Compiled, scene: Scene | None, options: dict[str, Any]) -> 
     named = chosen.get("method"), chosen.get("solver")
     if any(isinstance(name, Options) for name in named):
         return chosen
-    if "budget" in option_names(
-        way_for(model, *named, chosen.get("dt", DEFAULT_DT)).options
-    ):  # a step must not take longer than it simulates
-        chosen.setdefault("budget", chosen.get("dt", DEFAULT_DT))
+    dt = chosen.get("dt", DEFAULT_DT)
+    if "budget" in option_names(way_for(model, *named, dt).options):
+        chosen.setdefault("budget", dt)  # a step must not take longer than it simulates
     return chosen

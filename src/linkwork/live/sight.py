@@ -54,7 +54,8 @@ class Sight:
         self._seeing = threading.RLock()
         self._unwritten: list[tuple[Array, dict[str, Array]]] = []
         self._written = wall.monotonic()
-        self._recording_path: Path | None = None
+        self.recording: Path | None = None
+        """The file that is being written, or None."""
         self._watches_contacts = False
         self._copied: Future[None] | None = None
         self._observer: Observer | None = None
@@ -62,7 +63,8 @@ class Sight:
         self._view: View | None = None
         self._run = -1
         self._heads: list[str] = []
-        self._marks = [mark.name for mark in loop.simulation.system.markers]
+        self.markers = [mark.name for mark in loop.simulation.system.markers]
+        """Names of the points that can be traced."""
         loop.listeners.append(self._gave.append)
         loop.announce()
         self.look()
@@ -91,11 +93,6 @@ class Sight:
         """What was seen last."""
         assert self._view is not None
         return self._view
-
-    @property
-    def markers(self) -> list[str]:
-        """Names of the points that can be traced."""
-        return list(self._marks)
 
     @property
     def signals(self) -> list[str]:
@@ -136,16 +133,11 @@ class Sight:
 
     # Recording
 
-    @property
-    def recording(self) -> Path | None:
-        """The file that is being written, or None."""
-        return self._recording_path
-
     def start_recording(self, name: str) -> Path:
         """Record into a file of the folder from now on, with what the joints transmit."""
         with self._seeing:
-            if self._recording_path is not None:
-                raise LinkworkError(f"'{self._recording_path.name}' is being recorded already")
+            if self.recording is not None:
+                raise LinkworkError(f"'{self.recording.name}' is being recorded already")
             path = inside(self.folder, name, ".h5")
             if path.exists():
                 raise LinkworkError(
@@ -153,7 +145,7 @@ class Sight:
                 )
             self.look()
             assert self._observer is not None
-            self._recording_path = path
+            self.recording = path
             self._observe_with(self._observer)
             simulation = self.loop.simulation
             info = {
@@ -165,7 +157,7 @@ class Sight:
             try:
                 self._builder = RecordBuilder(self._observer.groups, info, path)
             except BaseException:
-                self._recording_path = None
+                self.recording = None
                 raise
             return path
 
@@ -175,20 +167,11 @@ class Sight:
             builder = self._builder
             if builder is None:
                 raise LinkworkError("nothing is being recorded")
-            self._builder = self._recording_path = None
+            self._builder = self.recording = None
             self._write(builder)
-            return builder.finish(
-                {"warnings": self.loop.simulation.method.warnings(), **self.report_numbers()}
-            )
-
-    def report_numbers(self) -> dict[str, Any]:
-        """What a record should say about how it went."""
-        status = self.status
-        return {
-            "real_time_factor": status.factor,
-            "lost_s": status.lost,
-            **self.loop.simulation.method.outcome(),
-        }
+            method, status = self.loop.simulation.method, self.status
+            pace = {"real_time_factor": status.factor, "lost_s": status.lost}
+            return builder.finish({"warnings": method.warnings(), **pace, **method.outcome()})
 
     # Within
 
@@ -223,7 +206,7 @@ class Sight:
 
     def _observe_with(self, observer: Observer) -> None:
         self._observer = observer
-        self._with_reactions = self.reactions or self._recording_path is not None
+        self._with_reactions = self.reactions or self.recording is not None
         observer.choose(reactions=self._with_reactions)
         self._heads = [column for group in observer.groups for column in group.columns]
 
@@ -244,8 +227,10 @@ class Sight:
             if wall.monotonic() - self._written > _WRITE_EVERY:
                 self._write(self._builder)
         if self.history.names:
-            columns = [self._column(name, data, len(times)) for name in self.history.names]
-            self.history.add(times, np.column_stack(columns))
+            assert self._observer is not None
+            columns = [self._observer.column(name, data) for name in self.history.names]
+            unknown = np.full(len(times), np.nan)
+            self.history.add(times, np.column_stack([unknown if c is None else c for c in columns]))
 
     def _write(self, builder: RecordBuilder) -> None:
         """Append what was kept back: every append costs some milliseconds, however short."""
@@ -258,14 +243,9 @@ class Sight:
         self._unwritten.clear()
         self._written = wall.monotonic()
 
-    def _column(self, name: str, data: dict[str, Array], count: int) -> Array:
-        assert self._observer is not None
-        column = self._observer.column(name, data)
-        return np.full(count, np.nan) if column is None else column
-
     def _extend_traces(self, data: dict[str, Array]) -> None:
         for name, points in self.traces.items():
-            first = 3 * self._marks.index(name)
+            first = 3 * self.markers.index(name)
             for point in data["markers"][:, first : first + 3]:
                 if not points or np.abs(point - points[-1]).max() > _TRACE_SPACING * self.size:
                     points.append(point.copy())

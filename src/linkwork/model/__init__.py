@@ -6,14 +6,21 @@ from typing import TYPE_CHECKING, Any
 _HOMES = {
     "body": ("Body", "Marker"),
     "component": ("Component", "Flat", "Instance", "Model"),
+    "item": ("GROUND",),
+    "joints": ("Cylindrical", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld"),
+    "rotation": ("about",),
     "sealed": ("Port", "Sealed"),
+    "shapes": ("Box", "Capsule", "Cylinder", "HeightField", "Mesh", "Plane", "Shape", "Sphere"),
+    "signals": ("Sine", "Table"),
     "touch": ("Material", "MaterialPair", "NoContact", "Scenery"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Body", "Component", "Flat", "Instance", "Marker", "Material", "MaterialPair", "Model", "NoContact", "Port",
-    "Scenery", "Sealed",
+    "GROUND", "Body", "Box", "Capsule", "Component", "Cylinder", "Cylindrical", "Flat", "Free", "HeightField", "Hinge",
+    "Instance", "Marker", "Material", "MaterialPair", "Mesh", "Model", "NoContact", "Planar", "Plane", "Port",
+    "Scenery", "Screw", "Sealed", "Shape", "Sine", "Slider", "Sphere", "Spherical", "Table", "Universal", "Weld",
+    "about",
 ]  # fmt: skip
 
 
@@ -28,5 +35,10 @@ def __getattr__(name: str) -> Any:
 if TYPE_CHECKING:
     from .body import Body, Marker
     from .component import Component, Flat, Instance, Model
+    from .item import GROUND
+    from .joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
+    from .rotation import about
     from .sealed import Port, Sealed
+    from .shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
+    from .signals import Sine, Table
     from .touch import Material, MaterialPair, NoContact, Scenery

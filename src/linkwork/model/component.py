@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -24,22 +24,48 @@ I = TypeVar("I", bound=Item)
 _VECTOR: TypeAdapter[Vector] = TypeAdapter(Polar)
 
 
-@dataclass
-class Flat:
+class Shelves:
+    """Items by name, those of a kind on a shelf of their own."""
+
+    def __init__(self) -> None:
+        self.bodies: dict[str, Body] = {}
+        self.markers: dict[str, Marker] = {}
+        self.joints: dict[str, Joint] = {}
+        self.loads: dict[str, Load] = {}
+        self.drives: dict[str, Drive] = {}
+        self.couplings: dict[str, Item] = {}
+        self.materials: dict[str, Material] = {}
+        self.material_pairs: dict[str, MaterialPair] = {}
+        self.scenery: dict[str, Scenery] = {}
+        self.no_contacts: dict[str, NoContact] = {}
+
+    def take_from(self, other: Shelves) -> None:
+        """Have what another has, on shelves of its own."""
+        for shelf in SHELVES:
+            setattr(self, shelf, dict(getattr(other, shelf)))
+
+    def items(self) -> Iterator[Item]:
+        """All items."""
+        for shelf in SHELVES:
+            yield from getattr(self, shelf).values()
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+SHELVES = tuple(vars(Shelves()))
+"""Where a component keeps its items; those of components inside it stand under `instances`."""
+
+
+class Flat(Shelves):
     """A model without hierarchy: every item in world coordinates under its dotted name."""
 
-    bodies: dict[str, Body] = field(default_factory=dict)
-    joints: dict[str, Joint] = field(default_factory=dict)
-    loads: dict[str, Load] = field(default_factory=dict)
-    markers: dict[str, Marker] = field(default_factory=dict)
-    drives: dict[str, Drive] = field(default_factory=dict)
-    couplings: dict[str, Item] = field(default_factory=dict)
-    materials: dict[str, Material] = field(default_factory=dict)
-    material_pairs: dict[str, MaterialPair] = field(default_factory=dict)
-    scenery: dict[str, Scenery] = field(default_factory=dict)
-    no_contacts: dict[str, NoContact] = field(default_factory=dict)
-    ports: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Bodies to which others may attach, by the dotted path of the component that says so; '' is the whole."""
+    def __init__(self) -> None:
+        super().__init__()
+        self.ports: dict[str, tuple[str, ...]] = {}
+        """Bodies to which others may attach, by the dotted path of the component that says so; '' is the whole."""
 
     def of(self, what: Refers) -> dict[str, Any]:
         """What a reference of this kind may name: items, or the members of a group."""
@@ -63,19 +89,6 @@ class Flat:
             if thing.group is not None:
                 found.setdefault(thing.group, []).append(thing)
         return found
-
-    def items(self) -> Iterator[Item]:
-        """All items."""
-        yield from self.bodies.values()
-        yield from self.markers.values()
-        yield from self.joints.values()
-        yield from self.loads.values()
-        yield from self.drives.values()
-        yield from self.couplings.values()
-        yield from self.materials.values()
-        yield from self.material_pairs.values()
-        yield from self.scenery.values()
-        yield from self.no_contacts.values()
 
     def problems(self) -> Iterator[Problem]:
         """Every reference that leads nowhere, to several things or past ports, and what is said twice."""
@@ -133,11 +146,7 @@ def past_ports(body: str, path: str, ports: Iterable[str]) -> str:
     return f"body '{body}' is not among the ports of '{path}' ({listed}); attach to a port, or make it one"
 
 
-SHELVES = tuple(entry.name for entry in fields(Flat) if entry.name != "ports")
-"""Where a component keeps its items; those of components inside it stand under `instances`."""
-
-
-class Component:
+class Component(Shelves):
     """A part that can be used many times: bodies, joints, loads, markers and other components.
 
     Everything stands where it is in the assembled pose, in the component's own axes. Inside, names are
@@ -149,18 +158,9 @@ class Component:
     """
 
     def __init__(self, name: str, *, ports: Iterable[str] | None = None):
+        super().__init__()
         self.name = name
         self.ports = ports
-        self.bodies: dict[str, Body] = {}
-        self.joints: dict[str, Joint] = {}
-        self.loads: dict[str, Load] = {}
-        self.markers: dict[str, Marker] = {}
-        self.drives: dict[str, Drive] = {}
-        self.couplings: dict[str, Item] = {}
-        self.materials: dict[str, Material] = {}
-        self.material_pairs: dict[str, MaterialPair] = {}
-        self.scenery: dict[str, Scenery] = {}
-        self.no_contacts: dict[str, NoContact] = {}
         self.instances: dict[str, Instance | Sealed] = {}
 
     @property
@@ -204,14 +204,8 @@ class Component:
     def _shelf(self, thing: Item) -> dict[str, Any]:
         shelf = getattr(thing, "shelf", "")
         if not isinstance(thing, Item) or not shelf:
-            raise ModelError(
-                [
-                    Problem(
-                        repr(thing)[:60],
-                        "is not a body, marker, joint, load, drive, coupling, material, scenery or instance",
-                    )
-                ]
-            )
+            what = "is not a body, marker, joint, load, drive, coupling, material, scenery or instance"
+            raise ModelError([Problem(repr(thing)[:60], what)])
         return getattr(self, shelf)  # type: ignore[no-any-return]
 
     def instance(
@@ -233,7 +227,8 @@ class Component:
         """`known`: components that were flattened before, for many instances are of few components."""
         if id(self) in known:
             return known[id(self)][1]
-        flat = Flat(**{shelf: dict(getattr(self, shelf)) for shelf in SHELVES})
+        flat = Flat()
+        flat.take_from(self)
         if self.ports is not None:
             flat.ports[""] = self.ports
         for instance in self.instances.values():
@@ -262,16 +257,6 @@ class Component:
         from .replace import replaced  # which needs this module
 
         return replaced(self, path, other)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return self._contents() == other._contents()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def _contents(self) -> tuple[Any, ...]:
-        return self.name, self.ports, *(getattr(self, shelf) for shelf in SHELVES), self.instances
 
     def __repr__(self) -> str:
         flat = self.flatten()
@@ -320,6 +305,3 @@ class Model(Component):
             raise ModelError(
                 Problem(f"Model '{self.name}'.gravity", what) for _, what in explain(error, Model)
             ) from None
-
-    def _contents(self) -> tuple[Any, ...]:
-        return *super()._contents(), self.gravity

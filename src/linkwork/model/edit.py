@@ -6,7 +6,7 @@ import copy
 import dataclasses
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .component import SHELVES, Component, Model
+from .component import Component, Model
 from .errors import LinkworkError, nearest
 from .sealed import Sealed
 
@@ -47,8 +47,8 @@ def with_item(model: C, shelf: str, name: str, **fields: Any) -> C:
 def with_shelves(component: C) -> C:
     """A copy of a component with shelves of its own, to be changed."""
     made = copy.copy(component)
-    for shelf in (*SHELVES, "instances"):
-        setattr(made, shelf, dict(getattr(component, shelf)))
+    made.take_from(component)
+    made.instances = dict(component.instances)
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -82,14 +82,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if close:
         return f" (did you mean '{close[0]}'?)"
-    return f" (known: {_listed(names)})" if 0 < len(names) <= 12 else ""
+    return f" (known: {', '.join(names)})" if 0 < len(names) <= 12 else ""
 
 
 def need_positive(name: str, value: float) -> None:
     """Refuse a duration that is not a positive, finite number of seconds."""
     if not (isinstance(value, Real) and math.isfinite(value) and value > 0):
         raise LinkworkError(f"{name} must be a positive number of seconds, not {value!r}")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)

@@ -14,7 +14,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterator
-from enum import Enum, auto
+from enum import Enum
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
@@ -31,13 +31,13 @@ GROUND = "ground"
 
 
 class Moves(Enum):
-    """How a field's value changes when its component is placed."""
+    """How a field's value changes when its component is placed: the method of `Placement` that does it."""
 
-    POINT = auto()
-    POLAR = auto()
-    AXIAL = auto()
-    ORIENTATION = auto()
-    LOCAL_POLAR = auto()
+    POINT = "point"
+    POLAR = "polar"
+    AXIAL = "axial"
+    ORIENTATION = "turn"
+    LOCAL_POLAR = "local_polar"
 
 
 class Refers(Enum):
@@ -223,7 +223,8 @@ def explain(error: ValidationError, cls: type) -> Iterator[tuple[tuple[str | int
                 tag, re.findall("'(.*?)'", entry["ctx"]["expected_tags"])
             )
         else:
-            what = _MESSAGES.get(kind, lambda e: str(e["msg"]).removeprefix("Value error, "))(entry)
+            told = str(entry["msg"]).removeprefix("Value error, ")
+            what = _MESSAGES[kind].format(**entry.get("ctx", {})) if kind in _MESSAGES else told
         if kind in ("unexpected_keyword_argument", "extra_forbidden"):
             what += nearest(str(path[-1]), field_names(inner))
         elif path and (short or kind not in ("missing", "missing_argument", "union_tag_invalid")):
@@ -233,32 +234,29 @@ def explain(error: ValidationError, cls: type) -> Iterator[tuple[tuple[str | int
             yield path, what
 
 
-_MESSAGES: dict[str, Callable[[Any], str]] = {
-    "missing": lambda e: "is required",
-    "missing_argument": lambda e: "is required",
-    "unexpected_keyword_argument": lambda e: "is not known here",
-    "extra_forbidden": lambda e: "is not known here",
-    "float_type": lambda e: "must be a number",
-    "finite_number": lambda e: "must be a finite number",
-    "bool_type": lambda e: "must be true or false",
-    "bool_parsing": lambda e: "must be true or false",
-    "string_type": lambda e: "must be a text",
-    "string_too_short": lambda e: "must not be empty",
-    "string_too_long": lambda e: f"must have at most {e['ctx']['max_length']} characters",
-    "string_unicode": lambda e: "is not valid text",
-    "string_pattern_mismatch": lambda e: f"must match the pattern {e['ctx']['pattern']}",
-    "greater_than": lambda e: f"must be greater than {e['ctx']['gt']:g}",
-    "greater_than_equal": lambda e: f"must not be less than {e['ctx']['ge']:g}",
-    "less_than_equal": lambda e: f"must not be greater than {e['ctx']['le']:g}",
-    "tuple_type": lambda e: "must be a list",
-    "too_short": lambda e: "must not be empty",
-    "too_long": lambda e: f"must have at most {e['ctx']['max_length']} entries",
-    "dict_type": lambda e: "must be a mapping of names to values",
-    "dataclass_type": lambda e: "must be a mapping of names to values",
-    "model_attributes_type": lambda e: "must be a mapping of names to values",
-    "literal_error": lambda e: f"must be one of {e['ctx']['expected']}",
-    "union_tag_not_found": lambda e: f"needs the key {e['ctx']['discriminator']}",
+_MESSAGES = {
+    **dict.fromkeys(("missing", "missing_argument"), "is required"),
+    **dict.fromkeys(("unexpected_keyword_argument", "extra_forbidden"), "is not known here"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
+    **dict.fromkeys(("string_too_short", "too_short"), "must not be empty"),
+    **dict.fromkeys(
+        ("dict_type", "dataclass_type", "model_attributes_type"), "must be a mapping of names to values"
+    ),
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "string_type": "must be a text",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_unicode": "is not valid text",
+    "string_pattern_mismatch": "must match the pattern {pattern}",
+    "greater_than": "must be greater than {gt:g}",
+    "greater_than_equal": "must not be less than {ge:g}",
+    "less_than_equal": "must not be greater than {le:g}",
+    "tuple_type": "must be a list",
+    "too_long": "must have at most {max_length} entries",
+    "literal_error": "must be one of {expected}",
+    "union_tag_not_found": "needs the key {discriminator}",
 }
+"""What pydantic's kinds of errors are called here; braces hold what it tells of them."""
 
 
 def _user_path(cls: type, loc: tuple[str | int, ...]) -> tuple[tuple[str | int, ...], type]:
@@ -337,17 +335,8 @@ def _moved_fields(thing: Any, placement: Placement, **instead: Any) -> dict[str,
             continue
         for mark in marks:
             if isinstance(mark, Moves):
-                changes[name] = _MOVE[mark](placement, value)
+                changes[name] = getattr(placement, mark.value)(value)
     return changes
-
-
-_MOVE: dict[Moves, Callable[[Placement, Any], Any]] = {
-    Moves.POINT: Placement.point,
-    Moves.POLAR: Placement.polar,
-    Moves.AXIAL: Placement.axial,
-    Moves.ORIENTATION: Placement.turn,
-    Moves.LOCAL_POLAR: Placement.local_polar,
-}
 
 
 @cache

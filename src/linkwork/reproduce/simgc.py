@@ -54,11 +54,12 @@ def reproduce(progress: Callable[[float], object] | None = None) -> Reproduction
     for done, ((name, parameters, duration), method) in enumerate(plan):
         sizes = steps(duration)
         simulation = Simulation(scene(name, **parameters), **METHODS[method])
-        each: list[Any] = []
+        report: Callable[[], dict[str, Any]] = getattr(simulation.method, "report", dict)
+        each: list[Any] = []  # iterations of every step; None if the method does not iterate
         try:
             for h in sizes:
                 simulation.step(dt=float(h))
-                each.append(_iterations(simulation))
+                each.append(report().get("iterations"))
         except SimulationError as failure:
             notes.append(f"{name}, {method}: gave up after {len(each)} steps: {failure}")
         outcome = simulation.method.outcome()
@@ -106,12 +107,6 @@ def reproduce(progress: Callable[[float], object] | None = None) -> Reproduction
         "are sweeps over contacts; few steps take hundreds, which the mean shows and the median does not"
     )
     return Reproduction(PAPERS["simgc"], rows, notes, lambda path: _plot(rows, path))
-
-
-def _iterations(simulation: Simulation) -> int | None:
-    """Of the last step; None if the method does not iterate."""
-    method: Any = simulation.method
-    return method.report().get("iterations") if hasattr(method, "report") else None
 
 
 def _constant_steps(name: str, parameters: dict[str, Any], duration: float) -> dict[str, dict[str, Any]]:

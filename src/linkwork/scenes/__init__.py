@@ -13,6 +13,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from ..model import Model
@@ -25,17 +26,17 @@ class Scene:
 
     name: str
     description: str
-    source: str
-    """Where its parameters come from."""
-    duration: float
-    """How long it is worth watching [s]."""
-    dt: float
-    """A step that suits its method [s]."""
-    method: str | None
-    """The method that suits it, if that is not the first that can do it."""
-    plot: tuple[str, ...]
-    """Signals worth plotting (patterns allowed)."""
     build: Callable[..., Model]
+    source: str = "made for Linkwork"
+    """Where its parameters come from."""
+    duration: float = 10.0
+    """How long it is worth watching [s]."""
+    dt: float = 1e-3
+    """A step that suits its method [s]."""
+    method: str | None = None
+    """The method that suits it, if that is not the first that can do it."""
+    plot: tuple[str, ...] = ()
+    """Signals worth plotting (patterns allowed)."""
     watched: float = 6.0
     """How much of it is simulated for its thumbnail [s]."""
     buttons: dict[str, Callable[[Any], object]] = field(default_factory=dict)
@@ -45,6 +46,9 @@ class Scene:
     def parameters(self) -> dict[str, Any]:
         """Parameters of `build` with their defaults."""
         return {name: p.default for name, p in inspect.signature(self.build).parameters.items()}
+
+
+_STATED = ("SOURCE", "DURATION", "DT", "METHOD", "PLOT", "WATCHED", "BUTTONS")
 
 
 def scene_names() -> list[str]:
@@ -58,18 +62,8 @@ def find_scene(name: str) -> Scene:
         raise LinkworkError(f"there is no scene '{name}'{nearest(name, scene_names())}")
     module = import_module(f"{__name__}.{name}")
     text = inspect.cleandoc(module.__doc__ or "")
-    return Scene(
-        name,
-        text.splitlines()[0],
-        getattr(module, "SOURCE", "made for Linkwork"),
-        getattr(module, "DURATION", 10.0),
-        getattr(module, "DT", 1e-3),
-        getattr(module, "METHOD", None),
-        getattr(module, "PLOT", ()),
-        module.build,
-        getattr(module, "WATCHED", 6.0),
-        getattr(module, "BUTTONS", {}),
-    )
+    stated = {key.lower(): value for key, value in vars(module).items() if key in _STATED}
+    return Scene(name, text.splitlines()[0], module.build, **stated)
 
 
 def scene(name: str, **parameters: Any) -> Model:
@@ -79,3 +73,16 @@ def scene(name: str, **parameters: Any) -> Model:
         if key not in found.parameters:
             raise LinkworkError(f"scene '{name}' has no parameter '{key}'{nearest(key, found.parameters)}")
     return found.build(**parameters)
+
+
+def open_subject(subject: str | Model, settings: dict[str, Any]) -> tuple[Model, Scene | None]:
+    """The model that a scene's name or the path of a model file stands for, with some parameters changed, and its
+    scene if it has one. A model stands for itself."""
+    if isinstance(subject, Model):
+        return subject, None
+    path = Path(subject)
+    if subject not in scene_names() and (path.suffix in (".yaml", ".yml") or path.exists()):
+        from ..io import load_model
+
+        return load_model(path, settings), None
+    return scene(subject, **settings), find_scene(subject)

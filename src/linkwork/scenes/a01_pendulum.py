@@ -2,9 +2,7 @@
 
 from math import pi
 
-from ..model import Body, Model
-from ..model.joints import Hinge
-from ..model.shapes import Cylinder, Sphere
+from ..model import Body, Cylinder, Hinge, Model, Sphere
 
 SOURCE = "IFToMM benchmark library, problem A01"
 DURATION = 10.0

@@ -4,11 +4,8 @@ from math import atan2, cos, pi, radians, sin
 
 import numpy as np
 
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge, Weld
-from ..model.rotation import Array, Vector, about, quaternion
-from ..model.shapes import Box, Cylinder
+from ..model import GROUND, Body, Box, Cylinder, Hinge, Model, Weld
+from ..model.rotation import Array, about, quaternion, vector
 
 SOURCE = "Bennett (1903), A new mechanism; lengths, twists and masses proposed here"
 DURATION = 10.0
@@ -39,7 +36,9 @@ def frames(first: float) -> list[Array]:
     for angle, (length, twist) in zip(angles(first), LINKS, strict=True):
         link = place @ _turn(2, angle)
         found.append(link)
-        place = link @ _shift(length) @ _turn(0, twist)
+        shift = np.eye(4)
+        shift[0, 3] = length
+        place = link @ shift @ _turn(0, twist)
     found.append(place @ _turn(2, first))
     return found
 
@@ -50,35 +49,18 @@ def build(angle: float = 70.0, rate: float = 2.0) -> Model:
     names = ("link1", "link2", "link3", "base")
     places = frames(radians(angle))
     for name, frame, (length, twist) in zip(names, places[:4], LINKS, strict=True):
-        model.add(
-            Body(
-                name,
-                at=_vector(frame[:3, 3]),
-                rotation=quaternion(frame[:3, :3]),
-                density=ALUMINIUM,
-                shapes=(
-                    Box((length, 0.024, 0.024), at=(length / 2, 0.0, 0.0)),
-                    Cylinder(0.02, 0.06),
-                    Cylinder(0.02, 0.06, at=(length, 0.0, 0.0), rotation=about((1.0, 0.0, 0.0), twist)),
-                ),
-            )
-        )
+        bar = Box((length, 0.024, 0.024), at=(length / 2, 0.0, 0.0))
+        end = Cylinder(0.02, 0.06, at=(length, 0.0, 0.0), rotation=about((1.0, 0.0, 0.0), twist))
+        at, turned = vector(frame[:3, 3]), quaternion(frame[:3, :3])
+        shapes = (bar, Cylinder(0.02, 0.06), end)
+        model.add(Body(name, at=at, rotation=turned, density=ALUMINIUM, shapes=shapes))
     model.add(Weld("stand", GROUND, "base"))
     # The derivative of tan(θ2/2) = PRODUCT/tan(θ1/2).
     half = radians(angle) / 2
     other = -rate * PRODUCT / (sin(half) ** 2 + (PRODUCT * cos(half)) ** 2)
     for k, velocity in enumerate((rate, other, -rate, -other)):
-        frame = places[k]
-        model.add(
-            Hinge(
-                f"joint{k + 1}",
-                names[k - 1],
-                names[k],
-                at=_vector(frame[:3, 3]),
-                axis=_vector(frame[:3, 2]),
-                velocity=velocity,
-            )
-        )
+        at, axis = vector(places[k][:3, 3]), vector(places[k][:3, 2])
+        model.add(Hinge(f"joint{k + 1}", names[k - 1], names[k], at=at, axis=axis, velocity=velocity))
     return model
 
 
@@ -90,14 +72,3 @@ def _turn(axis: int, angle: float) -> Array:
     made[j, i] = sin(angle)
     made[i, j] = -sin(angle)
     return made
-
-
-def _shift(length: float) -> Array:
-    """4x4 matrix of a translation along x."""
-    made = np.eye(4)
-    made[0, 3] = length
-    return made
-
-
-def _vector(a: Array) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])

@@ -1,9 +1,6 @@
 """Four balls that give back nothing, half, four fifths and all of their speed."""
 
-from ..model import Body, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free
-from ..model.shapes import Plane, Sphere
+from ..model import GROUND, Body, Free, Material, Model, Plane, Scenery, Sphere
 
 DURATION = 4.0
 PLOT = ("ball*_way.z", "energy.balance")

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from ..library import wheel_corner
 from ..library.wheel import ACROSS
-from ..model import Body, Component, Model, Scenery
+from ..model import Body, Box, Component, Hinge, Model, Plane, Scenery, Shape, Spherical, Table, Universal
 from ..model.errors import LinkworkError, nearest
-from ..model.joints import Hinge, Spherical, Universal
 from ..model.rotation import Vector
-from ..model.shapes import Box, Plane, Shape
-from ..model.signals import Table
 
 SOURCE = (
     "counts, levels, load and step of Vlasenko and Kasper (Technische Mechanik); dimensions, masses and force laws "
@@ -84,16 +81,8 @@ def _furnish(car: Component, joints: str) -> None:
         raise LinkworkError(f"joints '{joints}' are not known{nearest(joints, JOINTS)}")
     isostatic = joints == "isostatic"
     corner = wheel_corner(lower_eye=LOWER_EYE, upper_eye=UPPER_EYE, spherical=isostatic)
-    car.add(
-        Body(
-            "chassis",
-            at=CHASSIS_AT,
-            mass=CHASSIS_MASS,
-            inertia=CHASSIS_INERTIA,
-            shapes=_chassis(),
-            color="#2f6fb0",
-        )
-    )
+    looks, m, J = _chassis(), CHASSIS_MASS, CHASSIS_INERTIA
+    car.add(Body("chassis", at=CHASSIS_AT, mass=m, inertia=J, shapes=looks, color="#2f6fb0"))
     for name, (x, y, z) in CORNERS.items():
         side = 1.0 if y > 0.0 else -1.0
 

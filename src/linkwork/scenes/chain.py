@@ -1,9 +1,6 @@
 """Chain of uniform rods on hinges, released horizontally: as many links as you like."""
 
-from ..model import Body, Marker, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge
-from ..model.shapes import Box
+from ..model import GROUND, Body, Box, Hinge, Marker, Model
 
 SOURCE = "the five-link chain of Mikhaylyuk, Strashnov and Timokhin (fig. 4), parameters proposed here"
 DURATION = 5.0
@@ -22,21 +19,10 @@ def build(
     for i in range(links):
         name = f"link{i + 1}"
         at = (i * length, 0.0, 0.0)
+        model.add(Body(name, at=at, mass=mass, com=rod.at, inertia=(axial, side, side), shapes=(rod,)))
+        axis = (0.0, 0.0, 1.0)
         model.add(
-            Body(
-                name, at=at, mass=mass, com=(length / 2, 0.0, 0.0), inertia=(axial, side, side), shapes=(rod,)
-            )
-        )
-        model.add(
-            Hinge(
-                f"joint{i + 1}",
-                previous,
-                name,
-                at=at,
-                axis=(0.0, 0.0, 1.0),
-                damping=damping,
-                friction=friction,
-            )
+            Hinge(f"joint{i + 1}", previous, name, at=at, axis=axis, damping=damping, friction=friction)
         )
         previous = name
     model.add(Marker("tip", previous, at=(links * length, 0.0, 0.0)))

@@ -3,11 +3,7 @@
 from itertools import pairwise
 from math import atan2, cos, pi, sin, tan
 
-from ..model import Body, Marker, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free, Hinge
-from ..model.rotation import about
-from ..model.shapes import Capsule, Cylinder
+from ..model import GROUND, Body, Capsule, Cylinder, Free, Hinge, Marker, Material, Model, Scenery, about
 
 DURATION = 3.0
 PLOT = ("left_end.position.z", "right_end.position.z", "contact.patches")
@@ -28,13 +24,8 @@ def build(left: int = 12, right: int = 6, friction: float = 0.4, damping: float 
     circle = PITCH / 2 / tan(step / 2)
     radius = circle - THICK
     model.add(Material("steel", friction=friction))
-    model.add(
-        Scenery(
-            "cylinder",
-            shapes=(Cylinder(radius, 0.3, rotation=about((1.0, 0.0, 0.0), pi / 2)),),
-            material="steel",
-        )
-    )
+    drum = Cylinder(radius, 0.3, rotation=about((1.0, 0.0, 0.0), pi / 2))
+    model.add(Scenery("cylinder", shapes=(drum,), material="steel"))
     corner = circle / cos(step / 2)
     points = [(-corner, -PITCH * k) for k in range(left, 0, -1)]
     points += [(-corner * cos(step * k), corner * sin(step * k)) for k in range(OVER + 1)]

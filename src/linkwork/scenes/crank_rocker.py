@@ -3,9 +3,7 @@
 from math import acos, cos, hypot, radians, sin
 
 from ..engine.elements import DCMotor
-from ..model import Marker, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge
+from ..model import GROUND, Hinge, Marker, Model
 from .n_four_bar import rod
 
 SOURCE = "motor: maxon RE 40, 48 V, 150 W (148877), catalogue values; four-bar and gear proposed here"
@@ -43,16 +41,9 @@ def build(voltage: float = 0.5, gear: float = GEAR, start: float = 60.0) -> Mode
         ("wrist", "coupler", "lever", "C"), ("rocker", GROUND, "lever", "D"),
     ):  # fmt: skip
         model.add(Hinge(name, a, b, at=(*pin[at], 0.0)))
-    model.add(
-        DCMotor(
-            "motor",
-            "crank",
-            stall_torque=STALL,
-            idle_speed=IDLE,
-            time_constant=TIME_CONSTANT,
-            gear=gear,
-            command=voltage,
-        )
-    )
+    motor = DCMotor(
+        "motor", "crank", stall_torque=STALL, idle_speed=IDLE, time_constant=TIME_CONSTANT, gear=gear, command=voltage
+    )  # fmt: skip
+    model.add(motor)
     model.add(Marker("hand", "coupler", at=(*pin["C"], 0.0)))
     return model

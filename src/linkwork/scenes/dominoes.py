@@ -1,9 +1,6 @@
 """A row of twenty dominoes; the first is pushed."""
 
-from ..model import Body, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free
-from ..model.shapes import Box, Plane
+from ..model import GROUND, Body, Box, Free, Material, Model, Plane, Scenery
 
 SOURCE = "size of common dominoes (48 mm x 24 mm x 7.5 mm); spacing proposed here"
 DURATION = 2.0

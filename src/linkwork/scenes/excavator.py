@@ -4,12 +4,7 @@ from itertools import pairwise
 from math import acos, atan2, cos, hypot, pi, radians, sin
 
 from ..engine.elements import PositionServo
-from ..model import Body, Marker, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge, Slider, Weld
-from ..model.rotation import about
-from ..model.shapes import Box, Cylinder, Shape
-from ..model.signals import Table
+from ..model import GROUND, Body, Box, Cylinder, Hinge, Marker, Model, Shape, Slider, Table, Weld, about
 
 SOURCE = "made for Linkwork: round figures of machines of the 8 t class"
 DURATION = 16.0
@@ -75,6 +70,7 @@ LIFTED = 4
 """Where in the cycle the bucket is held."""
 
 Angles = tuple[float, float, float]
+Reach = tuple[float, ...]
 
 
 def pins(angles: Angles) -> dict[str, Point]:
@@ -180,34 +176,25 @@ def _drive(model: Model, arm: dict[str, Body], start: Angles, hold: bool) -> Non
     zero = cylinder_lengths(start)
     reached = [cylinder_lengths(angles) for angles, _ in wanted]
     forces = [holding_forces(arm, angles) for angles, _ in wanted]
+
+    def servo(
+        name: str, joint: str, stiffness: float, damping: float, strength: float, values: Reach
+    ) -> None:
+        signal = Table(tuple(times), values, repeats=True)
+        made = PositionServo(
+            name, joint, stiffness=stiffness, damping=damping, strength=strength, command=1.0, signal=signal
+        )
+        model.add(made)
+
     for k, (name, (*_, bore, _)) in enumerate(CYLINDERS.items()):
         area = pi * bore**2 / 4
         stiffness = BULK * area / COLUMN
         values = tuple(
             reach[k] - zero[k] + force[k] / stiffness for reach, force in zip(reached, forces, strict=True)
         )
-        model.add(
-            PositionServo(
-                f"{name}_valve",
-                f"{name}_cylinder",
-                stiffness=stiffness,
-                damping=LAG * stiffness,
-                strength=PRESSURE * area,
-                command=1.0,
-                signal=Table(tuple(times), values, repeats=True),
-            )
-        )
-    model.add(
-        PositionServo(
-            "slew_motor",
-            "slew",
-            stiffness=SLEW_STIFFNESS,
-            damping=SLEW_DAMPING,
-            strength=SLEW_STRENGTH,
-            command=1.0,
-            signal=Table(tuple(times), tuple(slew for _, slew in wanted), repeats=True),
-        )
-    )
+        servo(f"{name}_valve", f"{name}_cylinder", stiffness, LAG * stiffness, PRESSURE * area, values)
+    slew = tuple(angle for _, angle in wanted)
+    servo("slew_motor", "slew", SLEW_STIFFNESS, SLEW_DAMPING, SLEW_STRENGTH, slew)
 
 
 def _placed(origin: Point, angle: float, at: Point) -> Point:
@@ -253,24 +240,17 @@ def _tube(radius: float, start: float, end: float) -> Cylinder:
 def _looks() -> dict[str, tuple[tuple[Shape, ...], str]]:
     """Shapes and colours of the bodies of the arm, each in its own frame."""
     yellow, dark, steel = "#e0a010", "#383c40", "#b0b8c0"
-    bend, sides = (1.5, 0.65), (-0.36, 0.36)
+    bend, corners = (1.5, 0.65), (BUCKET["E"], (0.1, 0.5), (0.5, 0.5), BUCKET["T"])
+    floor = [_beam(a, b, 0.75, 0.04) for a, b in pairwise(corners)]
+    walls = [_beam((-0.08, 0.22), (0.62, 0.22), 0.03, 0.5, y) for y in (-0.36, 0.36)]
+    walls += [_beam((0.62, 0.12), (0.84, 0.12), 0.03, 0.2, y) for y in (-0.36, 0.36)]
     looks: dict[str, tuple[tuple[Shape, ...], str]] = {
         "boom": ((_beam((0.0, 0.0), bend, 0.24, 0.36), _beam(bend, BOOM["B"], 0.24, 0.34)), yellow),
         "stick": (
             (_beam(STICK["H"], (0.1, 0.1), 0.2, 0.2), _beam((0.0, 0.1), STICK["Q"], 0.2, 0.26)),
             yellow,
         ),
-        "bucket": (
-            (
-                *(
-                    _beam(a, b, 0.75, 0.04)
-                    for a, b in pairwise((BUCKET["E"], (0.1, 0.5), (0.5, 0.5), BUCKET["T"]))
-                ),
-                *(_beam((-0.08, 0.22), (0.62, 0.22), 0.03, 0.5, y) for y in sides),
-                *(_beam((0.62, 0.12), (0.84, 0.12), 0.03, 0.2, y) for y in sides),
-            ),
-            dark,
-        ),
+        "bucket": ((*floor, *walls), dark),
         "rocker": (tuple(_beam((0.0, 0.0), (ROCKER, 0.0), 0.03, 0.09, y) for y in (-0.14, 0.14)), dark),
         "link": ((_beam((0.0, 0.0), (LINK, 0.0), 0.14, 0.09),), dark),
     }

@@ -3,11 +3,7 @@
 from math import acos, atan2, cos, hypot, pi, radians, sin
 
 from ..engine.elements import PositionServo, Repeater, VelocityServo
-from ..model import Body, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free, Hinge, Slider
-from ..model.rotation import about
-from ..model.shapes import Box, Cylinder, Shape
+from ..model import GROUND, Body, Box, Cylinder, Free, Hinge, Material, Model, Scenery, Shape, Slider, about
 from ..model.signals import Table
 
 SOURCE = "third scene of Mikhaylyuk, Strashnov and Timokhin; parameters proposed here"
@@ -113,11 +109,9 @@ def build(
         shapes = (Box((pad, *PAD[1:])),)
         jaw = f"{name}_jaw"
         model.add(Body(jaw, at=at, mass=MASSES[jaw], shapes=shapes, material="rough", color="#404448"))
-    cube = Box((BOX, BOX, BOX))
+    cube = (Box((BOX, BOX, BOX)),)
     at, turned = (reach, offset, BOX / 2), about((0.0, 0.0, 1.0), radians(skew))
-    model.add(
-        Body("box", at=at, rotation=turned, mass=mass, shapes=(cube,), material="rough", color="#c05030")
-    )
+    model.add(Body("box", at=at, rotation=turned, mass=mass, shapes=cube, material="rough", color="#c05030"))
     model.add(Free("box_place", GROUND, "box", at=at))
 
     rotor = {name: armature for name, (*_, armature) in SERVOS.items()}
@@ -153,17 +147,11 @@ def _drive(model: Model, force: float) -> None:
     zero = {"turret": 0.0, "shoulder": upper, "elbow": fore - upper, "wrist": -fore}
     for name, (joint, stiffness, strength, _) in SERVOS.items():
         signal = Table(tuple(times), tuple(value - zero[name] for value in wanted[name]))
-        model.add(
-            PositionServo(
-                f"{name}_servo",
-                joint,
-                stiffness=stiffness,
-                damping=LAG * stiffness,
-                strength=strength,
-                command=1.0,
-                signal=signal,
-            )
-        )
+        servo = PositionServo(
+            f"{name}_servo", joint, stiffness=stiffness, damping=LAG * stiffness, strength=strength,
+            command=1.0, signal=signal,
+        )  # fmt: skip
+        model.add(servo)
     opened = OPENING + 0.45
     states = Table((CLOSING, CLOSING, OPENING, OPENING, opened, opened), (0.0, 1.0, 1.0, -1.0, -1.0, 0.0))
     model.add(VelocityServo("grip_motor", "left", strength=force, command=RATE, signal=states))
@@ -183,22 +171,16 @@ def _looks() -> dict[str, tuple[tuple[Shape, ...], str]]:
     """Shapes and colours of the arm's bodies, each in its own frame; mass is spread evenly over them."""
     lying = about((1.0, 0.0, 0.0), pi / 2)
     top = PAD[2] - TIP
+    turret = (
+        Cylinder(0.12, 0.10, at=(0.0, 0.0, 0.05)),
+        Cylinder(0.06, SHOULDER - 0.05, at=(0.0, 0.0, SHOULDER / 2 + 0.025)),
+        Cylinder(0.07, 0.16, at=(0.0, 0.0, SHOULDER), rotation=lying),
+    )
+    plate = Box((0.05, OPEN + 4 * PAD[1], 0.025), at=(0.0, 0.0, top + 0.0125))
+    stem = Cylinder(0.025, HAND - top - 0.025, at=(0.0, 0.0, (HAND + top + 0.025) / 2))
     return {
-        "turret": (
-            (
-                Cylinder(0.12, 0.10, at=(0.0, 0.0, 0.05)),
-                Cylinder(0.06, SHOULDER - 0.05, at=(0.0, 0.0, SHOULDER / 2 + 0.025)),
-                Cylinder(0.07, 0.16, at=(0.0, 0.0, SHOULDER), rotation=lying),
-            ),
-            "#303438",
-        ),
+        "turret": (turret, "#303438"),
         "upper_arm": ((Box((UPPER, 0.08, 0.09), at=(UPPER / 2, 0.0, 0.0)),), "#e0a010"),
         "forearm": ((Box((FORE, 0.06, 0.07), at=(FORE / 2, 0.0, 0.0)),), "#e0a010"),
-        "hand": (
-            (
-                Box((0.05, OPEN + 4 * PAD[1], 0.025), at=(0.0, 0.0, top + 0.0125)),
-                Cylinder(0.025, HAND - top - 0.025, at=(0.0, 0.0, (HAND + top + 0.025) / 2)),
-            ),
-            "#8090a0",
-        ),
+        "hand": ((plate, stem), "#8090a0"),
     }

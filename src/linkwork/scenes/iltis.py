@@ -9,10 +9,8 @@ import math
 import numpy as np
 
 from ..engine.elements import VelocityServo
-from ..model import Body, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free, Hinge, Spherical, Universal
-from ..model.rotation import Array, Vector, about, frame_from_axis, quaternion
+from ..model import GROUND, Body, Free, Hinge, Model, Scenery, Spherical, Universal
+from ..model.rotation import Array, Vector, about, frame_from_axis, quaternion, vector
 from ..model.shapes import Box, Capsule, Cylinder, HeightField, Shape
 
 SOURCE = (
@@ -198,20 +196,11 @@ def hang_wheel(
     model.add(_bar(arm, at["arm_chassis"], at["arm_carrier"], 0.025, ARM_MASS, moments))
     model.add(_bar(carrier, at["leaf_carrier"], at["arm_carrier"], 0.03, 0.0))
     model.add(_bar(tie, at["tie_chassis"], at["tie_carrier"], 0.012, tie_mass, (slender, slender, 0.0)))
-    model.add(
-        Body(
-            wheel,
-            at=at["wheel"],
-            mass=WHEEL_MASS,
-            inertia=WHEEL_INERTIA,
-            shapes=_tyre(RADIUS[axle]),
-            color="#303438",
-        )
-    )
+    tyre, m, J = _tyre(RADIUS[axle]), WHEEL_MASS, WHEEL_INERTIA
+    model.add(Body(wheel, at=at["wheel"], mass=m, inertia=J, shapes=tyre, color="#303438"))
 
-    hand = SIDES[
-        side
-    ]  # turns about the vehicle's x axis and about the kingpin have the other sense on the left
+    # Turns about the vehicle's x axis and about the kingpin have the other sense on the left.
+    hand = SIDES[side]
     leaf_angle, tilt, swivel, arm_angle, tie_tilt, tie_yaw = start
     for bar, angle, point in ((leaf, leaf_angle, "leaf_chassis"), (arm, arm_angle, "arm_chassis")):
         model.add(Hinge(f"{bar}_pin", "chassis", bar, at=at[point], axis=FORWARD, position=hand * angle))
@@ -221,7 +210,7 @@ def hang_wheel(
         (leaf, carrier, "leaf_carrier", np.cross(FORWARD, kingpin), (hand * tilt, hand * swivel)),
         ("chassis", tie, "tie_chassis", rod, (hand * tie_tilt, tie_yaw)),
     ):
-        z = _vector(axis)
+        z = vector(axis)
         model.add(Universal(f"{b}_pin", a, b, at=at[point], axis=z, reference=FORWARD, position=angles))
     model.add(Hinge(f"{wheel}_axle", carrier, wheel, at=at["wheel"], axis=LEFT, velocity=spin))
     model.add(Spherical(f"{arm}_ball", arm, carrier, at=at["arm_carrier"]))
@@ -240,31 +229,12 @@ def build(speed: float = 10.0, height: float = 0.2, lateral: bool = True) -> Mod
     from ..engine.loads import BodyFunction
 
     model = Model("iltis")
-    model.add(
-        Scenery("road", at=(BUMP_START + BUMP_LENGTH / 2, 0.0, 0.0), shapes=_road(height), color="#8a8d8a")
-    )
-    model.add(
-        Body(
-            "chassis",
-            at=(0.0, 0.0, HEIGHT),
-            mass=CHASSIS_MASS,
-            inertia=CHASSIS_INERTIA,
-            shapes=_chassis(),
-            color="#6b7350",
-        )
-    )
-    pitch = about(LEFT, PITCH)
-    velocity = (speed, 0.0, 0.0, 0.0, 0.0, 0.0)
-    model.add(
-        Free(
-            "ride",
-            GROUND,
-            "chassis",
-            at=(0.0, 0.0, HEIGHT),
-            position=(0.0, 0.0, RISE, *pitch),
-            velocity=velocity,
-        )
-    )
+    middle, at = (BUMP_START + BUMP_LENGTH / 2, 0.0, 0.0), (0.0, 0.0, HEIGHT)
+    model.add(Scenery("road", at=middle, shapes=_road(height), color="#8a8d8a"))
+    looks, m, J = _chassis(), CHASSIS_MASS, CHASSIS_INERTIA
+    model.add(Body("chassis", at=at, mass=m, inertia=J, shapes=looks, color="#6b7350"))
+    start, velocity = (0.0, 0.0, RISE, *about(LEFT, PITCH)), (speed, 0.0, 0.0, 0.0, 0.0, 0.0)
+    model.add(Free("ride", GROUND, "chassis", at=at, position=start, velocity=velocity))
     for axle, radius in RADIUS.items():
         for side in SIDES:
             wheel = hang_wheel(model, axle, side, start=EQUILIBRIUM[axle], spin=speed / radius)
@@ -279,15 +249,9 @@ def _bar(
     name: str, start: Vector, end: Vector, radius: float, mass: float, inertia: Vector = (0.0, 0.0, 0.0)
 ) -> Body:
     """A bar between two points: its frame in the middle, z along it, x along the vehicle."""
-    along = _vector(np.subtract(end, start))
-    return Body(
-        name,
-        at=_vector(np.add(start, end) / 2),
-        rotation=quaternion(frame_from_axis(along, FORWARD)),
-        mass=mass,
-        inertia=inertia,
-        shapes=(Capsule(radius, math.dist(start, end)),),
-    )
+    at, turned = np.add(start, end) / 2, quaternion(frame_from_axis(vector(np.subtract(end, start)), FORWARD))
+    look = (Capsule(radius, math.dist(start, end)),)
+    return Body(name, at=vector(at), rotation=turned, mass=mass, inertia=inertia, shapes=look)
 
 
 def _tyre(radius: float) -> tuple[Shape, ...]:
@@ -313,7 +277,3 @@ def _road(height: float) -> tuple[Shape, ...]:
     )
     row = tuple(map(float, bump))
     return (HeightField((length, 3.0), heights=(row, row)),)
-
-
-def _vector(a: np.ndarray) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])

@@ -1,10 +1,7 @@
 """Front suspension of the Iltis under a block that moves up and down, whose wheel drops from a kerb of 10 cm at 3 s."""
 
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Slider
+from ..model import GROUND, Body, Box, Model, Slider
 from ..model.rotation import Array
-from ..model.shapes import Box
 from .iltis import CHASSIS_MASS, HEIGHT, RADIUS, SOURCE, TIE_MASS, TYRE_STIFFNESS, hang_wheel
 
 __all__ = ["SOURCE", "build"]
@@ -33,17 +30,9 @@ def build(mass: float = CHASSIS_MASS / 4, drop: float = 0.1, tie_mass: float = T
 
     model = Model("iltis_quarter")
     block = (Box((0.5, 0.3, 0.3), at=(0.97, -0.05, 0.35)), Box((0.12, 0.12, 0.5), at=(0.97, -0.12, -0.05)))
-    model.add(
-        Body(
-            "chassis",
-            at=(0.0, 0.0, HEIGHT),
-            mass=mass,
-            inertia=(1.0, 1.0, 1.0),
-            shapes=block,
-            color="#6b7350",
-        )
-    )
-    model.add(Slider("heave", GROUND, "chassis", at=(0.0, 0.0, HEIGHT)))
+    at, inertia = (0.0, 0.0, HEIGHT), (1.0, 1.0, 1.0)
+    model.add(Body("chassis", at=at, mass=mass, inertia=inertia, shapes=block, color="#6b7350"))
+    model.add(Slider("heave", GROUND, "chassis", at=at))
     wheel = hang_wheel(model, "front", "right", spin=SPEED / RADIUS["front"], tie_mass=tie_mass)
     numbers = (TYRE_STIFFNESS, RADIUS["front"], drop, 3.0)
     model.add(BodyFunction("tyre", wheel, point_follower, parameters=numbers))

@@ -2,10 +2,7 @@
 
 from math import cos, radians, sin
 
-from ..model import Body, Model
-from ..model.joints import Slider
-from ..model.rotation import about
-from ..model.shapes import Box
+from ..model import Body, Box, Model, Slider, about
 
 DURATION = 3.0
 PLOT = ("rail.travel", "rail.travel_rate", "energy.balance")

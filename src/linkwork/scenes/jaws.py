@@ -1,11 +1,7 @@
 """Gripper with two jaws on one motor: a repeater makes the right one follow the left, and both stop."""
 
 from ..engine.elements import PositionServo, Repeater
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Slider
-from ..model.shapes import Box
-from ..model.signals import Table
+from ..model import GROUND, Body, Box, Model, Slider, Table
 
 SOURCE = "the gripper of Mikhaylyuk, Strashnov and Timokhin; parameters proposed here"
 DURATION = 3.0
@@ -26,15 +22,9 @@ def build(ratio: float = -1.0, strength: float = 50.0, stop: float = 0.03) -> Mo
     model.add(Slider("right", GROUND, "right_jaw", axis=(1.0, 0.0, 0.0), friction=1.0, limits=(-stop, stop)))
     model.add(Repeater("gear", "right", "left", ratio=ratio))
     close = Table((0.0, 1.0, 2.0, 3.0), (0.0, 1.0, 1.0, 0.0), repeats=True)
-    model.add(
-        PositionServo(
-            "motor",
-            "left",
-            stiffness=5e3,
-            damping=100.0,
-            strength=strength,
-            command=0.8 * WIDTH / 2,
-            signal=close,
-        )
-    )
+    servo = PositionServo(
+        "motor", "left", stiffness=5e3, damping=100.0, strength=strength,
+        command=0.8 * WIDTH / 2, signal=close,
+    )  # fmt: skip
+    model.add(servo)
     return model

@@ -1,9 +1,6 @@
 """A box of ten tonnes on a box of one kilogram."""
 
-from ..model import Body, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free
-from ..model.shapes import Box, Plane
+from ..model import GROUND, Body, Box, Free, Material, Model, Plane, Scenery
 
 DURATION = 3.0
 PLOT = ("heavy_way.z", "light_way.z", "contact.depth", "solver.iterations")

@@ -2,10 +2,7 @@
 
 from math import acos, atan2, cos, hypot, pi, sin
 
-from ..model import Body, Marker, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge, Weld
-from ..model.shapes import Sphere
+from ..model import GROUND, Body, Hinge, Marker, Model, Sphere, Weld
 from .n_four_bar import rod
 
 SOURCE = "made for Linkwork: light cranks and a heavy load strain solvers that iterate"

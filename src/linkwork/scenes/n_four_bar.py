@@ -2,11 +2,8 @@
 
 from math import atan2, cos, hypot, sin
 
-from ..model import Body, Component, Marker, Model
+from ..model import GROUND, Body, Box, Component, Hinge, Marker, Model
 from ..model.errors import LinkworkError
-from ..model.item import GROUND
-from ..model.joints import Hinge
-from ..model.shapes import Box
 
 SOURCE = "IFToMM benchmark A02 (lim.ii.udc.es/mbsbenchmark)"
 DURATION = 10.0
@@ -20,14 +17,13 @@ def rod(
     (x0, y0), (x1, y1) = start, end
     length, angle = hypot(x1 - x0, y1 - y0), atan2(y1 - y0, x1 - x0)
     side = mass * length**2 / 12
+    inertia = (mass * width**2 / 6, side, side)  # no motion in the plane feels the first
+    box, turned = (
+        Box((length, width, width), at=(length / 2, 0.0, 0.0)),
+        (cos(angle / 2), 0.0, 0.0, sin(angle / 2)),
+    )
     return Body(
-        name,
-        at=(x0, y0, 0.0),
-        rotation=(cos(angle / 2), 0.0, 0.0, sin(angle / 2)),
-        mass=mass,
-        com=(length / 2, 0.0, 0.0),
-        inertia=(mass * width**2 / 6, side, side),  # no motion in the plane feels the first
-        shapes=(Box((length, width, width), at=(length / 2, 0.0, 0.0)),),
+        name, at=(x0, y0, 0.0), rotation=turned, mass=mass, com=box.at, inertia=inertia, shapes=(box,)
     )
 
 

@@ -1,12 +1,10 @@
 """Peaucellier-Lipkin linkage: seven rods turn a circle into an exact straight line."""
 
-from math import acos, atan2, cos, hypot, pi, sin, tau
+from math import acos, atan2, cos, dist, hypot, pi, sin, tau
 
 from ..engine.elements import VelocityServo
-from ..model import Body, Marker, Model
-from ..model.joints import Hinge
-from ..model.shapes import Box
-from ..model.signals import Sine
+from ..model import Hinge, Marker, Model, Sine
+from .n_four_bar import rod
 
 SOURCE = "the linkage of Mikhaylyuk, Strashnov and Timokhin (fig. 5); lengths and masses proposed here"
 DURATION = 10.0
@@ -34,20 +32,9 @@ def build(start: float = 60.0, swing: float = 0.0) -> Model:
     """
     model = Model("peaucellier", gravity=(9.81, 0.0, 0.0))
     pin = points(start * pi / 180)
-    for rod in ("QC", "OA", "OB", "AC", "BC", "AD", "BD"):
-        (x0, y0), (x1, y1) = pin[rod[0]], pin[rod[1]]
-        length, angle = hypot(x1 - x0, y1 - y0), atan2(y1 - y0, x1 - x0)
-        model.add(
-            Body(
-                rod,
-                at=(x0, y0, 0.0),
-                rotation=(cos(angle / 2), 0.0, 0.0, sin(angle / 2)),
-                mass=length,
-                com=(length / 2, 0.0, 0.0),
-                inertia=(length * 0.04**2 / 6, length**3 / 12, length**3 / 12),
-                shapes=(Box((length, 0.04, 0.04), at=(length / 2, 0.0, 0.0)),),
-            )
-        )
+    for name in ("QC", "OA", "OB", "AC", "BC", "AD", "BD"):
+        ends = pin[name[0]], pin[name[1]]
+        model.add(rod(name, *ends, dist(*ends), 0.04))
     for name, a, b, at in (
         ("crank", "ground", "QC", "Q"), ("OA_pin", "ground", "OA", "O"), ("OB_pin", "ground", "OB", "O"),
         ("A_in", "OA", "AC", "A"), ("A_out", "OA", "AD", "A"), ("B_in", "OB", "BC", "B"),

@@ -4,10 +4,7 @@ from math import cos, pi, sin, sqrt
 
 import numpy as np
 
-from ..model import Body, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free
-from ..model.shapes import Box, Capsule, Cylinder, Sphere
+from ..model import GROUND, Body, Box, Capsule, Cylinder, Free, Material, Model, Scenery, Sphere
 
 DURATION = 3.0
 WATCHED = 0.5  # until most of it lies, which takes most of the time
@@ -44,40 +41,19 @@ def build(count: int = 200, friction: float = 0.5, restitution: float = 0.0, see
         )
         shape = (column + 2 * row + layer) % len(SHAPES)  # none above or beside its like
         name = f"thing{k + 1}"
-        model.add(
-            Body(
-                name,
-                at=at,
-                rotation=_any_turn(random),
-                density=700.0,
-                shapes=(SHAPES[shape],),
-                material="wood",
-                color=COLORS[shape],
-            )
-        )
+        turn, look, color = _any_turn(random), (SHAPES[shape],), COLORS[shape]
+        model.add(Body(name, at=at, rotation=turn, density=700.0, shapes=look, material="wood", color=color))
         model.add(Free(f"{name}_way", GROUND, name, at=at))
     return model
 
 
 def _add_bin(model: Model) -> None:
     half, wall, high = ACROSS * PITCH / 2, 0.04, 0.5
-    model.add(
-        Scenery(
-            "bin",
-            shapes=(
-                Box((2 * half + 2 * wall, 2 * half + 2 * wall, wall), at=(0.0, 0.0, -wall / 2)),
-                *(
-                    Box((wall, 2 * half + 2 * wall, high), at=(side * (half + wall / 2), 0.0, high / 2))
-                    for side in (-1.0, 1.0)
-                ),
-                *(
-                    Box((2 * half, wall, high), at=(0.0, side * (half + wall / 2), high / 2))
-                    for side in (-1.0, 1.0)
-                ),
-            ),
-            material="wood",
-        )
-    )
+    wide, aside = 2 * half + 2 * wall, (-half - wall / 2, half + wall / 2)
+    floor = Box((wide, wide, wall), at=(0.0, 0.0, -wall / 2))
+    ends = (Box((wall, wide, high), at=(x, 0.0, high / 2)) for x in aside)
+    sides = (Box((2 * half, wall, high), at=(0.0, y, high / 2)) for y in aside)
+    model.add(Scenery("bin", shapes=(floor, *ends, *sides), material="wood"))
 
 
 def _any_turn(random: np.random.Generator) -> tuple[float, float, float, float]:

@@ -4,11 +4,8 @@ from math import pi
 
 import numpy as np
 
-from ..model import Body, Marker, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge
-from ..model.rotation import Vector, quaternion
-from ..model.shapes import Box, Cylinder
+from ..model import GROUND, Body, Box, Cylinder, Hinge, Marker, Model
+from ..model.rotation import Vector, quaternion, vector
 
 SOURCE = "Corke and Armstrong-Hélouvry (1994), the consensus data of the Robotics Toolbox, standard DH"
 DURATION = 5.0
@@ -65,36 +62,30 @@ def build(
     for i, ((d, a, alpha), (mass, com, inertia), (rotor, gear, viscous)) in enumerate(
         zip(_FRAMES, _LINKS, _MOTORS, strict=True)
     ):
-        base, axis = _vector(frame[:3, 3]), _vector(frame[:3, 2])
+        base, axis = vector(frame[:3, 3]), vector(frame[:3, 2])
         frame = frame @ _turned(drawn[i]) @ _link_frame(d, a, alpha)
         name = f"link{i + 1}"
-        model.add(
-            Body(
-                name,
-                at=_vector(frame[:3, 3]),
-                rotation=quaternion(frame[:3, :3]),
-                mass=mass,
-                com=com,
-                inertia=inertia,
-                trust_inertia=True,  # link 3 was published with 0.0125 + 0.066 < 0.086
-                shapes=_look(frame, base),
-            )
+        at, turned, shapes = vector(frame[:3, 3]), quaternion(frame[:3, :3]), _look(frame, base)
+        # Link 3 was published with 0.0125 + 0.066 < 0.086: it is to be trusted.
+        link = Body(
+            name,
+            at=at,
+            rotation=turned,
+            mass=mass,
+            com=com,
+            inertia=inertia,
+            trust_inertia=True,
+            shapes=shapes,
         )
-        model.add(
-            Hinge(
-                f"joint{i + 1}",
-                previous,
-                name,
-                at=base,
-                axis=axis,
-                reference=(1.0, 0.0, 0.0),
-                position=start[i] - drawn[i],
-                armature=rotor * gear**2 if rotors else 0.0,
-                damping=viscous * gear**2 if friction else 0.0,
-            )
-        )
+        model.add(link)
+        hinge = Hinge(
+            f"joint{i + 1}", previous, name, at=base, axis=axis, reference=(1.0, 0.0, 0.0),
+            position=start[i] - drawn[i], armature=rotor * gear**2 if rotors else 0.0,
+            damping=viscous * gear**2 if friction else 0.0,
+        )  # fmt: skip
+        model.add(hinge)
         previous = name
-    model.add(Marker("tool", previous, at=_vector(frame[:3, 3] + 0.1 * frame[:3, 2])))
+    model.add(Marker("tool", previous, at=vector(frame[:3, 3] + 0.1 * frame[:3, 2])))
     return model
 
 
@@ -110,10 +101,6 @@ def _link_frame(d: float, a: float, alpha: float) -> np.ndarray:
     return np.array([[1, 0, 0, a], [0, c, -s, 0], [0, s, c, d], [0, 0, 0, 1]])
 
 
-def _vector(a: np.ndarray) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])
-
-
 def _look(frame: np.ndarray, base: Vector) -> tuple[Box | Cylinder, ...]:
     """A bar from the joint to the link's frame, or a knob where they coincide, in the link's frame."""
     back = frame[:3, :3].T @ (base - frame[:3, 3])
@@ -121,4 +108,4 @@ def _look(frame: np.ndarray, base: Vector) -> tuple[Box | Cylinder, ...]:
     if length < 0.05:
         return (Cylinder(0.05, 0.12),)
     size = np.where(np.abs(back) > 1e-9, np.abs(back), 0.0) + 0.08
-    return (Box(_vector(size), at=_vector(back / 2)),)
+    return (Box(vector(size), at=vector(back / 2)),)

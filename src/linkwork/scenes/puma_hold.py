@@ -10,11 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 from ..engine.elements import TorqueSource
-from ..model import Model
-from ..model.item import GROUND
-from ..model.joints import Spherical
+from ..model import GROUND, Model, Spherical, Table
 from ..model.rotation import Array, matrix
-from ..model.signals import Table
 from . import puma560
 
 SOURCE = "phases of Cuadrado and Dopico's third example, motion proposed here; arm: Corke and Armstrong-Hélouvry (1994)"

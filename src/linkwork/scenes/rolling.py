@@ -2,11 +2,7 @@
 
 from math import cos, radians, sin
 
-from ..model import Body, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free
-from ..model.rotation import about
-from ..model.shapes import Box, Cylinder, Sphere
+from ..model import GROUND, Body, Box, Cylinder, Free, Material, Model, Scenery, Sphere, about
 
 DURATION = 2.5
 PLOT = ("ball_way.x_rate", "drum_way.x_rate", "energy.balance")
@@ -20,14 +16,8 @@ def build(angle: float = 15.0, friction: float = 0.5, rolling: float = 0.0, radi
     a = radians(angle)
     down, up = (cos(a), 0.0, -sin(a)), (sin(a), 0.0, cos(a))
     model.add(Material("wood", friction=friction, rolling=rolling))
-    model.add(
-        Scenery(
-            "slope",
-            rotation=about((0.0, 1.0, 0.0), a),
-            shapes=(Box((LENGTH, 1.4, 0.1), at=(0.0, 0.0, -0.05)),),
-            material="wood",
-        )
-    )
+    slab = Box((LENGTH, 1.4, 0.1), at=(0.0, 0.0, -0.05))
+    model.add(Scenery("slope", rotation=about((0.0, 1.0, 0.0), a), shapes=(slab,), material="wood"))
     upright = about((1.0, 0.0, 0.0), radians(90.0))  # the drum lies across the slope
     for name, shape, y in (
         ("ball", Sphere(radius), -0.35),

@@ -3,12 +3,7 @@
 from math import cos, pi, radians, sin, tan
 
 from ..engine.elements import PositionServo
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge, Slider, Weld
-from ..model.rotation import about
-from ..model.shapes import Box, Cylinder
-from ..model.signals import Table
+from ..model import GROUND, Body, Box, Cylinder, Hinge, Model, Slider, Table, Weld, about
 
 SOURCE = "made for Linkwork: every stage repeats what the others hold already, three equations each"
 DURATION = 10.0
@@ -76,17 +71,15 @@ def build(stages: int = 10, angle: float = 25.0, rise: float = 20.0, load: float
     times = [SAMPLE * i for i in range(round(DURATION / SAMPLE) + 1)]
     wanted = [start + radians(rise) * (1.0 - cos(2 * pi * t / DURATION)) / 2 for t in times]
     commands = [BAR * cos(w) - width + holding(w, stages, load) / STIFFNESS for w in wanted]
-    model.add(
-        PositionServo(
-            "cylinder",
-            "guide",
-            stiffness=STIFFNESS,
-            damping=DAMPING,
-            strength=2.0 * abs(holding(start, stages, load)),
-            command=1.0,
-            signal=Table(tuple(times), tuple(commands), repeats=True),
-        )
+    strength, signal = (
+        2.0 * abs(holding(start, stages, load)),
+        Table(tuple(times), tuple(commands), repeats=True),
     )
+    servo = PositionServo(
+        "cylinder", "guide", stiffness=STIFFNESS, damping=DAMPING, strength=strength,
+        command=1.0, signal=signal,
+    )  # fmt: skip
+    model.add(servo)
     return model
 
 
@@ -94,11 +87,5 @@ def _bar(name: str, foot: tuple[float, float], angle: float, apart: float) -> Bo
     """Two rails with a tube between them, from a foot (x, z) [m] at an angle [rad]; its frame's x runs along."""
     rails = (Box((BAR, 0.04, 0.1), at=(BAR / 2, side * apart, 0.0)) for side in (-1.0, 1.0))
     tube = Cylinder(0.03, 2 * apart, at=(BAR / 2, 0.0, 0.0), rotation=about((1.0, 0.0, 0.0), pi / 2))
-    return Body(
-        name,
-        at=(foot[0], 0.0, foot[1]),
-        rotation=about(PIN_AXIS, angle),
-        mass=BAR_MASS,
-        shapes=(*rails, tube),
-        color="#c84030",
-    )
+    at, turned = (foot[0], 0.0, foot[1]), about(PIN_AXIS, angle)
+    return Body(name, at=at, rotation=turned, mass=BAR_MASS, shapes=(*rails, tube), color="#c84030")

@@ -4,11 +4,8 @@ from math import sqrt
 
 import numpy as np
 
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Hinge, Slider, Spherical, Universal
+from ..model import GROUND, Body, Box, Cylinder, Hinge, Model, Slider, Spherical, Universal
 from ..model.rotation import frame_from_axis, quaternion
-from ..model.shapes import Box, Cylinder
 
 SOURCE = "IFToMM benchmark of the spatial slider-crank (Haug 1989, p. 396)"
 DURATION = 5.0
@@ -21,25 +18,12 @@ RADIUS, ROD = 0.08, 0.3
 def build(rate: float = 6.0) -> Model:
     """`rate` of the crank at the start [rad/s]."""
     model = Model("slidercrank3d")
-    model.add(
-        Body(
-            "arm",
-            at=A,
-            mass=0.12,
-            inertia=(1e-4, 1e-5, 1e-4),
-            shapes=(Box((0.01, 0.01, RADIUS), at=(0.0, 0.0, 0.04)),),
-        )
-    )
+    arm, rod = Box((0.01, 0.01, RADIUS), at=(0.0, 0.0, 0.04)), Cylinder(0.006, ROD)
+    model.add(Body("arm", at=A, mass=0.12, inertia=(1e-4, 1e-5, 1e-4), shapes=(arm,)))
     x, y, z = np.subtract(C, B)
+    middle, turned = tuple(np.add(B, C) / 2), quaternion(frame_from_axis((x, y, z)))
     model.add(
-        Body(
-            "rod",
-            at=tuple(np.add(B, C) / 2),
-            rotation=quaternion(frame_from_axis((x, y, z))),
-            mass=0.5,
-            inertia=(0.004, 0.004, 0.0004),
-            shapes=(Cylinder(0.006, ROD),),
-        )
+        Body("rod", at=middle, rotation=turned, mass=0.5, inertia=(0.004, 0.004, 0.0004), shapes=(rod,))
     )
     model.add(Body("block", at=C, mass=2.0, inertia=(1e-4, 1e-4, 1e-4), shapes=(Box((0.04, 0.03, 0.03)),)))
 
@@ -53,15 +37,6 @@ def build(rate: float = 6.0) -> Model:
     across = sqrt(y * y + z * z)
     spin = rate * RADIUS * -z / across**2
     tilt = -speed / across
-    model.add(
-        Universal(
-            "cross",
-            "block",
-            "rod",
-            at=C,
-            axis=(0.0, -y, -z),
-            reference=(1.0, 0.0, 0.0),
-            velocity=(spin, tilt),
-        )
-    )
+    axis, first = (0.0, -y, -z), (1.0, 0.0, 0.0)
+    model.add(Universal("cross", "block", "rod", at=C, axis=axis, reference=first, velocity=(spin, tilt)))
     return model

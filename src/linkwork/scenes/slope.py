@@ -2,11 +2,7 @@
 
 from math import atan, cos, sin
 
-from ..model import Body, Material, MaterialPair, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free
-from ..model.rotation import about
-from ..model.shapes import Box
+from ..model import GROUND, Body, Box, Free, Material, MaterialPair, Model, Scenery, about
 
 DURATION = 3.0
 PLOT = ("*_way.x_rate", "contact.depth", "energy.balance")
@@ -24,29 +20,14 @@ def build(incline: float = 0.4, mass: float = 1.0) -> Model:
     turn = about((0.0, 1.0, 0.0), angle)
     down, up = (cos(angle), 0.0, -sin(angle)), (sin(angle), 0.0, cos(angle))
     model.add(Material("asphalt"))
-    model.add(
-        Scenery(
-            "slope",
-            rotation=turn,
-            shapes=(Box((LENGTH, 1.2, 0.1), at=(0.0, 0.0, -0.05)),),
-            material="asphalt",
-        )
-    )
+    slab, box = Box((LENGTH, 1.2, 0.1), at=(0.0, 0.0, -0.05)), Box((SIDE, SIDE, SIDE))
+    model.add(Scenery("slope", rotation=turn, shapes=(slab,), material="asphalt"))
     for k, (name, friction) in enumerate(FRICTION.items()):
         start = -LENGTH / 2 + 2 * SIDE
         x, z = (start * down[i] + SIDE / 2 * up[i] for i in (0, 2))
         at = (x, 0.4 * (k - 1), z)
         model.add(Material(f"{name}_sole"))
         model.add(MaterialPair(f"{name}_pair", "asphalt", f"{name}_sole", friction=friction))
-        model.add(
-            Body(
-                name,
-                at=at,
-                rotation=turn,
-                mass=mass,
-                shapes=(Box((SIDE, SIDE, SIDE)),),
-                material=f"{name}_sole",
-            )
-        )
+        model.add(Body(name, at=at, rotation=turn, mass=mass, shapes=(box,), material=f"{name}_sole"))
         model.add(Free(f"{name}_way", GROUND, name, at=at, axis=up, reference=down))
     return model

@@ -1,8 +1,6 @@
 """Heavy rod on a ball joint, swung through its highest point: no orientation is special."""
 
-from ..model import Body, Model
-from ..model.joints import Spherical
-from ..model.shapes import Capsule
+from ..model import Body, Capsule, Model, Spherical
 
 DURATION = 10.0
 PLOT = ("rod.rotation.*", "ball.w?", "energy.balance")

@@ -1,9 +1,6 @@
 """Ten boxes on top of each other: a stack that stands."""
 
-from ..model import Body, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free
-from ..model.shapes import Box, Plane
+from ..model import GROUND, Body, Box, Free, Material, Model, Plane, Scenery
 
 DURATION = 5.0
 PLOT = ("contact.*", "solver.iterations")

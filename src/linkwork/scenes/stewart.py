@@ -5,12 +5,8 @@ from math import cos, pi, radians, sin
 import numpy as np
 
 from ..engine.elements import PositionServo
-from ..model import Body, Model
-from ..model.item import GROUND
-from ..model.joints import Slider, Spherical, Universal
-from ..model.rotation import Array, Vector, about, frame_from_axis, matrix, quaternion
-from ..model.shapes import Box, Cylinder
-from ..model.signals import Table
+from ..model import GROUND, Body, Box, Cylinder, Model, Slider, Spherical, Table, Universal
+from ..model.rotation import Array, about, frame_from_axis, matrix, quaternion, vector
 
 SOURCE = "made for Linkwork: a motion base for a cabin of one tonne"
 DURATION = 10.0
@@ -57,63 +53,34 @@ def dance(t: float, heave: float, tilt: float) -> tuple[Array, Array]:
 def build(heave: float = 0.12, tilt: float = 7.0) -> Model:
     """The platform rises and falls by `heave` [m] and leans by `tilt` [°] in a direction that goes round."""
     model = Model("stewart")
-    model.add(
-        Body(
-            "platform",
-            at=(0.0, 0.0, HEIGHT),
-            mass=1000.0,
-            shapes=(Cylinder(1.15, 0.1, at=(0.0, 0.0, 0.08)), Box((1.6, 1.2, 1.3), at=(0.0, 0.0, 0.78))),
-            color="#d0d4d8",
-        )
-    )
+    cabin = (Cylinder(1.15, 0.1, at=(0.0, 0.0, 0.08)), Box((1.6, 1.2, 1.3), at=(0.0, 0.0, 0.78)))
+    model.add(Body("platform", at=(0.0, 0.0, HEIGHT), mass=1000.0, shapes=cabin, color="#d0d4d8"))
     ground, top = anchors()
     tips = top + np.array([0.0, 0.0, HEIGHT])
     times = np.linspace(0.0, DURATION, round(DURATION / SAMPLE) + 1)
     rest = lengths(np.array([0.0, 0.0, HEIGHT]), np.eye(3))
     travels = np.array([lengths(*dance(float(t), heave, tilt)) - rest for t in times])
     for k in range(6):
-        foot, tip = _vector(ground[k]), _vector(tips[k])
-        along = _vector(tips[k] - ground[k])
+        foot, tip = vector(ground[k]), vector(tips[k])
+        along = vector(tips[k] - ground[k])
         rotation = quaternion(frame_from_axis(along))
         barrel, rod = f"barrel{k + 1}", f"rod{k + 1}"
-        model.add(
-            Body(
-                barrel,
-                at=foot,
-                rotation=rotation,
-                mass=40.0,
-                shapes=(Cylinder(0.06, 1.0, at=(0.0, 0.0, 0.55)),),
-                color="#3060a0",
-            )
-        )
-        model.add(
-            Body(
-                rod,
-                at=tip,
-                rotation=rotation,
-                mass=15.0,
-                shapes=(Cylinder(0.03, 0.95, at=(0.0, 0.0, -0.475)),),
-                color="#a0a8b0",
-            )
-        )
+        for name, at, mass, tube, color in (
+            (barrel, foot, 40.0, Cylinder(0.06, 1.0, at=(0.0, 0.0, 0.55)), "#3060a0"),
+            (rod, tip, 15.0, Cylinder(0.03, 0.95, at=(0.0, 0.0, -0.475)), "#a0a8b0"),
+        ):
+            model.add(Body(name, at=at, rotation=rotation, mass=mass, shapes=(tube,), color=color))
         # Both axes of the cross are square to the leg at rest; the first lies level and stays in the ground.
         level = (-along[1], along[0], 0.0)
         model.add(Universal(f"foot{k + 1}", GROUND, barrel, at=foot, axis=along, reference=level))
         model.add(Slider(f"leg{k + 1}", barrel, rod, at=foot, axis=along, limits=(-STROKE, STROKE)))
         model.add(Spherical(f"ball{k + 1}", rod, "platform", at=tip))
-        model.add(
-            PositionServo(
-                f"servo{k + 1}",
-                f"leg{k + 1}",
-                stiffness=STIFFNESS,
-                damping=DAMPING,
-                strength=STRENGTH,
-                command=1.0,
-                signal=Table(tuple(times), tuple(travels[:, k]), repeats=True),
-            )
+        signal, names = (
+            Table(tuple(times), tuple(travels[:, k]), repeats=True),
+            (f"servo{k + 1}", f"leg{k + 1}"),
         )
+        servo = PositionServo(
+            *names, stiffness=STIFFNESS, damping=DAMPING, strength=STRENGTH, command=1.0, signal=signal
+        )
+        model.add(servo)
     return model
-
-
-def _vector(a: Array) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])

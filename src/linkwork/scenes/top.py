@@ -2,11 +2,7 @@
 
 from math import cos, radians, sin
 
-from ..model import Body, Marker, Material, Model, Scenery
-from ..model.item import GROUND
-from ..model.joints import Free
-from ..model.rotation import about
-from ..model.shapes import Cylinder, Plane, Sphere
+from ..model import GROUND, Body, Cylinder, Free, Marker, Material, Model, Plane, Scenery, Sphere, about
 
 DURATION = 10.0
 DT = 2e-4  # first order at 150 rad/s: steps of 1 ms would make it fall within seconds
@@ -27,19 +23,9 @@ def build(spin: float = 150.0, lean: float = 20.0, friction: float = 0.3, torsio
     at = (0.0, 0.0, TIP)
     model.add(Material("steel", friction=friction, torsion=torsion))
     model.add(Scenery("floor", shapes=(Plane(),), material="steel"))
-    top = Body(
-        "top",
-        at=at,
-        rotation=turn,
-        density=1000.0,
-        shapes=(
-            Sphere(TIP),
-            Cylinder(TIP, 0.09, at=(0.0, 0.0, 0.045)),
-            Cylinder(0.04, 0.015, at=(0.0, 0.0, 0.04)),
-        ),
-        material="steel",
-    )
-    model.add(top)
+    pin, disc = Cylinder(TIP, 0.09, at=(0.0, 0.0, 0.045)), Cylinder(0.04, 0.015, at=(0.0, 0.0, 0.04))
+    shapes = (Sphere(TIP), pin, disc)
+    top = model.add(Body("top", at=at, rotation=turn, density=1000.0, shapes=shapes, material="steel"))
     # Rates of a ball are those of the body's axes: the last is about its own axis, on which its centre of mass lies.
     arm = float(top.mass_properties.com[2])
     centre = (arm * axis[0], 0.0, TIP + arm * axis[2])

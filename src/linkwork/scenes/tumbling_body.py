@@ -1,8 +1,6 @@
 """Free box spun about its middle axis: it flips over and over (the Dzhanibekov effect)."""
 
-from ..model import Body, Model
-from ..model.joints import Free
-from ..model.shapes import Box
+from ..model import Body, Box, Free, Model
 
 DURATION = 20.0
 PLOT = ("float.w?", "box.rotation.*", "energy.balance")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..model.errors import LinkworkError, nearest
-from ..model.rotation import Array, Vector, matrix
+from ..model.rotation import Array, Vector, matrix, vector
 from ..stage.bounds import extent, reach
 from ..stage.stage import Poses, Stage
 
@@ -54,7 +54,6 @@ def close_camera(
     """A camera as close as it can be with all bodies in the picture, over one or many poses (n × bodies × 3 and × 4),
     and all points (n × 3 [m]); the presets are those of `camera`."""
     low, high = extent(stage, poses.positions, poses.rotations)
-    first = Poses(*poses) if poses.positions.ndim == 2 else Poses(poses.positions[0], poses.rotations[0])
 
     def far(directions: Array) -> Array:
         bodies = reach(stage, poses.positions, poses.rotations, directions)
@@ -63,7 +62,12 @@ def close_camera(
         # A stage without bodies is as large as `extent` says.
         return bodies if np.isfinite(bodies).all() else np.abs(directions).sum(axis=1) / 2
 
-    return _fitted(*_direction(stage, first, low, high, preset), far, aspect)
+    return _fitted(*_direction(stage, first_of(poses), low, high, preset), far, aspect)
+
+
+def first_of(poses: Poses) -> Poses:
+    """The first of many poses, or the only one."""
+    return poses if poses.positions.ndim == 2 else Poses(poses.positions[0], poses.rotations[0])
 
 
 def spread(stage: Stage, poses: Poses, preset: str = "best") -> float:
@@ -156,7 +160,7 @@ def _fitted(back: Array, up: Array, far: Callable[[Array], Array], aspect: float
     spans = ends[0::2] + ends[1::2]
     depth = float(ends[4] - ends[5]) / 2
     distance = max(*needed, depth + _NEAREST * float(np.linalg.norm(spans)) + 1e-9)
-    return Camera(_triple(middle + distance * back), _triple(middle + depth * back), _triple(up))
+    return Camera(vector(middle + distance * back), vector(middle + depth * back), vector(up))
 
 
 def _across(back: Array, up: Array) -> tuple[Array, Array]:
@@ -164,10 +168,6 @@ def _across(back: Array, up: Array) -> tuple[Array, Array]:
     right = np.cross(up, back)
     right /= np.linalg.norm(right)
     return right, np.cross(back, right)
-
-
-def _triple(a: Array) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])
 
 
 def stands_at(camera: Any, at: Camera) -> bool:

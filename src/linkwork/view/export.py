@@ -16,10 +16,9 @@ from ..results.files import atomic, need, target_of
 from ..results.record import Record
 from ..stage.bounds import extent, floor
 from ..stage.geometry import body_pieces, joint_pieces
-from ..stage.stage import Poses, Stage
+from ..stage.stage import Stage
 from .camera import close_camera
-from .motion import Motion, motion, stage_in
-from .motion import traces as ways
+from .motion import Motion, fine_traces, motion, stage_in
 from .nodes import LAYERS, SHOWN, Nodes
 from .server import Server, new_token
 
@@ -58,7 +57,7 @@ class _Play(NamedTuple):
     high: Array
     traces: dict[str, _Trace]
     forces: dict[str, Array]
-    """n × 3 by joint [N]"""
+    """Of joints, by signal [N]."""
 
     @property
     def size(self) -> float:
@@ -128,7 +127,7 @@ def _page(play: _Play, progress: Callable[[float], object] | None) -> str:
     try:
         nodes = _nodes(server, play)
         if play.forces:  # the strongest first, so that arrows keep one scale
-            _react(nodes, play, _strongest(play))
+            _react(nodes, play, _strongest(play.forces))
         recorder = None
         for k in range(count):
             nodes.place(play.moving.poses(k))
@@ -159,8 +158,8 @@ def _nodes(server: Server, play: _Play) -> Nodes:
         if (layer in play.layers) != nodes.shows(layer):
             nodes.show(layer, layer in play.layers)
     points = np.vstack([np.empty((0, 3)), *(trace.points for trace in play.traces.values())])
-    poses = Poses(play.moving.positions, play.moving.rotations)
-    view, start = close_camera(play.stage, poses, "best", _ASPECT, points), server.viser.initial_camera
+    view = close_camera(play.stage, play.moving.every, "best", _ASPECT, points)
+    start = server.viser.initial_camera
     start.position, start.look_at, start.up, start.fov = view.position, view.look_at, view.up, view.fov
     away = float(np.linalg.norm(np.subtract(view.position, view.look_at)))
     start.near, start.far = 0.005 * away, 50.0 * away
@@ -173,10 +172,8 @@ def _nodes(server: Server, play: _Play) -> Nodes:
 def _traces(record: Record, play: _Play, names: Iterable[str] | None) -> dict[str, _Trace]:
     """Traces of markers, by name."""
     times, spacing = play.moving.time, _TRACE_SPACING * play.size
-    # Between poses too: fast points leave round traces.
     fine = min(_TRACE_SAMPLES, max(1, _TRACE_POINTS // len(times)))
-    between = np.interp(np.arange((len(times) - 1) * fine + 1) / fine, np.arange(len(times)), times)
-    found = ways(play.stage, motion(record, play.stage, between), names)
+    found = fine_traces(record, play.stage, times, fine, names)
     return {name: thin_out(way, fine, spacing) for name, way in found.items()}
 
 
@@ -201,11 +198,8 @@ def _redrawn(play: _Play) -> int:
 
 
 def _forces(frames: Record, stage: Stage) -> dict[str, Array]:
-    forces: dict[str, Array] = {}
-    for joint in stage.joints:
-        names = [f"{joint.name}.force.{axis}" for axis in "xyz"]
-        if all(name in frames for name in names):
-            forces[joint.name] = np.nan_to_num(np.column_stack([frames[name] for name in names]))
+    names = [f"{joint.name}.force.{axis}" for joint in stage.joints for axis in "xyz"]
+    forces = {name: np.nan_to_num(frames[name]) for name in names if name in frames}
     if not forces:
         raise LinkworkError(
             "the record has no forces in joints to show: impulses have none, and run(reactions=False) leaves them out"
@@ -213,16 +207,12 @@ def _forces(frames: Record, stage: Stage) -> dict[str, Array]:
     return forces
 
 
-def _strongest(play: _Play) -> int:
+def _strongest(forces: dict[str, Array]) -> int:
     """The pose with the largest force."""
-    sizes = [np.linalg.norm(force, axis=1) for force in play.forces.values()]
-    return int(np.argmax(np.max(sizes, axis=0)))
+    parts = np.array([*forces.values()])  # x, y and z of each joint
+    sizes = np.linalg.norm(parts.reshape(-1, 3, parts.shape[1]), axis=1)
+    return int(np.argmax(sizes.max(axis=0)))
 
 
 def _react(nodes: Nodes, play: _Play, pose: int) -> None:
-    values = {
-        f"{joint}.force.{axis}": float(force[pose, i])
-        for joint, force in play.forces.items()
-        for i, axis in enumerate("xyz")
-    }
-    nodes.react(play.moving.poses(pose), values)
+    nodes.react(play.moving.poses(pose), {name: float(force[pose]) for name, force in play.forces.items()})

@@ -13,17 +13,13 @@ from ..model.errors import LinkworkError
 from ..model.rotation import Array
 from ..results.files import atomic, need, target_of
 from ..results.record import Record
-from ..stage.bounds import floor
-from ..stage.stage import Poses, Stage
-from .camera import close_camera
-from .motion import Motion, motion, stage_in
-from .motion import traces as ways
-from .painter import TRACE_COLORS, USUAL, Image, Painter, bounds_of, check_size
+from ..stage.stage import Stage
+from .motion import Motion, fine_traces, motion, stage_in
+from .painter import TRACE_COLORS, USUAL, Image, Painter, check_size, close_painter
 
 ENDINGS = (".mp4", ".gif")
-_GIF_FASTEST = (
-    50.0  # frames a second: durations are whole hundredths of a second, and players slow down a single one
-)
+# Frames a second: durations are whole hundredths of a second, and players slow down a single one.
+_GIF_FASTEST = 50.0
 _GIF_COLORS, _GIF_SAMPLES = 255, 8  # one colour is left for what does not change
 _GIF_STRIP = 12  # pixels of every column that are given to the colour of a trace
 _FINEST = 8  # points of a trace from frame to frame, where the record has so many rows
@@ -53,6 +49,7 @@ def film(
     drawn while they move (default: all). `progress(share)` is told how far it is. Without a `stage` the record's own
     is taken. MP4 needs the extra `video`, GIF the extra `plot`. An old file is replaced in the end, if all went well.
     """
+    # Many arguments: each is a wish of its own, none is needed, and all are told by name.
     path = Path(path)
     kind = path.suffix.lower()
     if kind not in ENDINGS:
@@ -69,14 +66,8 @@ def film(
     times = _times(record, fps, speed, start, end)
     moving = motion(record, stage, times)
     fine = int(np.clip(len(record) // len(times), 1, _FINEST))
-    between = np.interp(np.arange(fine * (len(times) - 1) + 1) / fine, np.arange(len(times)), times)
-    lines = ways(stage, motion(record, stage, between), traces)
-    every = Poses(moving.positions, moving.rotations)
-    points = np.concatenate([np.empty((0, 3)), *lines.values()])
-    camera = close_camera(stage, every, preset, width / height, points)
-    low, high = bounds_of(stage, every, lines)
-    ground = floor(stage, moving.poses(0), low, high)
-    painter = Painter(stage, camera, (low, high), width=width, height=height, show=show, floor=ground)
+    lines = fine_traces(record, stage, times, fine, traces)
+    painter = close_painter(stage, moving.every, lines, preset, width, height, show)
     pictures = _Pictures(painter, moving, lines, fine, progress)
     with atomic(path) as temporary:
         if kind == ".mp4":

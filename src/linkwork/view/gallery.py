@@ -33,15 +33,17 @@ class Gallery:
 
     def answer(self, path: str, query: dict[str, str]) -> Reply | None:
         """A reply, or None if the request is not ours."""
-        parts = [part for part in path.split("/") if part]
-        if parts == ["gallery"]:
-            return Reply(200, _HTML, self._html().encode())
-        if parts == ["gallery", "now"]:
-            return _json(200, {"scene": self._page.subject, "trouble": self._trouble})
-        if len(parts) == 3 and parts[:2] == ["gallery", "picture"]:
-            return self._picture(parts[2])
-        if len(parts) == 3 and parts[:2] == ["gallery", "open"]:
-            return self._open(parts[2], query)
+        match [part for part in path.split("/") if part]:
+            case ["gallery"]:
+                cards = "\n".join(_card(find_scene(name)) for name in scene_names())
+                page = _PAGE.replace("@CARDS@", cards).replace("@KEY@", self._key)
+                return Reply(200, _HTML, page.encode())
+            case ["gallery", "now"]:
+                return _json(200, {"scene": self._page.subject, "trouble": self._trouble})
+            case ["gallery", "picture", name]:
+                return self._picture(name)
+            case ["gallery", "open", name]:
+                return self._open(name, query)
         return None
 
     def _open(self, name: str, query: dict[str, str]) -> Reply:
@@ -73,10 +75,6 @@ class Gallery:
     def stop(self) -> None:
         """End what goes on behind the page."""
         self._thumbnails.stop()
-
-    def _html(self) -> str:
-        cards = "\n".join(_card(find_scene(name)) for name in scene_names())
-        return _PAGE.replace("@CARDS@", cards).replace("@KEY@", self._key)
 
 
 def _card(scene: Scene) -> str:

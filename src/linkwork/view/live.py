@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,24 +34,35 @@ def show(
     Recordings go to `folder`; `settings` are parameters of the scene or file; `options` are those of `Simulation`.
     Returns when interrupted; without `block`, at once, and the page is to be closed by `close`.
     """
-    where = Path(folder)
-    if not where.is_dir():
-        raise LinkworkError(f"there is no folder '{where}' for recordings")
+    # Many arguments: each is a wish of its own, told by name.
+    if not Path(folder).is_dir():
+        raise LinkworkError(f"there is no folder '{folder}' for recordings")
+    what = str(subject) if isinstance(subject, Path) else subject
+    page = begin(
+        lambda page: page.open(what, settings),
+        host=host, port=port, token=token, folder=folder, speed=speed, paused=paused, **options,
+    )  # fmt: skip
+    if block:
+        try:
+            wait()
+        finally:
+            page.close()
+    return page
+
+
+def begin(
+    first: Callable[[Page], object], *, host: str, port: int, token: str | None, **options: Any
+) -> Page:
+    """A page that runs, with something on it that `first` puts there; options are those of `Page`."""
     if token is None and host not in (LOOPBACK, "localhost", "::1"):
         token = new_token()
-    page = Page(
-        Server(host=host, port=port, token=token), folder=where, speed=speed, paused=paused, **options
-    )
+    page = Page(Server(host=host, port=port, token=token), **options)
     try:
-        page.open(str(subject) if isinstance(subject, Path) else subject, settings)
+        first(page)
         page.start()
-        if block:
-            wait()
     except BaseException:
         page.close()
         raise
-    if block:
-        page.close()
     return page
 
 

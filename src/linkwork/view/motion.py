@@ -30,6 +30,11 @@ class Motion(NamedTuple):
         """The poses of one row."""
         return Poses(self.positions[row], self.rotations[row])
 
+    @property
+    def every(self) -> Poses:
+        """All poses, times × bodies × 3 and × 4."""
+        return Poses(self.positions, self.rotations)
+
 
 def stage_in(record: Record) -> Stage:
     """The stage that a record carries."""
@@ -114,6 +119,14 @@ def traces(stage: Stage, moving: Motion, markers: Iterable[str] | None = None) -
             turned = turns(moving.rotations[:, body]) @ np.array(point.at)
             ways[name] = moving.positions[:, body] + turned
     return ways
+
+
+def fine_traces(
+    record: Record, stage: Stage, times: Array, fine: int, markers: Iterable[str] | None
+) -> dict[str, Array]:
+    """Ways of markers [m] with `fine` points from each time [s] to the next, so that fast ones are round."""
+    between = np.interp(np.arange(fine * (len(times) - 1) + 1) / fine, np.arange(len(times)), times)
+    return traces(stage, motion(record, stage, between), markers)
 
 
 def _shape(array: Array) -> str:

@@ -5,7 +5,7 @@ Pieces of one mesh are one node with many instances: a node per body would cost 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,35 +14,14 @@ import numpy.typing as npt
 from ..engine.kernels.instances import place_instances
 from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, quaternion
 from ..stage.bounds import typical_size
-from ..stage.geometry import (
-    Color,
-    Piece,
-    body_pieces,
-    coil,
-    com_pieces,
-    frame_pieces,
-    joint_pieces,
-    levels,
-    limit_pieces,
-    plane_pieces,
-    scenery_pieces,
-)
+from ..stage.geometry import Color, Piece
 from ..stage.meshes import is_open, mesh
 from ..stage.stage import Poses, Stage
+from .layers import Bounds, Layers, ground_color
 
 LAYERS = (
-    "bodies",
-    "joints",
-    "limits",
-    "springs",
-    "ground",
-    "scenery",
-    "traces",
-    "contacts",
-    "reactions",
-    "coms",
-    "frames",
-)
+    "bodies", "joints", "limits", "springs", "ground", "scenery", "traces", "contacts", "reactions", "coms", "frames"
+)  # fmt: skip
 SHOWN = ("bodies", "joints", "springs", "ground", "scenery", "traces")
 """Layers that are shown at first."""
 
@@ -116,12 +95,12 @@ class Instances:
 class Nodes:
     """All nodes of a stage. `bounds` [m] are the corners of its motion; the ground lies at `floor` [m] along `up`."""
 
-    def __init__(self, scene: Any, stage: Stage, bounds: tuple[Array, Array], floor: float):
+    def __init__(self, scene: Any, stage: Stage, bounds: Bounds, floor: float):
         self.size = size = float((bounds[1] - bounds[0]).max())
         """The longest side of the corners [m]."""
         self.stage, self._scene = stage, scene
-        # What joints and the like are drawn in proportion to: not larger than bodies, where there are many.
-        self._mark = min(size, 4.0 * typical_size(stage) or size)
+        self._made = Layers(stage, bounds, size)
+        self._mark = self._made.mark
         self._shown = set(SHOWN)
         self._layers: dict[str, list[Instances]] = {}
         self._lines: dict[str, Any] = {}
@@ -131,20 +110,16 @@ class Nodes:
         scene.set_up_direction(stage.up)
         light(scene, stage.up)
         self._add_ground(floor, (bounds[0] + bounds[1]) / 2)
-        self._add("scenery", scenery_pieces(stage) + plane_pieces(stage, bounds))
-        self._add("bodies", body_pieces(stage))
-        self._add("joints", joint_pieces(stage, self._mark, bounds))
-        self._springs = [
-            (stage.index(s.a), s.at_a, stage.index(s.b), s.at_b) for s in stage.springs
-        ]  # fmt: skip
-        if self._springs:
+        for layer in ("scenery", "bodies", "joints"):
+            self._add(layer)
+        if stage.springs:
             self._lines["springs"] = scene.add_line_segments(
                 "/springs", np.zeros((1, 2, 3)), _SPRING_COLOR, thickness=0.004 * self._mark
             )
 
-    def _add(self, layer: str, pieces: Iterable[Piece]) -> None:
+    def _add(self, layer: str, by_component: bool = False) -> None:
         kinds: dict[str, list[Piece]] = {}
-        for piece in pieces:
+        for piece in self._made.pieces(layer, by_component):
             kinds.setdefault(piece.mesh, []).append(piece)
         cloudy = layer == "scenery"
         self._layers[layer] = [
@@ -156,7 +131,6 @@ class Nodes:
         up = np.array(self.stage.up)
         cell = 10.0 ** np.floor(np.log10(max(self.size, 1e-6) / 2))
         centre = middle - (middle @ up) * up + floor * up
-        grounds = levels(self.stage)
         self._lines["ground"] = self._scene.add_grid(
             "/ground",
             width=float(round(5 * self.size / cell) * cell),
@@ -167,7 +141,7 @@ class Nodes:
             section_color=(180, 186, 196),
             fade_distance=float(8 * self.size),
             shadow_opacity=0.25,
-            plane_color=(grounds[0][1] if grounds else None) or _PLAIN,
+            plane_color=ground_color(self.stage) or _PLAIN,
             plane_opacity=0.6,
             wxyz=np.array(quaternion(frame_from_axis(self.stage.up))),
             position=centre,
@@ -177,11 +151,8 @@ class Nodes:
 
     def show(self, layer: str, visible: bool) -> None:
         """Show or hide a layer."""
-        makers: dict[str, Callable[[Stage, float], list[Piece]]] = {
-            "limits": limit_pieces, "coms": com_pieces, "frames": frame_pieces,
-        }  # fmt: skip
-        if visible and layer in makers and layer not in self._layers:
-            self._add(layer, makers[layer](self.stage, self._mark))
+        if visible and layer in ("limits", "coms", "frames") and layer not in self._layers:
+            self._add(layer)
         (self._shown.add if visible else self._shown.discard)(layer)
         if layer == "contacts":
             self._glaze()
@@ -195,10 +166,9 @@ class Nodes:
 
     def color(self, by_component: bool) -> None:
         """Colours per body or by component."""
-        pieces = body_pieces(self.stage, by_component)
         for instances in self._layers["bodies"]:
             instances.handle.remove()
-        self._add("bodies", pieces)
+        self._add("bodies", by_component)
         self._glaze()
         self.show("bodies", "bodies" in self._shown)
 
@@ -226,13 +196,9 @@ class Nodes:
             if layer in self._shown:
                 for instances in nodes:
                     instances.place(poses)
-        if self._springs and "springs" in self._shown:
-            self._lines["springs"].points = np.concatenate(
-                [
-                    _segments(coil(poses.place(a, at_a), poses.place(b, at_b), 0.018 * self._mark))
-                    for a, at_a, b, at_b in self._springs
-                ]
-            )
+        if "springs" in self._lines and "springs" in self._shown:
+            coils = self._made.coils(poses)
+            self._lines["springs"].points = np.concatenate([_segments(way) for way in coils])
 
     def trace(self, traces: Mapping[str, Sequence[Array] | Array]) -> None:
         """Draw where points went."""
@@ -242,14 +208,10 @@ class Nodes:
                 if key in self._lines:
                     self._lines.pop(key).remove()
                 continue
-            segments = _segments(np.array(points))
-            if key not in self._lines:
-                self._lines[key] = self._scene.add_line_segments(
-                    f"/traces/{k}", segments, _TRACE_COLORS[k % len(_TRACE_COLORS)], thickness=0.006 * self.size,
-                    visible="traces" in self._shown,
-                )  # fmt: skip
-            else:
-                self._lines[key].points = segments
+            look = {"thickness": 0.006 * self.size, "visible": "traces" in self._shown}
+            color = _TRACE_COLORS[k % len(_TRACE_COLORS)]
+            add = self._scene.add_line_segments
+            self._draw(key, add, f"/traces/{k}", _segments(np.array(points)), color, **look)
         for key in [key for key in self._lines if key.startswith("traces:") and key[7:] not in traces]:
             self._lines.pop(key).remove()
 
@@ -266,14 +228,11 @@ class Nodes:
         tails, arrows = np.array(stands), np.array(forces, float)
         self._strongest = max(self._strongest, float(np.linalg.norm(arrows, axis=1).max()), 1e-12)
         ends = tails + arrows * (_ARROW * self.size / self._strongest)
-        points = np.stack([tails, ends], axis=1)
-        if "reactions" not in self._lines:
-            self._lines["reactions"] = self._scene.add_arrows(
-                "/reactions", points, _FORCE_COLOR, shaft_radius=0.004 * self.size,
-                head_radius=0.011 * self.size, head_length=0.03 * self.size, visible="reactions" in self._shown,
-            )  # fmt: skip
-        else:
-            self._lines["reactions"].points = points
+        self._draw(
+            "reactions", self._scene.add_arrows, "/reactions", np.stack([tails, ends], axis=1), _FORCE_COLOR,
+            shaft_radius=0.004 * self.size, head_radius=0.011 * self.size, head_length=0.03 * self.size,
+            visible="reactions" in self._shown,
+        )  # fmt: skip
 
     def touch(self, points: Array, forces: Array, slides: npt.NDArray[np.bool_]) -> None:
         """Dots where things touch (n × 3 [m]) and arrows for the forces there (n × 3 [N]), in one colour where they
@@ -287,21 +246,27 @@ class Nodes:
         for kind, color, some in (("sticks", STICKS_COLOR, ~slides), ("slides", SLIDES_COLOR, slides)):
             dots, arrows, name = f"contacts:{kind}:dots", f"contacts:{kind}:arrows", f"/contacts/{kind}"
             if some.any():
-                lines = np.stack([points[some], ends[some]], axis=1)
-                if dots not in self._lines:
-                    self._lines[dots] = self._scene.add_point_cloud(
-                        f"{name}/dots", points[some], color, point_size=2.5 * r, point_shape="circle",
-                        precision="float32", point_shading="flat",
-                    )  # fmt: skip
-                    self._lines[arrows] = self._scene.add_arrows(
-                        f"{name}/arrows", lines, color, shaft_radius=0.5 * r, head_radius=1.4 * r, head_length=4.0 * r,
-                    )  # fmt: skip
-                else:
-                    self._lines[dots].points = points[some]
-                    self._lines[arrows].points = lines
+                self._draw(
+                    dots, self._scene.add_point_cloud, f"{name}/dots", points[some], color,
+                    point_size=2.5 * r, point_shape="circle", precision="float32", point_shading="flat",
+                )  # fmt: skip
+                self._draw(
+                    arrows, self._scene.add_arrows, f"{name}/arrows",
+                    np.stack([points[some], ends[some]], axis=1), color,
+                    shaft_radius=0.5 * r, head_radius=1.4 * r, head_length=4.0 * r,
+                )  # fmt: skip
             for key in (dots, arrows):
                 if key in self._lines:
                     self._lines[key].visible = bool(some.any()) and "contacts" in self._shown
+
+    def _draw(
+        self, key: str, add: Callable[..., Any], name: str, points: Array, color: Color, **look: Any
+    ) -> None:
+        """Move points of something that is there, or add it to the scene."""
+        if key in self._lines:
+            self._lines[key].points = points
+        else:
+            self._lines[key] = add(name, points, color, **look)
 
     def _arrow_of_a_newton(self) -> float:
         """Length of the arrow of a contact [m/N], in proportion to what bodies weigh; 0 if they weigh nothing."""

@@ -23,12 +23,13 @@ from ..live.session import Session
 from ..model import Model
 from ..model.errors import LinkworkError
 from ..results.record import Record
+from ..scenes import open_subject
 from ..stage.bounds import extent, floor
 from ..stage.stage import Poses
+from .ahead import look_ahead
 from .camera import Camera, camera, stands_at
 from .gallery import Gallery
 from .nodes import Nodes
-from .opening import find_subject, look_ahead
 from .panel import TABS, Tab
 from .player import Player
 from .server import Server
@@ -129,11 +130,11 @@ class Page:
     def open(self, subject: str | Model, settings: dict[str, Any] | None = None, **options: Any) -> None:
         """Run a scene, a model file or a model instead of what runs now."""
         settings = settings or {}
-        model, found = find_subject(subject, settings)
-        chosen = {**self._options, **options}
+        model, found = open_subject(subject, settings)
         fresh = Session(
-            model, scene=found, folder=self.folder, speed=self._speed, paused=self._paused, **chosen
-        )
+            model, scene=found, folder=self.folder, speed=self._speed, paused=self._paused,
+            **{**self._options, **options},
+        )  # fmt: skip
         fresh.warm()
         with self._stage_lock:
             self._subject, self.settings, self.followed = subject, settings, None
@@ -316,17 +317,15 @@ class Page:
     def _show(self) -> None:
         """Take pictures until the end."""
         period, due = 1.0 / RATE, time.perf_counter()
-        panel = trace = 0.0
+        panel = trace = 0.0  # when they are to be shown next
         while not self._ending.is_set():
             due = max(due + period, time.perf_counter() - period)
             try:
                 with self._stage_lock:
                     now = time.perf_counter()
-                    self._picture(now - panel > 1.0 / _PANEL_RATE, now - trace > 1.0 / _TRACE_RATE)
-                    if now - panel > 1.0 / _PANEL_RATE:
-                        panel = now
-                    if now - trace > 1.0 / _TRACE_RATE:
-                        trace = now
+                    self._picture(now > panel, now > trace)
+                    panel = now + 1.0 / _PANEL_RATE if now > panel else panel
+                    trace = now + 1.0 / _TRACE_RATE if now > trace else trace
                 self._count(now)
             except Exception:
                 self.troubles = ["pictures failed; see the terminal"]
@@ -391,10 +390,8 @@ class Page:
         span = now - self._moments[0]
         if span > 0.5:
             self.rate = (len(self._moments) - 1) / span
-            slow = self.rate < _SLOWEST
-            self.troubles = (
-                [f"only {self.rate:.0f} pictures per second: this machine is too busy"] if slow else []
-            )
+            slow = f"only {self.rate:.0f} pictures per second: this machine is too busy"
+            self.troubles = [slow] if self.rate < _SLOWEST else []
 
 
 def _tell(client: Any, text: str) -> None:

@@ -18,29 +18,16 @@ from ..engine.kernels.raster.lines import STROKE, draw_lines
 from ..engine.kernels.raster.shadows import LAMPS, cast_shadows
 from ..engine.kernels.raster.triangles import draw_pieces
 from ..model.errors import LinkworkError, nearest
-from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, quaternion
-from ..stage.bounds import extent, typical_size
-from ..stage.geometry import (
-    Color,
-    Piece,
-    body_pieces,
-    coil,
-    com_pieces,
-    frame_pieces,
-    joint_pieces,
-    levels,
-    limit_pieces,
-    plane_pieces,
-    scenery_pieces,
-    turns,
-)
+from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, quaternion, vector
+from ..stage import bounds as stage_bounds
+from ..stage.geometry import Color, Piece, turns
 from ..stage.stage import Poses, Stage
-from .camera import Camera
+from .camera import Camera, close_camera, first_of
+from .layers import Bounds, Layers, ground_color
 from .motion import check
 from .surface import surface
 
 Image = npt.NDArray[np.uint8]
-Bounds = tuple[Array, Array]
 
 LAYERS = ("ground", "scenery", "bodies", "joints", "springs", "limits", "coms", "frames")
 USUAL = ("ground", "scenery", "bodies", "joints", "springs")
@@ -95,15 +82,13 @@ class Painter:
         self.show = frozenset(show)
         self.size = float(np.linalg.norm(bounds[1] - bounds[0])) or 1.0
         """Diagonal of what there is to see [m]."""
-        self.mark = min(self.size, 4.0 * typical_size(stage) or self.size)
-        """What joints and the like are drawn in proportion to [m]: not larger than bodies, where there are many."""
+        self.layers = Layers(stage, bounds, self.size)
         self.view = _view(stage, camera, 2.0 * height)
         self.pixel = 2.0 * math.dist(camera.position, camera.look_at) / self.view.focal
         """Width of a pixel where the camera looks at [m]."""
         self.floor = _floor(stage, bounds, self.size, floor, "ground" in self.show)
         self.lamps = _lamps(self.view.lamp)
-        self._pieces = _Pieces(self._solids(bounds))
-        self._ends = [(stage.index(s.a), stage.index(s.b), s) for s in stage.springs]
+        self._pieces = _Pieces(self._solids())
         rows, columns = 2 * height, 2 * width
         self.buffers = Buffers(
             np.zeros((rows, columns, 3), np.float32),
@@ -111,7 +96,7 @@ class Painter:
             np.zeros((rows, columns), np.int32),
             np.zeros((height, width), np.uint8),
         )
-        self._scenery = self._draw_scenery(bounds) if stage.scenery and "scenery" in self.show else None
+        self._scenery = self._draw_scenery() if stage.scenery and "scenery" in self.show else None
 
     def draw(
         self, poses: Poses, traces: Mapping[str, Array] | None = None, arrows: Iterable[Arrow] = ()
@@ -146,14 +131,12 @@ class Painter:
         if "ground" in self.show:
             cast_shadows(self.buffers.shade, self.view, self.floor, self.lamps, group.mesh, pieces)
 
-    def _draw_scenery(self, bounds: Bounds) -> Buffers:
+    def _draw_scenery(self) -> Buffers:
         """What is the same in all pictures. A plane without end casts no shadow, or all would be dark."""
-        tags = itertools.count(_SCENERY_TAGS)
-        solids = [_Solid(piece, next(tags), 0, True) for piece in scenery_pieces(self.stage)]
-        solids += [_Solid(piece, next(tags), 0, False) for piece in plane_pieces(self.stage, bounds)]
-        group = _Pieces(solids)
+        pieces = enumerate(self.layers.pieces("scenery"), _SCENERY_TAGS)
+        solids = [_Solid(piece, tag, 0, piece.mesh != "plane") for tag, piece in pieces]
         self._clear()
-        self._draw(group, Poses(np.empty((0, 3)), np.empty((0, 4))))
+        self._draw(_Pieces(solids), Poses(np.empty((0, 3)), np.empty((0, 4))))
         return Buffers(*(array.copy() for array in self.buffers))
 
     def _add(self, scenery: Buffers) -> None:
@@ -169,33 +152,28 @@ class Painter:
         light[shines] += _SHINES * (behind - light[shines])
         here.shade[:] |= scenery.shade
 
-    def _solids(self, bounds: Bounds) -> list[_Solid]:
+    def _solids(self) -> list[_Solid]:
         """All pieces that move with bodies, layer by layer."""
         solids: list[_Solid] = []
         if "bodies" in self.show:
             ranks = _ranks(self.stage)
-            solids += [
-                _Solid(piece, piece.body, ranks[piece.body], True) for piece in body_pieces(self.stage)
-            ]
+            solids += [_Solid(p, p.body, ranks[p.body], True) for p in self.layers.pieces("bodies")]
         # Markings have tags of their own, one for each place, so that they get an outline.
         tags = itertools.count(len(self.stage.bodies))
-        if "joints" in self.show:
-            made = joint_pieces(self.stage, self.mark, bounds)
-            solids += [_Solid(piece, next(tags), 1, True) for piece in made]
-        for layer, maker in (("limits", limit_pieces), ("coms", com_pieces), ("frames", frame_pieces)):
+        for layer, rank in (("joints", 1), ("limits", 1), ("coms", _THROUGH), ("frames", _THROUGH)):
             if layer in self.show:
-                rank = 1 if layer == "limits" else _THROUGH
-                solids += [_Solid(piece, next(tags), rank, False) for piece in maker(self.stage, self.mark)]
+                pieces = self.layers.pieces(layer)
+                solids += [_Solid(piece, next(tags), rank, layer == "joints") for piece in pieces]
         return solids
 
     def _loose(self, traces: Mapping[str, Array], arrows: Iterable[Arrow]) -> list[_Solid]:
         """Pieces that are in this picture only: arrows, and balls at the heads of traces."""
         tags = itertools.count(_LOOSE_TAGS)
-        r = max(0.012 * self.mark, 2.0 * self.pixel)
+        r = max(0.012 * self.layers.mark, 2.0 * self.pixel)
         solids = []
         for way, color in zip(traces.values(), itertools.cycle(TRACE_COLORS), strict=False):
             if len(way):
-                at = _triple(way[-1])
+                at = vector(way[-1])
                 solids.append(
                     _Solid(Piece("sphere", -1, at, IDENTITY, (r, r, r), color), next(tags), 2, False)
                 )
@@ -211,9 +189,8 @@ class Painter:
         lines: list[tuple[Array, Color, float]] = []
         scale = self.view.focal / _FOCAL
         if "springs" in self.show:
-            for a, b, spring in self._ends:
-                winding = coil(poses.place(a, spring.at_a), poses.place(b, spring.at_b), 0.018 * self.mark)
-                lines.append((winding, SPRING_COLOR, max(3.2 * scale, 1.3)))
+            width = max(3.2 * scale, 1.3)
+            lines += [(winding, SPRING_COLOR, width) for winding in self.layers.coils(poses)]
         for way, color in zip(traces.values(), itertools.cycle(TRACE_COLORS), strict=False):
             lines.append((way, color, max(2.4 * scale, 1.3)))
         ends = np.cumsum([0, *(len(points) for points, _, _ in lines)])
@@ -310,8 +287,8 @@ def _view(stage: Stage, camera: Camera, rows: float) -> View:
     back = back / np.linalg.norm(back) if np.linalg.norm(back) > 1e-3 else -over
     lamp = 1.0 * up + 0.62 * back - 0.55 * (right - (right @ up) * up)
     return View(
-        _triple(eye), _triple(right), _triple(over), _triple(forward),
-        0.5 * rows / math.tan(camera.fov / 2), 1e-3 * distance, _triple(lamp / np.linalg.norm(lamp)), _triple(up),
+        vector(eye), vector(right), vector(over), vector(forward),
+        0.5 * rows / math.tan(camera.fov / 2), 1e-3 * distance, vector(lamp / np.linalg.norm(lamp)), vector(up),
     )  # fmt: skip
 
 
@@ -321,13 +298,12 @@ def _floor(stage: Stage, bounds: Bounds, size: float, floor: float | None, shown
     corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
     height = float((corners @ up).min()) - 0.015 * size if floor is None else floor
     centre = (low + high) / 2
-    R = frame_from_axis(_triple(up))
+    R = frame_from_axis(vector(up))
     wide = max(float(np.linalg.norm(high - low - ((high - low) @ up) * up)), 0.5 * size)
-    grounds = levels(stage)
-    color = (grounds[0][1] if grounds else None) or FLOOR
+    color = ground_color(stage) or FLOOR
     return Floor(
-        1.0 if shown else 0.0, height, _triple(centre + (height - centre @ up) * up), _triple(R[:, 0]),
-        _triple(R[:, 1]), 2.2 * wide, _round_number(wide / 8), _linear(color), _linear(GRID), _SHADOW,
+        1.0 if shown else 0.0, height, vector(centre + (height - centre @ up) * up), vector(R[:, 0]),
+        vector(R[:, 1]), 2.2 * wide, _round_number(wide / 8), _linear(color), _linear(GRID), _SHADOW,
     )  # fmt: skip
 
 
@@ -354,12 +330,12 @@ def _arrow(arrow: Arrow, r: float) -> list[Piece]:
         raise LinkworkError(f"an arrow at {arrow.at} along {arrow.along} cannot be drawn")
     if length == 0.0:
         return []
-    turn = quaternion(frame_from_axis(_triple(along / length)))
+    turn = quaternion(frame_from_axis(vector(along / length)))
     head = min(8.0 * r, 0.5 * length)
     start, axis = np.array(arrow.at), along / length
     return [
-        Piece("cylinder", -1, _triple(start + axis * (length - head) / 2), turn, (r, r, length - head), arrow.color),
-        Piece("cone", -1, _triple(start + axis * (length - head / 2)), turn, (2.6 * r, 2.6 * r, head), arrow.color),
+        Piece("cylinder", -1, vector(start + axis * (length - head) / 2), turn, (r, r, length - head), arrow.color),
+        Piece("cone", -1, vector(start + axis * (length - head / 2)), turn, (2.6 * r, 2.6 * r, head), arrow.color),
     ]  # fmt: skip
 
 
@@ -382,14 +358,28 @@ def _linear(color: Color) -> Vector:
     return (color[0] / 255) ** 2, (color[1] / 255) ** 2, (color[2] / 255) ** 2
 
 
-def _triple(a: Array) -> Vector:
-    return float(a[0]), float(a[1]), float(a[2])
-
-
 def bounds_of(stage: Stage, poses: Poses, traces: Mapping[str, Array] | None = None) -> Bounds:
     """Lowest and highest corner [m] of bodies and traces, over any number of poses."""
-    low, high = extent(stage, poses.positions, poses.rotations)
+    low, high = stage_bounds.extent(stage, poses.positions, poses.rotations)
     for way in (traces or {}).values():
         if len(way):
             low, high = np.minimum(low, way.min(axis=0)), np.maximum(high, way.max(axis=0))
     return low, high
+
+
+def close_painter(
+    stage: Stage,
+    poses: Poses,
+    traces: Mapping[str, Array],
+    preset: str,
+    width: int,
+    height: int,
+    show: Sequence[str],
+) -> Painter:
+    """Pictures with all bodies in them, over one or many poses, and all traces, as large as they can be."""
+    check_size(width, height)
+    points = np.concatenate([np.empty((0, 3)), *traces.values()])
+    camera = close_camera(stage, poses, preset, width / height, points)
+    bounds = bounds_of(stage, poses, traces)
+    floor = stage_bounds.floor(stage, first_of(poses), *bounds)
+    return Painter(stage, camera, bounds, width=width, height=height, show=show, floor=floor)

@@ -16,9 +16,10 @@ from ..results.record import Record
 from ..stage.bounds import floor
 from ..stage.stage import Poses, Stage
 from .camera import Camera, close_camera, spread
+from .layers import Bounds
 from .motion import Motion, motion, stage_in
 from .motion import traces as ways
-from .painter import LAYERS, USUAL, Arrow, Bounds, Image, Painter, bounds_of, check_size
+from .painter import LAYERS, USUAL, Arrow, Image, Painter, bounds_of, close_painter
 
 __all__ = ["LAYERS", "USUAL", "Arrow", "Image", "draw", "save_png", "snapshot", "thumbnail"]
 
@@ -45,6 +46,7 @@ def draw(
     it, or under `bounds`, two corners [m], to which joints and arrows are in proportion too: by default what this
     picture shows.
     """
+    # Many arguments: each is a wish of its own, told by name.
     bounds = bounds or bounds_of(stage, poses, traces)
     ground = floor(stage, poses, *bounds)
     painter = Painter(stage, camera, bounds, width=width, height=height, show=show, floor=ground)
@@ -71,7 +73,8 @@ def snapshot(
         t = float(record.time[0] + record.time[-1]) / 2
     now = motion(record, stage, None if t is None else [t])
     until = motion(record, stage, [*record.time[record.time < now.time[0]], now.time[0]])
-    return _shot(stage, now.poses(0), ways(stage, until, traces), preset, width, height, show)
+    lines = ways(stage, until, traces)
+    return close_painter(stage, now.poses(0), lines, preset, width, height, show).draw(now.poses(0), lines)
 
 
 def save_png(path: Path | str, image: Image) -> None:
@@ -116,36 +119,16 @@ def thumbnail(scene: str, width: int = THUMBNAIL[0], height: int = THUMBNAIL[1])
     row = _moment(stage, moving)
     first = _since(stage, moving, row)
     part = Motion(*(array[first : row + 1] for array in moving))
-    return _shot(stage, moving.poses(row), ways(stage, part), "best", width, height, USUAL)
-
-
-def _shot(
-    stage: Stage,
-    poses: Poses,
-    traces: Mapping[str, Array],
-    preset: str,
-    width: int,
-    height: int,
-    show: Sequence[str],
-) -> Image:
-    """A picture that has all bodies and traces in it, as large as it can."""
-    check_size(width, height)
-    bounds = bounds_of(stage, poses, traces)
-    points = np.concatenate([np.empty((0, 3)), *traces.values()])
-    camera = close_camera(stage, poses, preset, width / height, points)
-    return draw(stage, poses, camera, width=width, height=height, show=show, traces=traces, bounds=bounds)
+    poses, lines = moving.poses(row), ways(stage, part)
+    return close_painter(stage, poses, lines, "best", width, height, USUAL).draw(poses, lines)
 
 
 def _moment(stage: Stage, moving: Motion) -> int:
     """The first row at which bodies are spread out about as much as they ever are; among scenery, where they may part
     for good, the first at which a camera can be about as near to them as ever."""
     rows = np.unique(np.linspace(0.15, 1.0, _MOMENTS) * (len(moving.time) - 1)).astype(int)
-    worth = np.array(
-        [
-            _nearness(stage, moving.poses(row)) if stage.scenery else spread(stage, moving.poses(row))
-            for row in rows
-        ]
-    )
+    of = _nearness if stage.scenery else spread
+    worth = np.array([of(stage, moving.poses(row)) for row in rows])
     return int(rows[int(np.argmax(worth >= 0.97 * worth.max()))])
 
 

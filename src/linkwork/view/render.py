@@ -11,8 +11,11 @@ from ..results.record import Record
 ENDINGS = (".html", ".mp4", ".gif", ".png")
 
 
-def render(source: Record | Path | str, target: Path | str, **options: Any) -> None:
-    """Write a record, or the file of one, as `target`; options are those of the function that does it."""
+def render(source: Record | Path | str, target: Path | str, **options: Any) -> int:
+    """Write a record, or the file of one, as `target`; options are those of the function that does it.
+
+    Returns the number of frames of a film, and 1 of all else.
+    """
     record = source if isinstance(source, Record) else Record.load(source)
     ending = Path(target).suffix.lower()
     if ending == ".html":
@@ -22,10 +25,11 @@ def render(source: Record | Path | str, target: Path | str, **options: Any) -> N
     elif ending in (".mp4", ".gif"):
         from .film import film
 
-        film(record, target, **options)
+        return film(record, target, **options)
     elif ending == ".png":
         from .picture import save_png, snapshot
 
         save_png(target, snapshot(record, **options))
     else:
         raise LinkworkError(f"{target}: cannot write '{ending}' (known: {', '.join(ENDINGS)})")
+    return 1

@@ -4,66 +4,51 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import threading
 import traceback
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
 from ..engine.kernels.store import cache_directory
-from ..scenes import find_scene, scene_names
+from ..results.files import atomic
+from ..scenes import find_scene
 
 
 class Thumbnails:
-    """Pictures of all scenes as PNG, drawn one after the other in a thread of their own."""
+    """Pictures of scenes as PNG, drawn one after the other in a thread of their own."""
 
     def __init__(self) -> None:
-        self._made: dict[str, bytes] = {}
-        self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
-        self._ending = threading.Event()
+        self._made: dict[str, Future[bytes | None]] = {}
+        self._painter = ThreadPoolExecutor(1, "linkwork-thumbnails")
 
     def get(self, name: str) -> bytes | None:
-        """The picture of a scene; None if it is not ready yet."""
+        """The picture of a scene; None if it is not ready yet, or cannot be drawn."""
+        kept = _file(name)
+        if kept is not None and kept.is_file():
+            return kept.read_bytes()
         if name not in self._made:
-            kept = _file(name)
-            if kept is not None and kept.is_file():
-                self._made[name] = kept.read_bytes()
-            else:
-                self._begin()
-        return self._made.get(name)
+            self._made[name] = self._painter.submit(_picture, name, kept)
+        return self._made[name].result() if self._made[name].done() else None
 
     def stop(self) -> None:
         """Leave the rest undrawn."""
-        self._ending.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._painter.shutdown(cancel_futures=True)
 
-    def _begin(self) -> None:
-        with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._draw, name="linkwork-thumbnails", daemon=True)
-                self._thread.start()
 
-    def _draw(self) -> None:
-        from .picture import png, thumbnail
+def _picture(name: str, kept: Path | None) -> bytes | None:
+    """A new picture, which is kept if there is a place for it."""
+    from .picture import png, thumbnail
 
-        for name in scene_names():
-            if self._ending.is_set():
-                return
-            if name in self._made:
-                continue
-            try:
-                picture = png(thumbnail(name))
-            except Exception:  # one scene that cannot be drawn must not cost the others their pictures
-                traceback.print_exc(file=sys.stderr)
-                continue
-            self._made[name] = picture
-            kept = _file(name)
-            if kept is not None:
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                part = kept.with_suffix(".part")
-                part.write_bytes(picture)
-                part.replace(kept)
+    try:
+        picture = png(thumbnail(name))
+    except Exception:  # the page does without
+        traceback.print_exc(file=sys.stderr)
+        return None
+    if kept is not None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with atomic(kept) as temporary:
+            temporary.write_bytes(picture)
+    return picture
 
 
 def _file(name: str) -> Path | None:
@@ -81,9 +66,9 @@ def _file(name: str) -> Path | None:
 def _drawers() -> bytes:
     """A hash of the sources that decide how a scene looks."""
     from ..stage import bounds, geometry, meshes
-    from . import camera, painter, picture, surface
+    from . import camera, layers, painter, picture, surface
 
     digest = hashlib.sha256()
-    for drawer in (bounds, camera, geometry, meshes, painter, picture, surface):
+    for drawer in (bounds, camera, geometry, layers, meshes, painter, picture, surface):
         digest.update(Path(str(drawer.__file__)).read_bytes())
     return digest.digest()

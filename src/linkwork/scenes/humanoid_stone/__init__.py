@@ -6,10 +6,7 @@ balance, so that the centre of mass has to stay over the feet.
 
 from pathlib import Path
 
-from ...model import Body, Material, Model, Scenery
-from ...model.item import GROUND
-from ...model.joints import Free
-from ...model.shapes import Box, Mesh, Plane
+from ...model import GROUND, Body, Box, Free, Material, Mesh, Model, Plane, Scenery
 from .robot import add_robot
 from .script import DURATION, STONE_AT, add_servos
 
@@ -42,27 +39,10 @@ def build(script: bool = True) -> Model:
     x, y, z = STONE_AT
     top = z - BOTTOM
     plinth = PLINTH[2]
-    model.add(
-        Scenery(
-            "pedestal",
-            at=(x, y, 0.0),
-            shapes=(
-                Box((0.16, 0.22, top - plinth), at=(0.0, 0.0, (top - plinth) / 2)),
-                Box(PLINTH, at=(0.0, 0.0, top - plinth / 2)),
-            ),
-            material="floor",
-            color="#b9a88a",
-        )
-    )
-    model.add(
-        Body(
-            "stone",
-            at=STONE_AT,
-            density=DENSITY,
-            shapes=(Mesh(str(STONE)),),
-            material="stone",
-            color="#7d7468",
-        )
-    )
+    base = Box((0.16, 0.22, top - plinth), at=(0.0, 0.0, (top - plinth) / 2))
+    shapes = (base, Box(PLINTH, at=(0.0, 0.0, top - plinth / 2)))
+    model.add(Scenery("pedestal", at=(x, y, 0.0), shapes=shapes, material="floor", color="#b9a88a"))
+    mesh = (Mesh(str(STONE)),)
+    model.add(Body("stone", at=STONE_AT, density=DENSITY, shapes=mesh, material="stone", color="#7d7468"))
     model.add(Free("lying", GROUND, "stone", at=STONE_AT))
     return model

@@ -6,10 +6,7 @@ It stands upright with hanging arms: x ahead, y to the left, z up. Masses and le
 from itertools import combinations_with_replacement
 from math import cos, radians, sin
 
-from ...model import Body, Component, Material, Model, NoContact
-from ...model.item import GROUND
-from ...model.joints import Free, Hinge, Universal
-from ...model.rotation import about
+from ...model import GROUND, Body, Component, Free, Hinge, Material, Model, NoContact, Universal, about
 from ...model.shapes import Box, Capsule, Cylinder, Shape, Sphere
 
 ANKLE, SHANK, THIGH = 0.07, 0.39, 0.40
@@ -48,7 +45,7 @@ LEG_ROTOR, ARM_ROTOR, WRIST_ROTOR, FINGER_ROTOR = 0.2, 0.05, 0.01, 5e-4
 """Inertia of the geared rotors that drive the joints; waist and neck have those of legs and wrists [kg m²]."""
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-DOWN, RIGHT = (0.0, 0.0, -1.0), (0.0, -1.0, 0.0)
+DOWN, RIGHT, BACK = (0.0, 0.0, -1.0), (0.0, -1.0, 0.0), (-1.0, 0.0, 0.0)
 
 
 def rubber() -> Material:
@@ -66,22 +63,17 @@ def finger(base: float) -> Component:
     part = Component("finger")
     part.add(rubber())
     first, second = PHALANGES
-    for name, at, length, mass in (("proximal", 0.0, first, 0.035), ("distal", -first, second, 0.025)):
-        link = Capsule(FINGER, length, at=_up(-length / 2))
+    for name, at, length, mass, color in (
+        ("proximal", 0.0, first, 0.035, GREY), ("distal", -first, second, 0.025, SKIN),
+    ):  # fmt: skip
         part.add(
-            Body(
-                name,
-                at=_up(at),
-                mass=mass,
-                shapes=(link,),
-                material="rubber",
-                group="links",
-                color=SKIN if name == "distal" else GREY,
+            _body(
+                name, at, mass, Capsule(FINGER, length, at=_up(-length / 2)), made="rubber links", color=color
             )
         )
-    axis, start = (-1.0, 0.0, 0.0), CURL * base
+    knuckle, start = _up(-first), CURL * base
     part.add(
-        Hinge("bend", "proximal", "distal", at=_up(-first), axis=axis, position=start, armature=FINGER_ROTOR)
+        Hinge("bend", "proximal", "distal", at=knuckle, axis=BACK, position=start, armature=FINGER_ROTOR)
     )
     return part
 
@@ -91,38 +83,19 @@ def hand() -> Component:
     part = Component("hand")
     part.add(rubber())
     length = PALM[2]
-    plate = Box(PALM, at=_up(-length / 2))
-    part.add(Body("palm", mass=0.32, shapes=(plate,), material="rubber", group="plate", color=SHELL))
+    part.add(_body("palm", 0.0, 0.32, Box(PALM, at=_up(-length / 2)), made="rubber plate", color=SHELL))
     straight = finger(0.0)
     for name, x in FINGERS.items():
         at = (x, 0.0, -length - 0.004)
         part.add(straight.instance(name, at=at))
-        part.add(
-            Hinge(
-                f"{name}_base",
-                "palm",
-                f"{name}.proximal",
-                at=at,
-                axis=(-1.0, 0.0, 0.0),
-                armature=FINGER_ROTOR,
-            )
-        )
+        part.add(Hinge(f"{name}_base", "palm", f"{name}.proximal", at=at, axis=BACK, armature=FINGER_ROTOR))
     # The thumb is a finger turned about the normal of the palm, so that it closes against the others.
     turn = radians(180.0 - THUMB_TURN)
     off = about(RIGHT, turn)
     axis = (-cos(turn), 0.0, -sin(turn))
     part.add(finger(THUMB_START).instance("thumb", at=THUMB_AT, rotation=off))
-    part.add(
-        Hinge(
-            "thumb_base",
-            "palm",
-            "thumb.proximal",
-            at=THUMB_AT,
-            axis=axis,
-            position=THUMB_START,
-            armature=FINGER_ROTOR,
-        )
-    )
+    at, start, rotor = THUMB_AT, THUMB_START, FINGER_ROTOR
+    part.add(Hinge("thumb_base", "palm", "thumb.proximal", at=at, axis=axis, position=start, armature=rotor))
     return part
 
 
@@ -131,24 +104,17 @@ def arm() -> Component:
     part = Component("arm")
     part.add(shell())
     elbow, wrist = -UPPER_ARM, -UPPER_ARM - FOREARM
-    ball, bone = Sphere(0.055), _bone(0.042, UPPER_ARM, 0.05)
-    for name, at, mass, shapes, color in (
-        ("shoulder", 0.0, 0.5, (ball,), DARK),
-        ("upper_arm", 0.0, 1.5, (bone, _axle(0.038, 0.085, -UPPER_ARM)), SHELL),
-        ("forearm", elbow, 1.1, (_bone(0.034, FOREARM, 0.04), Sphere(0.024, at=_up(-FOREARM))), BLUE),
-    ):
-        part.add(
-            Body(name, at=_up(at), mass=mass, shapes=shapes, material="shell", group="limb", color=color)
-        )
+    bone, axle = _bone(0.042, UPPER_ARM, 0.05), _axle(0.038, 0.085, -UPPER_ARM)
+    fore, end = _bone(0.034, FOREARM, 0.04), Sphere(0.024, at=_up(-FOREARM))
+    part.add(_body("shoulder", 0.0, 0.5, Sphere(0.055), color=DARK))
+    part.add(_body("upper_arm", 0.0, 1.5, bone, axle, color=SHELL))
+    part.add(_body("forearm", elbow, 1.1, fore, end, color=BLUE))
     part.add(hand().instance("hand", at=_up(wrist)))
     part.add(Hinge("twist", "shoulder", "upper_arm", axis=Z, armature=ARM_ROTOR))
     part.add(Hinge("elbow", "upper_arm", "forearm", at=_up(elbow), axis=Y, armature=ARM_ROTOR))
     # Turns the palm to the back about the forearm, then bends it towards where it looks.
-    part.add(
-        Universal(
-            "wrist", "forearm", "hand.palm", at=_up(wrist), axis=Y, reference=DOWN, armature=WRIST_ROTOR
-        )
-    )
+    at, rotor = _up(wrist), WRIST_ROTOR
+    part.add(Universal("wrist", "forearm", "hand.palm", at=at, axis=Y, reference=DOWN, armature=rotor))
     return part
 
 
@@ -160,25 +126,10 @@ def leg() -> Component:
     knee, ankle = -THIGH, -THIGH - SHANK
     length, height = TOE - HEEL, 0.045
     sole = Box((length, FOOT_WIDTH, height), at=((TOE + HEEL) / 2, 0.0, height / 2 - ANKLE))
-    for name, at, mass, shapes, color in (
-        ("hip", 0.0, 1.0, (Sphere(0.065),), DARK),
-        ("thigh", 0.0, 6.0, (_bone(0.062, THIGH, 0.05), _axle(0.05, 0.12, knee)), SHELL),
-        ("shank", knee, 3.0, (_bone(0.046, SHANK, 0.05),), BLUE),
-    ):
-        part.add(
-            Body(name, at=_up(at), mass=mass, shapes=shapes, material="shell", group="limb", color=color)
-        )
-    part.add(
-        Body(
-            "foot",
-            at=_up(ankle),
-            mass=1.1,
-            shapes=(sole, Sphere(0.042)),
-            material="rubber",
-            group="limb",
-            color=DARK,
-        )
-    )
+    part.add(_body("hip", 0.0, 1.0, Sphere(0.065), color=DARK))
+    part.add(_body("thigh", 0.0, 6.0, _bone(0.062, THIGH, 0.05), _axle(0.05, 0.12, knee), color=SHELL))
+    part.add(_body("shank", knee, 3.0, _bone(0.046, SHANK, 0.05), color=BLUE))
+    part.add(_body("foot", ankle, 1.1, sole, Sphere(0.042), made="rubber limb", color=DARK))
     part.add(Universal("hip", "hip", "thigh", axis=Z, reference=X, armature=LEG_ROTOR))
     part.add(Hinge("knee", "thigh", "shank", at=_up(knee), axis=Y, armature=LEG_ROTOR))
     part.add(Universal("ankle", "shank", "foot", at=_up(ankle), axis=Z, reference=X, armature=LEG_ROTOR))
@@ -204,14 +155,12 @@ def add_robot(model: Model) -> None:
         ("pelvis", HIP, 8.0, pelvis, DARK), ("torso", WAIST, 20.0, chest, SHELL),
         ("head", SHOULDER + 0.08, 4.5, head, SHELL),
     ):  # fmt: skip
-        model.add(
-            Body(name, at=_up(z), mass=mass, shapes=shapes, material="shell", group="trunk", color=color)
-        )
+        model.add(_body(name, z, mass, *shapes, made="shell trunk", color=color))
     model.add(Free("standing", GROUND, "pelvis", at=_up(HIP)))
     for name, a, b, z, rotor in (
         ("waist", "pelvis", "torso", WAIST, LEG_ROTOR), ("neck", "torso", "head", SHOULDER + 0.08, WRIST_ROTOR),
     ):  # fmt: skip
-        model.add(Universal(name, a, b, at=_up(z), axis=(-1.0, 0.0, 0.0), reference=Z, armature=rotor))
+        model.add(Universal(name, a, b, at=_up(z), axis=BACK, reference=Z, armature=rotor))
     limbs = arm(), leg()
     groups = ["trunk"]
     for side, mirror in (("left", None), ("right", Y)):
@@ -220,22 +169,12 @@ def add_robot(model: Model) -> None:
         model.add(limbs[0].instance(f"{side}_arm", at=shoulder, mirror=mirror))
         model.add(limbs[1].instance(f"{side}_leg", at=hip, mirror=mirror))
         # As a mirrored component has it: a positive angle lifts either arm to its own side.
+        ends, axis = ("torso", f"{side}_arm.shoulder"), _up(-out)
         model.add(
-            Universal(
-                f"{side}_shoulder",
-                "torso",
-                f"{side}_arm.shoulder",
-                at=shoulder,
-                axis=(0.0, 0.0, -out),
-                reference=Y,
-                armature=ARM_ROTOR,
-            )
+            Universal(f"{side}_shoulder", *ends, at=shoulder, axis=axis, reference=Y, armature=ARM_ROTOR)
         )
-        model.add(
-            Hinge(
-                f"{side}_hip", "pelvis", f"{side}_leg.hip", at=hip, axis=(0.0, 0.0, out), armature=LEG_ROTOR
-            )
-        )
+        ends = "pelvis", f"{side}_leg.hip"
+        model.add(Hinge(f"{side}_hip", *ends, at=hip, axis=_up(out), armature=LEG_ROTOR))
         groups += [f"{side}_arm.limb", f"{side}_leg.limb", f"{side}_arm.hand.plate"]
         groups += [f"{side}_arm.hand.{digit}.links" for digit in DIGITS]
     # It is never meant to touch itself.
@@ -245,6 +184,12 @@ def add_robot(model: Model) -> None:
 
 def _up(z: float) -> tuple[float, float, float]:
     return 0.0, 0.0, z
+
+
+def _body(name: str, z: float, mass: float, *shapes: Shape, made: str = "shell limb", color: str) -> Body:
+    """A body at a height [m], `made` of a material and in a group."""
+    material, group = made.split()
+    return Body(name, at=_up(z), mass=mass, shapes=shapes, material=material, group=group, color=color)
 
 
 def _bone(radius: float, length: float, gap: float) -> Shape:

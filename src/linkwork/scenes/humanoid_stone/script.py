@@ -10,8 +10,7 @@ from math import acos, atan2, cos, hypot, radians, sin
 from typing import NamedTuple
 
 from ...engine.elements import PositionServo
-from ...model import Model
-from ...model.signals import Table
+from ...model import Model, Table
 from .robot import (  # fmt: skip
     ANKLE,
     CURL,
@@ -166,13 +165,8 @@ def add_servos(model: Model, scripted: bool = True) -> None:
             moves = any(value != values[0] for value in values)
             model.add(
                 PositionServo(
-                    key.replace(".", "_"),
-                    name,
-                    coordinate=coordinate,
-                    stiffness=stiffness,
-                    damping=damping,
-                    strength=strength,
-                    command=1.0 if moves else values[0],
-                    signal=Table(tuple(times), values) if moves else None,
+                    key.replace(".", "_"), name, coordinate=coordinate,
+                    stiffness=stiffness, damping=damping, strength=strength,
+                    command=1.0 if moves else values[0], signal=Table(tuple(times), values) if moves else None,
                 )
-            )
+            )  # fmt: skip

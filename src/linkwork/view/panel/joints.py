@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ...live.drives import Lever
 from ...live.view import View
 from .tab import Tab, number, table
 
@@ -49,10 +48,10 @@ class JointsTab(Tab):
         for lever in self.session.levers:
             assert self._folder is not None
             with self._folder:
+                command = self.session.commands.get(lever.drive, lever.command)
                 slider = self.gui.add_slider(
-                    f"{lever.drive}", float(lever.low), float(lever.high), _step(lever),
-                    _near(lever, self.session.commands.get(lever.drive, lever.command)),
-                    hint=f"{lever.coordinate} [{lever.unit}]",
+                    lever.drive, lever.low, lever.high, (lever.high - lever.low) / _STEPS,
+                    min(max(command, lever.low), lever.high), hint=f"{lever.coordinate} [{lever.unit}]",
                 )  # fmt: skip
             self._sliders[lever.drive] = slider
             self.on(slider, partial(self.session.command, lever.drive))
@@ -84,12 +83,3 @@ class JointsTab(Tab):
                 f"<div style='font-size:11px;padding:2px 6px'>and {self._left_out} more (see Plots)</div>"
             )
         self._readings.content = content
-
-
-def _step(lever: Lever) -> float:
-    return (lever.high - lever.low) / _STEPS
-
-
-def _near(lever: Lever, value: float) -> float:
-    """A value within the range of a lever."""
-    return float(min(max(value, lever.low), lever.high))

@@ -29,7 +29,8 @@ class LooksTab(Tab):
         colors = gui.add_dropdown("Colours", ("per body", "by component"), initial_value="per body")
         self.on(colors, lambda value: page.color(value == "by component"))
         with gui.add_folder("Layers"):
-            for layer in self._layers():
+            empty = {"scenery": not session.stage.scenery, "contacts": not session.touching}
+            for layer in (layer for layer in LAYERS if not empty.get(layer)):
                 box = gui.add_checkbox(_LABELS.get(layer, layer.capitalize()), page.nodes.shows(layer))
                 self.on(box, partial(page.show, layer))
         if session.markers:
@@ -37,15 +38,6 @@ class LooksTab(Tab):
                 for name in session.markers:
                     box = gui.add_checkbox(name, name in session.traces)
                     self.on(box, partial(self._trace, name))
-
-    def _layers(self) -> list[str]:
-        """Those that may have something in them."""
-        stage, absent = self.session.stage, set()
-        if not stage.scenery:
-            absent.add("scenery")
-        if not self.session.touching:
-            absent.add("contacts")
-        return [layer for layer in LAYERS if layer not in absent]
 
     def _trace(self, name: str, on: bool) -> None:
         chosen = [*self.session.traces]

@@ -28,7 +28,8 @@ class ModelTab(Tab):
                 self.on(slider, partial(session.set_parameter, parameter.name))
         scene = session.scene
         self._inputs: dict[str, Any] = {}
-        numbers = {} if scene is None else {k: v for k, v in scene.parameters.items() if _simple(v)}
+        known = {} if scene is None else scene.parameters
+        numbers = {name: value for name, value in known.items() if isinstance(value, bool | int | float)}
         if numbers:
             with gui.add_folder("For a new start"):
                 for name, default in numbers.items():
@@ -44,7 +45,3 @@ class ModelTab(Tab):
         assert self.session.scene is not None
         values = {name: control.value for name, control in self._inputs.items()}
         self.page.open(self.session.scene.name, settings=values)
-
-
-def _simple(value: Any) -> bool:
-    return isinstance(value, bool | int | float)

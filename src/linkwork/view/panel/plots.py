@@ -49,15 +49,15 @@ class PlotsTab(Tab):
         empty = np.zeros(1)
         return self.gui.add_uplot(
             (empty, empty),
-            ({"label": "time [s]"}, {"label": self._label(name), "stroke": color, "width": 2}),
+            (
+                {"label": "time [s]"},
+                {"label": f"{name} [{self.session.unit(name)}]", "stroke": color, "width": 2},
+            ),
             scales={"x": {"time": False}, "y": {"auto": True}},
             legend={"show": True},
             height=170,
             order=order,
         )
-
-    def _label(self, name: str) -> str:
-        return f"{name} [{self.session.unit(name)}]"
 
     def _choose(self) -> None:
         """New charts: one that is told of other signals may keep a window of time that shows none of them."""

@@ -6,7 +6,7 @@ import html
 from functools import partial
 from typing import Any
 
-from ...live.view import Method, View
+from ...live.view import View
 from ...scenes import scene_names
 from .tab import Tab, number, table
 
@@ -37,14 +37,17 @@ class RunTab(Tab):
         methods = {method.name: method for method in session.methods()}
         now = next(m.name for m in methods.values() if (m.method, m.solver) == session.names)
         method = gui.add_dropdown("Method", tuple(methods), initial_value=now)
-        self.on(method, lambda value: self._choose_method(methods[value], method, now))
+        self.on(
+            method,
+            lambda value: self._choose_method(methods[value].method, methods[value].solver, method, now),
+        )
 
         self._pause = gui.add_button("Pause", icon="player-pause", color="blue")
         self.click(self._pause, self._toggle)
         more = gui.add_button_group(
             "By hand", ("Step", "Reset"), hint="Step: one step of the simulation, then pause"
         )
-        more.on_click(lambda event: self.page.attempt(event.client, lambda: self._more(more.value)))
+        self.click(more, lambda: session.loop.step() if more.value == "Step" else session.reset())
         speed = f"{session.status.speed:g}"
         speeds = _SPEEDS if speed in _SPEEDS else (*_SPEEDS, speed)
         pace = gui.add_dropdown("Speed", speeds, initial_value=speed, hint="Simulated time per time")
@@ -53,30 +56,23 @@ class RunTab(Tab):
         if session.buttons:
             with gui.add_folder("Actions"):
                 for label in session.buttons:
-                    self.click(gui.add_button(label), partial(self._press, label))
+                    self.click(gui.add_button(label), partial(session.press, label))
         gui.add_html(
             "<div style='padding:4px 8px;font-size:11px;color:#777'>Drag a body to pull it. "
             "Drag beside it to turn the view, right-drag to move it.</div>"
         )
         self.refresh(session.view)
 
-    def _choose_method(self, method: Method, control: Any, now: str) -> None:
+    def _choose_method(self, method: str, solver: str | None, control: Any, now: str) -> None:
         try:
-            self.page.reopen(method.method, method.solver)
+            self.page.reopen(method, solver)
         except Exception:
             control.value = now  # what still runs
             raise
 
-    def _more(self, choice: str) -> None:
+    def _toggle(self) -> object:
         loop = self.session.loop
-        (loop.step if choice == "Step" else self.session.reset)().result()
-
-    def _press(self, label: str) -> None:
-        self.session.press(label).result()
-
-    def _toggle(self) -> None:
-        loop = self.session.loop
-        (loop.resume if self.session.status.paused else loop.pause)().result()
+        return loop.resume() if self.session.status.paused else loop.pause()
 
     def refresh(self, view: View) -> None:
         status, report, values = self.session.status, self.session.report, view.values

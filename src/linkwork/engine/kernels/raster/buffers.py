@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..jit import inlined
+from ..math3 import cross3, sub3
 from .camera import unit
 
 PIECE = np.dtype(
@@ -51,7 +52,7 @@ def _row(m, k, x, y, z):
 
 
 @inlined
-def corner_of(mesh, piece, k, j):
+def _corner_of(mesh, piece, k, j):
     """Corner j of triangle k in the world [m]."""
     x, y, z = mesh.corners[k, j, 0], mesh.corners[k, j, 1], mesh.corners[k, j, 2]
     A = piece.transform
@@ -63,4 +64,11 @@ def normal_of(mesh, piece, k, j):
     """Unit normal at corner j of triangle k in the world."""
     x, y, z = mesh.normals[k, j, 0], mesh.normals[k, j, 1], mesh.normals[k, j, 2]
     B = piece.normals
-    return unit(_row(B, 0, x, y, z), _row(B, 3, x, y, z), _row(B, 6, x, y, z))
+    return unit((_row(B, 0, x, y, z), _row(B, 3, x, y, z), _row(B, 6, x, y, z)))
+
+
+@inlined
+def corners_of(mesh, piece, k):
+    """Corners of triangle k in the world [m], and its normal, as long as twice its area."""
+    p, q, s = _corner_of(mesh, piece, k, 0), _corner_of(mesh, piece, k, 1), _corner_of(mesh, piece, k, 2)
+    return p, q, s, cross3(sub3(q, p), sub3(s, p))

@@ -4,7 +4,8 @@ import math
 from typing import NamedTuple
 
 from ..jit import inlined, kernel
-from .camera import dot
+from ..math3 import add3, dot3, scale3, sub3
+from .camera import mixed, ray_through
 from .shadows import LAMPS
 
 _EDGE = 0.55  # light left at the outlines of bodies
@@ -43,30 +44,22 @@ def _line(x, spacing, footprint):
 @inlined
 def _ground(view, floor, ray, hidden):
     """Light of the floor along a ray, its opacity and 1/distance; opacity 0 where it is not met."""
-    fall = dot(ray, view.up)
-    above = dot(view.eye, view.up) - floor.height
+    fall = dot3(ray, view.up)
+    above = dot3(view.eye, view.up) - floor.height
     if floor.shown == 0.0 or fall >= -1e-6 or above <= 0.0:
-        return 0.0, 0.0, 0.0, 0.0, 0.0
+        return (0.0, 0.0, 0.0), 0.0, 0.0
     t = -above / fall
-    p = (
-        view.eye[0] + t * ray[0] - floor.centre[0],
-        view.eye[1] + t * ray[1] - floor.centre[1],
-        view.eye[2] + t * ray[2] - floor.centre[2],
-    )
-    x, y = dot(p, floor.x), dot(p, floor.y)
+    p = sub3(add3(view.eye, scale3(t, ray)), floor.centre)
+    x, y = dot3(p, floor.x), dot3(p, floor.y)
     away = math.sqrt(x * x + y * y) / floor.radius
     if away >= 1.0:
-        return 0.0, 0.0, 0.0, 0.0, 0.0
-    fade = 1.0 - away * away
-    fade = fade * fade
+        return (0.0, 0.0, 0.0), 0.0, 0.0
+    fade = (1.0 - away * away) ** 2
     # A pixel is stretched on the floor along the view; lines are widened as if it were so in both directions, less.
     footprint = 2.0 * t / view.focal / math.sqrt(min(max(-fall, 0.02), 1.0))
     cover = max(_line(x, floor.spacing, footprint), _line(y, floor.spacing, footprint))
-    lit = 1.0 - floor.shadow * hidden
-    r = (floor.color[0] + cover * (floor.grid[0] - floor.color[0])) * lit
-    g = (floor.color[1] + cover * (floor.grid[1] - floor.color[1])) * lit
-    b = (floor.color[2] + cover * (floor.grid[2] - floor.color[2])) * lit
-    return r, g, b, fade, 1.0 / (t * dot(ray, view.forward))
+    light = scale3(1.0 - floor.shadow * hidden, mixed(floor.color, floor.grid, cover))
+    return light, fade, 1.0 / (t * dot3(ray, view.forward))
 
 
 @inlined
@@ -97,41 +90,25 @@ def develop(image, buffers, view, floor, top, bottom):
     light, depth, tag, shade = buffers
     rows, columns = shade.shape
     for y in range(rows):
-        s = (y + 0.5) / rows
-        back = (
-            top[0] + s * (bottom[0] - top[0]),
-            top[1] + s * (bottom[1] - top[1]),
-            top[2] + s * (bottom[2] - top[2]),
-        )
+        back = mixed(top, bottom, (y + 0.5) / rows)
         v = (rows - 2.0 * y - 1.0) / view.focal
         for x in range(columns):
-            u = (2.0 * x + 1.0 - columns) / view.focal
-            ray = (
-                view.forward[0] + u * view.right[0] + v * view.over[0],
-                view.forward[1] + u * view.right[1] + v * view.over[1],
-                view.forward[2] + u * view.right[2] + v * view.over[2],
-            )
+            ray = ray_through(view, (2.0 * x + 1.0 - columns) / view.focal, v)
             bits, hidden = int(shade[y, x]), 0
             while bits:
                 hidden += bits & 1
                 bits >>= 1
-            r, g, b, opacity, ground = _ground(view, floor, ray, hidden / LAMPS)
-            r = back[0] + opacity * (r - back[0])
-            g = back[1] + opacity * (g - back[1])
-            b = back[2] + opacity * (b - back[2])
-            red, green, blue = 0.0, 0.0, 0.0
+            lit, opacity, ground = _ground(view, floor, ray, hidden / LAMPS)
+            behind = mixed(back, lit, opacity)
+            total = (0.0, 0.0, 0.0)
             for j in range(2 * y, 2 * y + 2):
                 for i in range(2 * x, 2 * x + 2):
                     if depth[j, i] == 0.0 or (opacity > 0.0 and depth[j, i] < ground):
-                        red += r
-                        green += g
-                        blue += b
+                        total = add3(total, behind)
                     else:
                         left = _EDGE if _outline(depth, tag, j, i) else 1.0
                         # Brighter than white is white before the mean is taken, or highlights have ragged rims.
-                        red += left * min(light[j, i, 0], 1.0)
-                        green += left * min(light[j, i, 1], 1.0)
-                        blue += left * min(light[j, i, 2], 1.0)
-            image[y, x, 0] = _byte(0.25 * red)
-            image[y, x, 1] = _byte(0.25 * green)
-            image[y, x, 2] = _byte(0.25 * blue)
+                        color = (min(light[j, i, 0], 1.0), min(light[j, i, 1], 1.0), min(light[j, i, 2], 1.0))
+                        total = add3(total, scale3(left, color))
+            for k in range(3):
+                image[y, x, k] = _byte(0.25 * total[k])

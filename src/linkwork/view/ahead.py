@@ -1,27 +1,14 @@
-"""What a page opens: a scene, a model file or a model, and how far it goes in the next seconds."""
+"""How far what a page opens goes in the next seconds."""
 
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
-from ..io import load_model
 from ..live.session import Session
-from ..model import Model
 from ..model.errors import LinkworkError
-from ..scenes import find_scene, scene
 
 _GLANCE, _PATIENCE = 5.0, 0.5  # simulated time to look ahead to place the camera, and time to spend on it [s]
-
-
-def find_subject(subject: str | Model, settings: dict[str, Any]) -> tuple[Model, Any]:
-    if isinstance(subject, Model):
-        return subject, None
-    path = Path(subject)
-    if path.suffix in (".yaml", ".yml"):
-        return load_model(path, settings), None
-    return scene(subject, **settings), find_scene(subject)
 
 
 def look_ahead(session: Session) -> tuple[list[Any], list[Any]]:
