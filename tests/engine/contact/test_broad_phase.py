@@ -10,18 +10,9 @@ import pytest
 
 from helpers.models import random_rotation
 from linkwork.engine.contact import broad
-from linkwork.engine.contact.boxes import enclose
-from linkwork.engine.contact.geometry import (
-    BOX,
-    CAPSULE,
-    CYLINDER,
-    HEIGHTS,
-    PLANE,
-    SPHERE,
-    gather_hulls,
-    make_shape,
-)
+from linkwork.engine.contact.geometry import gather_hulls, make_shape
 from linkwork.engine.contact.hull import hull_of_points
+from linkwork.engine.contact.kinds import BOX, CAPSULE, CYLINDER, HEIGHTS, PLANE, SPHERE, enclose
 
 EVERYTHING = np.int64(-1)
 UNKNOWN = HEIGHTS + 1  # the last kind that there is, and one more

@@ -5,22 +5,16 @@ import pytest
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from linkwork.engine.contact.boxes import enclose
 from linkwork.engine.contact.collide import collide, collide_pairs
 from linkwork.engine.contact.geometry import (
-    BOX,
-    CAPSULE,
-    CYLINDER,
-    HULL,
     MOST,
-    PLANE,
-    SPHERE,
     contact_rows,
     gather_hulls,
     make_scratch,
     make_shape,
     shape_rows,
 )
+from linkwork.engine.contact.kinds import BOX, CAPSULE, CYLINDER, HULL, PLANE, SPHERE, enclose
 
 NAMES = {SPHERE: "sphere", CAPSULE: "capsule", BOX: "box", CYLINDER: "cylinder", HULL: "hull"}
 SIZES = {SPHERE: (0.3,), CAPSULE: (0.2, 0.7), BOX: (0.5, 0.7, 0.4), CYLINDER: (0.3, 0.6)}

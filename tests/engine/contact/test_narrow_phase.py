@@ -17,19 +17,14 @@ from scipy.spatial.transform import Rotation
 from helpers.processes import python
 from linkwork.engine.contact.collide import collide, collide_pairs
 from linkwork.engine.contact.geometry import (
-    BOX,
-    CAPSULE,
-    CYLINDER,
-    HULL,
     MOST,
-    PLANE,
-    SPHERE,
     contact_rows,
     gather_hulls,
     make_scratch,
     make_shape,
     shape_rows,
 )
+from linkwork.engine.contact.kinds import BOX, CAPSULE, CYLINDER, HULL, PLANE, SPHERE
 
 KINDS = (SPHERE, CAPSULE, BOX, CYLINDER, HULL)
 NAMES = {PLANE: "plane", SPHERE: "sphere", CAPSULE: "capsule", BOX: "box", CYLINDER: "cylinder", HULL: "hull"}

@@ -8,7 +8,7 @@ import math
 
 from ..kernels.jit import kernel
 from ..kernels.math3 import add3, cross3, dot3, scale3, sub3
-from .support import put, row3, unit
+from .scratch import CYLINDRICAL, put, row3, unit
 
 _CAP = 8  # corners of a cap
 _OUTER = 1024  # labels of sides of the reference begin here
@@ -21,7 +21,7 @@ def facing(w, core, n):
 
     Caps are 0 and 1; -1 if there is no face.
     """
-    if core.rounded != 0:
+    if core.form == CYLINDRICAL:
         a = row3(w, core.row + 1)
         up = dot3(n, a) > 0.0
         s = cross3(n, a)
@@ -45,7 +45,7 @@ def face_polygon(w, core, face, n, hulls, to):
     A segment has two corners, a cylinder that shows its side too, a point one.
     """
     row = core.row
-    if core.rounded != 0:
+    if core.form == CYLINDRICAL:
         centre, r = row3(w, row), w[row, 3]
         a, half = row3(w, row + 1), w[row + 1, 3]
         c = dot3(n, a)

@@ -12,17 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..kernels.jit import COMPILED
+from .kinds import BOX, HEIGHTS, HULL
+
 __all__ = [
-    "BOX",
-    "CAPSULE",
     "CONTACT",
-    "CYLINDER",
-    "HEIGHTS",
-    "HULL",
     "MOST",
-    "PLANE",
     "SHAPE",
-    "SPHERE",
     "Hulls",
     "contact_rows",
     "gather_hulls",
@@ -30,9 +26,6 @@ __all__ = [
     "make_shape",
     "shape_rows",
 ]
-
-PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL, HEIGHTS = 0, 1, 2, 3, 4, 5, 6
-"""Kinds, in the order in which a pair is taken: the first of two shapes never has the larger kind."""
 
 MOST = 4
 """Points that a pair of shapes has at most."""
@@ -164,8 +157,6 @@ def contact_rows(*count: int) -> Any:
 
 def _records(table: Any) -> Any:
     """Kernels run as plain Python want records with attributes."""
-    from ..kernels.jit import COMPILED  # not above: it loads Numba
-
     return table if COMPILED else table.view(np.recarray)
 
 

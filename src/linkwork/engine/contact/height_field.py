@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, norm3, scale3, sub3
-from .support import unit
+from .scratch import unit
 
 FLAT = 1e-9
 """Sine of an angle that is none."""

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from ..kernels.jit import kernel
 from ..kernels.math3 import add3, chain, dot3, norm3, rotate, scale3, sub3
 from .candidates import EDGE, NODE, ROOM, Candidates, add_candidate, reduce
-from .geometry import CAPSULE, CYLINDER, SPHERE
 from .height_field import (
     UP,
     first_node,
@@ -30,7 +29,8 @@ from .height_field import (
 )
 from .heights_polyhedron import corner_stands, edge_against_edges, node_against_solid
 from .heights_tube import Tube, node_against_tube, rim_against_edge, rim_against_face
-from .support import FIRST, Core, emit, load, put, row3, unit
+from .kinds import CAPSULE, CYLINDER, SPHERE, load
+from .scratch import FIRST, POLYHEDRAL, Core, emit, put, row3, unit
 
 _RIM = 64  # points of a rim that are tried where nothing else is known
 
@@ -114,7 +114,7 @@ def _lay_out(shape, c, S, hulls, w):
         e = scale3(half, a)
         put(w, free, sub3(c, e), 0.0)
         put(w, free + 1, add3(c, e), 0.0)
-        core = Core(FIRST, free, FIRST + 2, free + 2, FIRST, FIRST, FIRST, FIRST + 1, FIRST)
+        core = Core(POLYHEDRAL, free, FIRST + 2, free + 2, FIRST, FIRST, FIRST, FIRST + 1, FIRST)
         free += 2
     else:
         for k in range(core.points):

@@ -6,9 +6,9 @@ from typing import NamedTuple
 from ..kernels.jit import kernel
 from ..kernels.math3 import add3, cross3, dot3, norm3, scale3, sub3
 from .candidates import EDGE, NODE, add_candidate
-from .geometry import CYLINDER
 from .height_field import FLAT, UP, is_over, is_sunk, node, node_allows, triangle
-from .support import unit
+from .kinds import CYLINDER
+from .scratch import unit
 
 _HALF = math.sqrt(0.5)
 
