@@ -33,7 +33,7 @@ MOST = 4
 SHAPE = np.dtype(
     [
         ("kind", "i8"),
-        # radius, length for round ones, edge lengths of a box, 1 1 1 for a hull; of a field x, y, greatest height [m]
+        # as `kinds.describe` has them; 1 1 1 for a hull; of a field x, y, greatest height [m]
         ("dims", "f8", 3),
         ("vertex", "i8"),  # first of its vertices among those of all hulls; of a field, first of its heights
         ("vertices", "i8"),  # how many; of a field, how many columns
@@ -161,7 +161,7 @@ def _records(table: Any) -> Any:
 
 
 def make_shape(kind: int, *size: float) -> Any:
-    """The record of a shape that is no hull: PLANE, SPHERE radius, CAPSULE or CYLINDER radius length, BOX x y z."""
+    """The record of a shape that is neither a hull nor a height field, by what `kinds.describe` says of it [m]."""
     rows = shape_rows(1)
     rows["kind"] = kind
     rows["dims"][0, : len(size)] = size

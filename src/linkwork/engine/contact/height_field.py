@@ -138,6 +138,13 @@ def ridge_allows(edge, n):
 
 
 @kernel
+def normal_beside(e, o):
+    """Upward normal of a face that has an edge along e and a corner at o."""
+    m = unit(cross3(e, o), UP)
+    return m if m[2] > 0.0 else (-m[0], -m[1], -m[2])
+
+
+@kernel
 def triangle(field, i, j, upper):
     """First corner and normal of the lower or upper triangle of a cell."""
     x = node(field, i, j)

@@ -14,7 +14,7 @@ from ..kernels.math3 import add3, cross3, dot3, scale3, sub3
 from .clip import clip_polygon, face_polygon, facing, pick
 from .geometry import MOST
 from .kinds import support
-from .scratch import CYLINDRICAL, FIRST, Core, emit, put, row3, unit
+from .scratch import CYLINDRICAL, FIRST, SMOOTH, Core, emit, put, row3, unit
 
 _ALIGNED = 1e-18  # squared sine of the angle between a normal and that of a face: 1e-9 rad,
 _NEARLY = 1e-6  # and 1e-3 rad, below which a line that crosses an edge still lies on the face
@@ -34,6 +34,9 @@ def _edge(w, core, n, tolerance):
         e = scale3(half, a)
         count = 2 if abs(c) * half <= tolerance else (3 if abs(c) >= 1.0 - 1e-15 else 1)
         return count, sub3(x, e), add3(x, e), 1
+    if core.form == SMOOTH:
+        x, _ = support(w, core, n)
+        return 1, x, x, 0
     far = -math.inf
     for k in range(row, row + core.points):
         far = max(far, dot3(n, row3(w, k)))
@@ -74,6 +77,11 @@ def _witness(w, a, b, n, distance, scale):
     if more == 1 and some > 1:
         y, _ = support(w, b, back)
         x = sub3(y, scale3(distance, n))
+        if some == 2 and b.form == SMOOTH:
+            # Along B the normal is known to half of all digits: onto the edge, then B is missed by its square only.
+            e = sub3(q, p)
+            at = dot3(e, sub3(x, p)) / dot3(e, e)
+            x = add3(p, scale3(min(max(at, 0.0), 1.0), e))
     return x, marks
 
 

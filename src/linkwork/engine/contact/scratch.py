@@ -19,7 +19,10 @@ FIRST: Any = np.int64(0)
 POLYHEDRAL: Any = np.int64(0)
 """Forms of cores: with corners, as polyhedra, segments and points,"""
 CYLINDRICAL: Any = np.int64(1)
-"""or cylinders."""
+"""cylinders,"""
+SMOOTH: Any = np.int64(2)
+"""or without corners, edges and flat parts, so that they touch at one point. Their first row begins with their centre,
+from which the other numbers are counted, and `points` is 1."""
 
 
 class Core(NamedTuple):
@@ -30,7 +33,7 @@ class Core(NamedTuple):
     """
 
     form: int
-    """POLYHEDRAL or CYLINDRICAL."""
+    """POLYHEDRAL, CYLINDRICAL or SMOOTH."""
     row: int
     points: int
     plane: int
