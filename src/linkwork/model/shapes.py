@@ -178,6 +178,24 @@ class Capsule(_Shape):
 
 
 @item
+class Ellipsoid(_Shape):
+    """A solid ellipsoid: a ball stretched along its axes."""
+
+    radii: Size3
+    """Half of its extent along x, y and z [m]."""
+    _: KW_ONLY
+    shape: Literal["ellipsoid"] = "ellipsoid"
+
+    def _solid(self) -> MassProperties:
+        x, y, z = self.radii
+        m = 4 / 3 * math.pi * x * y * z
+        return MassProperties(m, np.zeros(3), m / 5 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y]))
+
+    def looks(self) -> tuple[Look, ...]:
+        return (Look("sphere", self.radii),)
+
+
+@item
 class Mesh(_Shape):
     """The convex hull of a mesh file (STL, OBJ, PLY, GLB ... whatever trimesh reads)."""
 
@@ -302,7 +320,7 @@ def _reflected(shape: Any, placement: Placement) -> Any:
 
 
 Shape = Annotated[
-    Box | Sphere | Cylinder | Capsule | Mesh | Plane | HeightField, Field(discriminator="shape")
+    Box | Sphere | Cylinder | Capsule | Ellipsoid | Mesh | Plane | HeightField, Field(discriminator="shape")
 ]
 """Any shape; in model files the key `shape` tells which."""
 

@@ -23,9 +23,9 @@ from .analytic import (
     sphere_cylinder,
     sphere_sphere,
 )
-from .scratch import CYLINDRICAL, FIRST, POLYHEDRAL, Core, put, row3
+from .scratch import CYLINDRICAL, FIRST, POLYHEDRAL, SMOOTH, Core, put, row3, unit
 
-PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL, HEIGHTS = 0, 1, 2, 3, 4, 5, 6
+PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL, ELLIPSOID, HEIGHTS = 0, 1, 2, 3, 4, 5, 6, 7
 """Kinds, in the order in which a pair is taken: the first of two shapes never has the larger kind."""
 _ONE: Any = np.int64(1)
 
@@ -41,6 +41,8 @@ def describe(shape: Any) -> tuple[int, tuple[float, ...]]:
         return CAPSULE, (shape.radius, shape.length)
     if tag == "cylinder":
         return CYLINDER, (shape.radius, shape.length)
+    if tag == "ellipsoid":
+        return ELLIPSOID, shape.radii
     assert tag == "plane", f"contact does not know the shape '{tag}'"
     return PLANE, ()
 
@@ -56,6 +58,8 @@ def radius(shape: Any, vertices: Any) -> float:
         return math.hypot(dims[0], 0.5 * dims[1])
     if kind == BOX:
         return 0.5 * float(np.linalg.norm(dims))
+    if kind == ELLIPSOID:
+        return float(dims.max())
     if kind == HULL:
         first, count = int(shape["vertex"]), int(shape["vertices"])
         return float(np.linalg.norm(vertices[first : first + count], axis=1).max())
@@ -75,7 +79,7 @@ def enclose(shape, p, R, vertices, margin, boxes, planes, i):
         x, y, z = R[2], R[5], R[8]
         planes[i, 0], planes[i, 1], planes[i, 2] = x, y, z
         planes[i, 3] = x * p[0] + y * p[1] + z * p[2] + margin
-    if kind in (SPHERE, CAPSULE, CYLINDER, BOX):
+    if kind in (SPHERE, CAPSULE, CYLINDER, BOX, ELLIPSOID):
         a, b, c = shape.dims[0], shape.dims[1], shape.dims[2]
         for k in range(3):
             x, y, z = R[3 * k], R[3 * k + 1], R[3 * k + 2]
@@ -86,6 +90,8 @@ def enclose(shape, p, R, vertices, margin, boxes, planes, i):
             elif kind == CYLINDER:
                 # sqrt(x² + y²), not sqrt(1 - z²), which has no digits left where the axis lies along this one.
                 reach = a * math.sqrt(x * x + y * y) + 0.5 * b * abs(z)
+            elif kind == ELLIPSOID:
+                reach = norm3((a * x, b * y, c * z))
             else:
                 reach = 0.5 * (a * abs(x) + b * abs(y) + c * abs(z))
             boxes[i, k] = p[k] - (reach + margin)
@@ -134,6 +140,16 @@ def load(w, row, shape, p, R, hulls):
             shape.dims[0] + 0.5 * shape.dims[1],
         )
     sx, sy, sz = shape.dims[0], shape.dims[1], shape.dims[2]
+    if shape.kind == ELLIPSOID:
+        # Half of the least radius of curvature: what is rounded off a core leaves one without corners.
+        least, most = min(sx, min(sy, sz)), max(sx, max(sy, sz))
+        r = 0.5 * least * (least / most)
+        put(w, row, p, r)
+        put(w, row + 1, (sx * R[0], sx * R[3], sx * R[6]), 0.0)
+        put(w, row + 2, (sy * R[1], sy * R[4], sy * R[7]), 0.0)
+        put(w, row + 3, (sz * R[2], sz * R[5], sz * R[8]), 0.0)
+        core = Core(SMOOTH, row, _ONE, row + 4, FIRST, FIRST, FIRST, FIRST, FIRST)
+        return core, r, most
     extent = 0.0
     for i in range(shape.vertices):
         k = shape.vertex + i
@@ -174,6 +190,12 @@ def support(w, core, n):
         if qq > 1e-14 * abs(na):
             x = add3(x, scale3(w[row, 3] / qq, q))
         return x, up
+    if core.form == SMOOTH:
+        # An ellipsoid is the ball of all unit vectors u, stretched along three axes.
+        x, y, z = row3(w, row + 1), row3(w, row + 2), row3(w, row + 3)
+        u = unit((dot3(n, x), dot3(n, y), dot3(n, z)), (0.0, 0.0, 0.0))
+        x = add3(scale3(u[0], x), add3(scale3(u[1], y), scale3(u[2], z)))
+        return add3(row3(w, row), sub3(x, scale3(w[row, 3], unit(n, (0.0, 0.0, 0.0))))), 0
     best = -math.inf
     at = 0
     for i in range(core.points):
