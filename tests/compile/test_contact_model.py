@@ -38,7 +38,7 @@ from linkwork import (
 from linkwork.compile.colliders import GROUPS, ColliderTable, combined, may_touch
 from linkwork.compile.compiler import compile_model
 from linkwork.engine.contact.colliders import BOUNCE_SPEED, FRICTION, RESTITUTION, ROLLING, TORSION
-from linkwork.engine.contact.geometry import BOX, CAPSULE, CYLINDER, HEIGHTS, HULL, PLANE, SPHERE
+from linkwork.engine.contact.kinds import BOX, CAPSULE, CYLINDER, HEIGHTS, HULL, PLANE, SPHERE
 from linkwork.methods.capabilities import LACKS
 from linkwork.methods.features import features
 from linkwork.model.edit import with_item

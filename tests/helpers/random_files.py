@@ -25,7 +25,7 @@ from linkwork.model import Body, Component, Marker, Material, MaterialPair, Mode
 from linkwork.model.item import Refers
 from linkwork.model.joints import JOINTS, Joint
 from linkwork.model.rotation import about
-from linkwork.model.shapes import SHAPES, Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
+from linkwork.model.shapes import SHAPES, Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 from linkwork.model.signals import Sine, Table
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -72,6 +72,7 @@ def shapes(folder: Path, fixed: bool) -> st.SearchStrategy[Any]:
         "sphere": st.builds(Sphere, POSITIVE),
         "cylinder": st.builds(Cylinder, POSITIVE, POSITIVE, **places),
         "capsule": st.builds(Capsule, POSITIVE, POSITIVE, **places),
+        "ellipsoid": st.builds(Ellipsoid, st.tuples(POSITIVE, POSITIVE, POSITIVE), **places),
         "mesh": st.builds(
             Mesh, st.just(str(folder / "sub" / "part.stl")), scale=POSITIVE, inverted=st.booleans()
         ),

@@ -6,7 +6,7 @@ the first order in the step, and halving the step has to halve the error.
 """
 
 import math
-from math import atan, cos, pi, sin, tan
+from math import atan, cos, hypot, pi, sin, sqrt, tan
 
 import numpy as np
 import pytest
@@ -32,8 +32,10 @@ from linkwork import (
     Body,
     Box,
     Cylinder,
+    Ellipsoid,
     Force,
     Free,
+    HeightField,
     Material,
     Model,
     Plane,
@@ -132,6 +134,57 @@ def test_a_ball_slips_where_friction_is_too_weak(way):
     assert sim["ball_way.x_rate"] == pytest.approx(0.5 * G * (sin(angle) - friction * cos(angle)), rel=1e-6)
     # Torque mu N R on 2/5 m R²
     assert sim["ball_way.wy"] == pytest.approx(0.5 * 2.5 * friction * G * cos(angle) / 0.1, rel=1e-6)
+
+
+def rests(ground):
+    """A model with a flat ellipsoid on top of a shape of the scenery that reaches up to z = 0."""
+    model = Model("at rest", gravity=(0.0, 0.0, -G))
+    model.add(Material("rough", friction=0.5))
+    model.add(Scenery("floor", shapes=(ground,), material="rough"))
+    add(model, "egg", Ellipsoid((0.3, 0.2, 0.1)), above=0.1)
+    return model
+
+
+@both_methods
+@pytest.mark.parametrize(
+    "ground",
+    [
+        Plane(),
+        Box((2.0, 2.0, 0.5), at=(0.1, 0.2, -0.25)),
+        Cylinder(1.0, 0.5, at=(0.1, 0.2, -0.25)),
+        HeightField((4.0, 3.0), heights=np.zeros((7, 9))),
+    ],
+    ids=lambda ground: ground.shape,
+)
+def test_an_ellipsoid_at_rest_stays_at_rest(way, ground):
+    sim = Simulation(rests(ground), dt=H, **way)
+    sim.run(2.0)
+    np.testing.assert_allclose(spot(sim, "egg"), (0.0, 0.0, 0.1), atol=SLOP)
+    np.testing.assert_allclose(speed(sim, "egg"), 0.0, atol=REST)
+    _, R, w, _ = states(sim)[0]
+    np.testing.assert_allclose(R, np.eye(3), atol=1e-7)
+    np.testing.assert_allclose(w, 0.0, atol=10 * REST)
+
+
+@both_methods
+def test_an_ellipsoid_rocks_like_one_that_rolls(way):
+    """Near its rest it is a wheel of radius a²/c whose centre of mass is lower: ω² = g (a²/c - c) / (I/m + c²)."""
+    a, c, angle = 0.3, 0.1, 0.01
+    above = hypot(a * sin(angle), c * cos(angle))
+    model = floored(friction=1.0)
+    shape = Ellipsoid((a, 0.2, c), rotation=about((0.0, 1.0, 0.0), angle))
+    add(model, "egg", shape, above)
+    period = 2 * pi / sqrt(G * (a * a / c - c) / ((a * a + c * c) / 5 + c * c))
+    sim = Simulation(model, dt=H, **way)
+    rates = []
+    for _ in range(round(0.75 * period / H)):
+        sim.step()
+        rates.append(sim["egg_way.wy"])
+    # Half a period after the start, at its largest angle, it turns back: to a step, the first order of the method;
+    # the amplitude counts by its square, which is that of the way on the ground over c.
+    k = np.flatnonzero(np.diff(np.sign(rates)))[0]
+    back = (k + 1 + rates[k] / (rates[k] - rates[k + 1])) * H
+    assert abs(back - period / 2) < H + (angle * a / c) ** 2 * period / 2
 
 
 def test_rolling_friction_holds_a_ball_on_a_gentle_slope():

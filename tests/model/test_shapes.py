@@ -3,7 +3,19 @@
 import numpy as np
 import pytest
 
-from linkwork import Body, Box, Capsule, Component, Cylinder, Mesh, Model, ModelError, Sphere, about
+from linkwork import (
+    Body,
+    Box,
+    Capsule,
+    Component,
+    Cylinder,
+    Ellipsoid,
+    Mesh,
+    Model,
+    ModelError,
+    Sphere,
+    about,
+)
 from linkwork.model.rotation import Placement, matrix
 from linkwork.model.shapes import HeightField, Plane
 
@@ -13,7 +25,10 @@ trimesh = pytest.importorskip("trimesh")
 def meshes():
     """(shape, the same as a fine mesh, relative accuracy of that mesh)."""
     creation = trimesh.creation
+    egg = creation.icosphere(subdivisions=6, radius=1.0)
+    egg.apply_scale((0.2, 0.3, 0.5))
     return {
+        "ellipsoid": (Ellipsoid((0.2, 0.3, 0.5)), egg, 1e-3),
         "box": (Box((0.3, 0.5, 0.7)), creation.box(extents=(0.3, 0.5, 0.7)), 1e-12),
         "sphere": (Sphere(0.4), creation.icosphere(subdivisions=6, radius=0.4), 1e-3),
         "cylinder": (Cylinder(0.2, 0.9), creation.cylinder(radius=0.2, height=0.9, sections=2048), 1e-5),
@@ -21,7 +36,7 @@ def meshes():
     }
 
 
-@pytest.mark.parametrize("name", ["box", "sphere", "cylinder", "capsule"])
+@pytest.mark.parametrize("name", ["box", "sphere", "cylinder", "capsule", "ellipsoid"])
 def test_a_shape_weighs_what_its_mesh_weighs(name):
     shape, mesh, accuracy = meshes()[name]
     body = Body("part", density=1200.0, shapes=(shape,)).mass_properties

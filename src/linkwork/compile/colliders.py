@@ -16,18 +16,9 @@ import numpy as np
 
 from ..engine.contact.broad import exclusions
 from ..engine.contact.colliders import BOUNCE_SPEED, FRICTION, MOUNT, RESTITUTION, ROLLING, TORSION, Colliders
-from ..engine.contact.geometry import (
-    BOX,
-    CAPSULE,
-    CYLINDER,
-    PLANE,
-    SPHERE,
-    Hulls,
-    gather_hulls,
-    make_shape,
-    shape_rows,
-)
+from ..engine.contact.geometry import Hulls, gather_hulls, make_shape, shape_rows
 from ..engine.contact.hull import Hull, hull_of
+from ..engine.contact.kinds import describe
 from ..engine.kernels.jit import COMPILED
 from ..model import Body, Flat, Material, MaterialPair, Scenery
 from ..model.errors import ModelError, Problem
@@ -149,21 +140,9 @@ def _shapes(owners: Sequence[Body | Scenery]) -> tuple[Any, Hulls, list[str]]:
         elif shape.shape == "heights":
             rows[i] = next(surfaces)
         else:
-            rows[i] = _record(shape)
+            kind, dims = describe(shape)
+            rows[i] = make_shape(kind, *dims)
     return rows, hulls, notes
-
-
-def _record(shape: Any) -> Any:
-    """The record of a shape that is neither a hull nor a height field."""
-    tag = shape.shape
-    if tag == "box":
-        return make_shape(BOX, *shape.size)
-    if tag == "sphere":
-        return make_shape(SPHERE, shape.radius)
-    if tag in ("capsule", "cylinder"):
-        return make_shape(CAPSULE if tag == "capsule" else CYLINDER, shape.radius, shape.length)
-    assert tag == "plane", f"a shape '{tag}' needs its record here"
-    return make_shape(PLANE)
 
 
 def _mounts(compiler: Tabulator, owners: Sequence[Body | Scenery], rows: Sequence[int]) -> Any:

@@ -41,9 +41,6 @@ else:
         BeforeValidator(_plain),
     ]
 
-FIXED_SHAPES = ("plane", "heights")
-"""Shapes, by their tags, that only scenery may have."""
-
 # Published inertias carry three or four digits: a violation below this share of the largest moment is
 # rounding, not a mistake.
 _ROUNDING = 1e-6
@@ -105,7 +102,7 @@ class Body(Item):
                 "has a material but no shapes to touch with; give shapes, or leave the material out"
             )
         for shape in self.shapes:
-            if shape.shape in FIXED_SHAPES:
+            if not shape.has_inside:
                 raise ValueError(f"a shape '{shape.shape}' has no inside to weigh or move; put it on scenery")
         return self
 

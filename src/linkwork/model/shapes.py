@@ -1,7 +1,8 @@
 """Shapes of bodies: geometry for pictures and contact, and mass properties from a density.
 
 A shape stands in its body's own frame. Cylinders and capsules lie along their z axis. Planes and height fields are
-surfaces with something solid below, for scenery.
+surfaces with something solid below, for scenery. A class has all of a shape but contact: its fields, its tag in model
+files, its mass properties and its looks; `Shape` lists the classes.
 """
 
 from __future__ import annotations
@@ -9,17 +10,18 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import typing
 from dataclasses import KW_ONLY
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from .errors import MissingExtraError, ModelError, Problem
 from .item import Flag, LocalOffset, LocalOrientation, Number, Positive, Size3, _moved_fields, _plain, item
-from .rotation import IDENTITY, Array, Placement, matrix, quaternion
+from .rotation import IDENTITY, Array, Placement, Vector, matrix, quaternion
 
 
 class MassProperties(NamedTuple):
@@ -52,9 +54,23 @@ def combine(parts: list[MassProperties]) -> MassProperties:
     return MassProperties(mass, com, inertia)
 
 
+class Look(NamedTuple):
+    """A part of what is seen of a shape: a simple solid, stretched along the shape's axes."""
+
+    solid: Literal["box", "sphere", "cylinder"]
+    """A cube of edge 1 m, a ball of radius 1 m, or a cylinder of radius 1 m and length 1 m along z."""
+    scale: Vector
+    """Factors along the axes."""
+    at: Vector = (0.0, 0.0, 0.0)
+    """Its centre in the shape's frame [m]."""
+
+
 @item
 class _Shape:
     """Base: where a shape stands in its body's frame."""
+
+    has_inside: ClassVar[bool] = True
+    """Whether it can be weighed and moved; other shapes are for scenery only."""
 
     _: KW_ONLY
     at: LocalOffset = (0.0, 0.0, 0.0)
@@ -68,6 +84,10 @@ class _Shape:
 
     def _solid(self) -> MassProperties:
         """About its own centre and axes, for a density of one."""
+        raise NotImplementedError
+
+    def looks(self) -> tuple[Look, ...]:
+        """Simple solids that pictures show in its place. A shape that is a surface has triangles: `stage/meshes.py`."""
         raise NotImplementedError
 
     def moved(self, placement: Placement) -> Any:
@@ -89,6 +109,9 @@ class Box(_Shape):
         m = x * y * z
         return MassProperties(m, np.zeros(3), m / 12 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y]))
 
+    def looks(self) -> tuple[Look, ...]:
+        return (Look("box", self.size),)
+
 
 @item
 class Sphere(_Shape):
@@ -102,6 +125,9 @@ class Sphere(_Shape):
     def _solid(self) -> MassProperties:
         m = 4 / 3 * math.pi * self.radius**3
         return MassProperties(m, np.zeros(3), 0.4 * m * self.radius**2 * np.eye(3))
+
+    def looks(self) -> tuple[Look, ...]:
+        return (Look("sphere", (self.radius,) * 3),)
 
 
 @item
@@ -119,6 +145,9 @@ class Cylinder(_Shape):
         r2, l2 = self.radius**2, self.length**2
         m = math.pi * r2 * self.length
         return MassProperties(m, np.zeros(3), m * np.diag([r2 / 4 + l2 / 12, r2 / 4 + l2 / 12, r2 / 2]))
+
+    def looks(self) -> tuple[Look, ...]:
+        return (Look("cylinder", (self.radius, self.radius, self.length)),)
 
 
 @item
@@ -141,6 +170,29 @@ class Capsule(_Shape):
         )
         axial = tube * r * r / 2 + balls * 0.4 * r * r
         return MassProperties(tube + balls, np.zeros(3), np.diag([side, side, axial]))
+
+    def looks(self) -> tuple[Look, ...]:
+        r, half = self.radius, 0.5 * self.length
+        ends = [Look("sphere", (r, r, r), (0.0, 0.0, z)) for z in (-half, half)]
+        return (Look("cylinder", (r, r, self.length)), *ends)
+
+
+@item
+class Ellipsoid(_Shape):
+    """A solid ellipsoid: a ball stretched along its axes."""
+
+    radii: Size3
+    """Half of its extent along x, y and z [m]."""
+    _: KW_ONLY
+    shape: Literal["ellipsoid"] = "ellipsoid"
+
+    def _solid(self) -> MassProperties:
+        x, y, z = self.radii
+        m = 4 / 3 * math.pi * x * y * z
+        return MassProperties(m, np.zeros(3), m / 5 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y]))
+
+    def looks(self) -> tuple[Look, ...]:
+        return (Look("sphere", self.radii),)
 
 
 @item
@@ -174,6 +226,8 @@ _SWAPPED = np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
 @item
 class Plane(_Shape):
     """Everything below a plane: the half-space z <= 0 of its frame. For scenery: it has no mass."""
+
+    has_inside = False
 
     _: KW_ONLY
     shape: Literal["plane"] = "plane"
@@ -210,6 +264,8 @@ class HeightField(_Shape):
     Row j of the heights lies along +y, column i along +x. Every cell is two triangles, cut along the diagonal from its
     corner (i, j) to (i + 1, j + 1). Outside of the grid there is nothing.
     """
+
+    has_inside = False
 
     size: Annotated[tuple[Positive, Positive], BeforeValidator(_plain)]
     """Extent along x and y, from the first column or row to the last [m]."""
@@ -264,7 +320,7 @@ def _reflected(shape: Any, placement: Placement) -> Any:
 
 
 Shape = Annotated[
-    Box | Sphere | Cylinder | Capsule | Mesh | Plane | HeightField, Field(discriminator="shape")
+    Box | Sphere | Cylinder | Capsule | Ellipsoid | Mesh | Plane | HeightField, Field(discriminator="shape")
 ]
 """Any shape; in model files the key `shape` tells which."""
 
@@ -340,12 +396,5 @@ def _file_problem(file: str, what: str) -> ModelError:
     return ModelError([Problem(f"heights '{file}'", f"cannot be used: {what}")])
 
 
-SHAPES: dict[str, type] = {
-    "box": Box,
-    "sphere": Sphere,
-    "cylinder": Cylinder,
-    "capsule": Capsule,
-    "mesh": Mesh,
-    "plane": Plane,
-    "heights": HeightField,
-}
+SHAPES: dict[str, type] = {cls.shape: cls for cls in typing.get_args(typing.get_args(Shape)[0])}
+"""All shapes by their tags."""

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model.errors import LinkworkError
 from ..model.rotation import IDENTITY, Array, Quaternion, Vector, about, frame_from_axis, matrix, quaternion
-from ..model.shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
+from ..model.shapes import HeightField, Mesh, Plane, Shape
 from .meshes import mesh_name
 from .stage import SeenFreedom, SeenJoint, Stage
 
@@ -229,25 +228,15 @@ def rgb(color: str) -> Color:
 def shape_pieces(shape: Shape, body: int, color: Color) -> Iterator[Piece]:
     """Of one shape that has an end."""
     at, turn = shape.at, shape.rotation
-    if isinstance(shape, Box):
-        yield Piece("box", body, at, turn, shape.size, color)
-    elif isinstance(shape, Sphere):
-        yield Piece("sphere", body, at, turn, (shape.radius,) * 3, color)
-    elif isinstance(shape, Cylinder):
-        yield Piece("cylinder", body, at, turn, (shape.radius, shape.radius, shape.length), color)
-    elif isinstance(shape, Capsule):
-        r, length = shape.radius, shape.length
-        yield Piece("cylinder", body, at, turn, (r, r, length), color)
-        for side in (-0.5, 0.5):
-            end = _vector(np.array(at) + matrix(turn)[:, 2] * side * length)
-            yield Piece("sphere", body, end, turn, (r, r, r), color)
-    elif isinstance(shape, Mesh):
+    if isinstance(shape, Mesh):
         s = -shape.scale if shape.inverted else shape.scale
         yield Piece(mesh_name(shape), body, at, turn, (s, s, s), color)
     elif isinstance(shape, HeightField):
         yield Piece(mesh_name(shape), body, at, turn, (1.0, 1.0, 1.0), color)
     else:
-        raise LinkworkError(f"pictures cannot show the shape {type(shape).__name__}")
+        for look in shape.looks():
+            centre = _vector(np.array(at) + matrix(turn) @ np.array(look.at))
+            yield Piece(look.solid, body, centre, turn, look.scale, color)
 
 
 def _stand(stage: Stage, joint: SeenJoint) -> tuple[int, Vector, Quaternion]:

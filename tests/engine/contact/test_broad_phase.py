@@ -10,18 +10,9 @@ import pytest
 
 from helpers.models import random_rotation
 from linkwork.engine.contact import broad
-from linkwork.engine.contact.boxes import enclose
-from linkwork.engine.contact.geometry import (
-    BOX,
-    CAPSULE,
-    CYLINDER,
-    HEIGHTS,
-    PLANE,
-    SPHERE,
-    gather_hulls,
-    make_shape,
-)
+from linkwork.engine.contact.geometry import gather_hulls, make_shape
 from linkwork.engine.contact.hull import hull_of_points
+from linkwork.engine.contact.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, HEIGHTS, PLANE, SPHERE, enclose
 
 EVERYTHING = np.int64(-1)
 UNKNOWN = HEIGHTS + 1  # the last kind that there is, and one more
@@ -223,7 +214,7 @@ def test_planes_and_boxes_without_bounds():
     assert 0 < np.count_nonzero(pairs == 3) < n - 2
 
 
-@pytest.mark.parametrize("kind", [SPHERE, CAPSULE, CYLINDER, BOX])
+@pytest.mark.parametrize("kind", [SPHERE, CAPSULE, CYLINDER, ELLIPSOID, BOX])
 def test_boxes_around_shapes_are_exact(kind):
     rng = np.random.default_rng(kind)
     boxes, planes = np.zeros((1, 6)), np.zeros((1, 4))
@@ -240,6 +231,8 @@ def test_boxes_around_shapes_are_exact(kind):
             points = size[0] * ball
         elif kind == CAPSULE:
             points = np.vstack([size[0] * ball + up, size[0] * ball - up])
+        elif kind == ELLIPSOID:
+            points = size * ball
         elif kind == CYLINDER:
             points = np.vstack([size[0] * ring + up, size[0] * ring - up])
         else:

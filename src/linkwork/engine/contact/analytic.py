@@ -8,7 +8,7 @@ import math
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, norm3, scale3, sub3
-from .support import FIRST, across, emit, radial, unit
+from .scratch import FIRST, across, emit, radial, unit
 
 _UP = (0.0, 0.0, 1.0)
 _HALF = math.sqrt(0.5)

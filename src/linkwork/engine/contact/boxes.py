@@ -1,59 +1,8 @@
-"""Boxes along the axes of the world around shapes, and whether two of them meet."""
+"""Boxes along the axes of the world: whether two of them meet. `kinds.enclose` makes those around shapes."""
 
 import math
 
-from ..kernels.jit import inlined, kernel
-from .geometry import BOX, CAPSULE, CYLINDER, HEIGHTS, HULL, PLANE, SPHERE
-
-
-@kernel
-def enclose(shape, p, R, vertices, margin, boxes, planes, i):
-    """The box around a shape (a record of `geometry`) at p with orientation R, `margin` wider on every side [m].
-
-    Exact for every kind; that of a hull is found from all its vertices (n x 3, those of all hulls [m]). A plane gets
-    a box without bounds and its equation, moved outward by the margin. Below a height field all is solid.
-    """
-    planes[i, 0], planes[i, 1], planes[i, 2], planes[i, 3] = 0.0, 0.0, 0.0, 0.0
-    kind = shape.kind
-    if kind == PLANE:
-        x, y, z = R[2], R[5], R[8]
-        planes[i, 0], planes[i, 1], planes[i, 2] = x, y, z
-        planes[i, 3] = x * p[0] + y * p[1] + z * p[2] + margin
-    if kind in (SPHERE, CAPSULE, CYLINDER, BOX):
-        a, b, c = shape.dims[0], shape.dims[1], shape.dims[2]
-        for k in range(3):
-            x, y, z = R[3 * k], R[3 * k + 1], R[3 * k + 2]
-            if kind == SPHERE:
-                reach = a
-            elif kind == CAPSULE:
-                reach = a + 0.5 * b * abs(z)
-            elif kind == CYLINDER:
-                # sqrt(x² + y²), not sqrt(1 - z²), which has no digits left where the axis lies along this one.
-                reach = a * math.sqrt(x * x + y * y) + 0.5 * b * abs(z)
-            else:
-                reach = 0.5 * (a * abs(x) + b * abs(y) + c * abs(z))
-            boxes[i, k] = p[k] - (reach + margin)
-            boxes[i, k + 3] = p[k] + (reach + margin)
-    elif kind == HULL:
-        for k in range(3):
-            x, y, z = R[3 * k] * shape.dims[0], R[3 * k + 1] * shape.dims[1], R[3 * k + 2] * shape.dims[2]
-            low, high = math.inf, -math.inf
-            for v in range(shape.vertex, shape.vertex + shape.vertices):
-                h = x * vertices[v, 0] + y * vertices[v, 1] + z * vertices[v, 2]
-                low = min(low, h)
-                high = max(high, h)
-            boxes[i, k] = p[k] + (low - margin)
-            boxes[i, k + 3] = p[k] + (high + margin)
-    elif kind == HEIGHTS:
-        for k in range(3):
-            x, y, z = R[3 * k], R[3 * k + 1], R[3 * k + 2]
-            reach = 0.5 * (shape.dims[0] * abs(x) + shape.dims[1] * abs(y)) + margin
-            top = z * shape.dims[2]
-            boxes[i, k] = -math.inf if z > 0.0 else p[k] + top - reach
-            boxes[i, k + 3] = math.inf if z < 0.0 else p[k] + top + reach
-    else:  # planes, and kinds that are not known here, which must not be overlooked
-        for k in range(3):
-            boxes[i, k], boxes[i, k + 3] = -math.inf, math.inf
+from ..kernels.jit import inlined
 
 
 @inlined

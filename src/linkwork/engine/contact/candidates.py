@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from ..kernels.jit import kernel
 from ..kernels.math3 import dot3, norm3, scale3, sub3
 from .geometry import MOST
-from .support import put, row3
+from .scratch import put, row3
 
 ROOM = 48
 """Candidates kept before the best are picked."""

@@ -8,7 +8,8 @@ import math
 
 from ..kernels.jit import kernel
 from ..kernels.math3 import add3, cross3, dot3, scale3, sub3
-from .support import put, row3, unit
+from .kinds import support
+from .scratch import CYLINDRICAL, SMOOTH, put, row3, unit
 
 _CAP = 8  # corners of a cap
 _OUTER = 1024  # labels of sides of the reference begin here
@@ -21,7 +22,7 @@ def facing(w, core, n):
 
     Caps are 0 and 1; -1 if there is no face.
     """
-    if core.rounded != 0:
+    if core.form == CYLINDRICAL:
         a = row3(w, core.row + 1)
         up = dot3(n, a) > 0.0
         s = cross3(n, a)
@@ -42,10 +43,10 @@ def facing(w, core, n):
 def face_polygon(w, core, face, n, hulls, to):
     """Write a face as a ring of rows (corner, number) from `to` on, counter-clockwise seen from outside; how many.
 
-    A segment has two corners, a cylinder that shows its side too, a point one.
+    A segment has two corners, a cylinder that shows its side too, a point and what is smooth one.
     """
     row = core.row
-    if core.rounded != 0:
+    if core.form == CYLINDRICAL:
         centre, r = row3(w, row), w[row, 3]
         a, half = row3(w, row + 1), w[row + 1, 3]
         c = dot3(n, a)
@@ -72,6 +73,10 @@ def face_polygon(w, core, face, n, hulls, to):
             c, d = (1.0, 0.0) if j == 0 else ((h, h) if j == 1 else ((0.0, 1.0) if j == 2 else (-h, h)))
             put(w, to + k, add3(centre, add3(scale3(s * c, x), scale3(s * d, y))), float(k))
         return _CAP
+    if core.form == SMOOTH:
+        x, _ = support(w, core, n)
+        put(w, to, x, 0.0)
+        return 1
     if face < 0:
         for k in range(core.points):
             put(w, to + k, row3(w, row + k), float(k))

@@ -1,42 +1,37 @@
 """Narrow phase: where two shapes touch, or are nearer than a margin.
 
-`collide` answers for one pair, `collide_pairs` for a list of them. Formulas where there is one (`analytic`); else the
-distance of the cores by `gjk` if they are apart, and the best axis by `sat` or `cylinder` if they meet; then `clip`
-makes a manifold of it. `heights` is for terrain, the one shape that is not convex.
+`collide` answers for one pair, `collide_pairs` for a list of them. A formula where there is one (`kinds`); else the
+distance of the cores by `gjk` if they are apart, and the best axis by `sat`, `cylinder` or `smooth` if they meet; then
+`clip` makes a manifold of it. `heights` is for terrain, the one shape that is not convex.
 """
 
 import math
 
 from ..kernels.jit import kernel, woven
 from ..kernels.math3 import get3, get9, scale3, sub3
-from .analytic import (
-    capsule_capsule,
-    plane_box,
-    plane_capsule,
-    plane_cylinder,
-    plane_point,
-    sphere_box,
-    sphere_capsule,
-    sphere_cylinder,
-    sphere_sphere,
-)
+from .analytic import plane_point
 from .clip import facing, pick
 from .cylinder import cylinder_axis
-from .geometry import BOX, CAPSULE, CYLINDER, HEIGHTS, MOST, PLANE, SPHERE
+from .geometry import MOST
 from .gjk import FAR, MEETING, gjk
 from .heights import meet_heights
+from .kinds import BOX, HEIGHTS, PLANE, formula, gap, load, support
 from .manifold import Cores, Nearest, manifold
 from .sat import box_axis, polyhedra_axis
-from .support import FIRST, Contacts, gap, load, put, row3
+from .scratch import CYLINDRICAL, FIRST, SMOOTH, Contacts, put, row3
+from .smooth import nearest_smooth
 
 _ZERO = (0.0, 0.0, 0.0)
 _CLOSE = 1e-6  # of the size: below this the direction of a distance is known better by features
 
 
 @woven
-def _plane_hull(n, b, p, R, hulls, w, contacts):
-    """The face that looks down most, and the lowest corner if that is none of the face's."""
-    core, _, extent = load(w, FIRST, b, p, R, hulls)
+def _plane_core(n, b, p, R, hulls, w, contacts):
+    """The lowest point, or the face that looks down most, and the lowest corner if that is none of the face's."""
+    core, r, extent = load(w, FIRST, b, p, R, hulls)
+    if core.form == SMOOTH:
+        x, _ = support(w, core, (-n[0], -n[1], -n[2]))
+        return plane_point(contacts, FIRST, n, x, r, FIRST)
     low, lowest = math.inf, 0
     for i in range(core.points):
         h = n[0] * w[i, 0] + n[1] * w[i, 1] + n[2] * w[i, 2]
@@ -75,7 +70,7 @@ def _plane_hull(n, b, p, R, hulls, w, contacts):
 
 @kernel
 def _cores(a, R, b, p, Q, hulls, w, contacts):
-    """Any two of spheres, capsules, boxes, cylinders and hulls, at least one of the last three."""
+    """Any two convex shapes, not both of them a sphere or a capsule."""
     margin = contacts.margin
     boxes = a.kind == BOX and b.kind == BOX
     distance, n, x, marks = -math.inf, _ZERO, _ZERO, 0
@@ -89,6 +84,7 @@ def _cores(a, R, b, p, Q, hulls, w, contacts):
     core_b, rb, extent_b = load(w, core_a.plane + core_a.planes, b, p, Q, hulls)
     base = core_b.plane + core_b.planes
     scale = extent_a + extent_b
+    cores = Cores(w, base, core_a, core_b, ra, rb, scale)
     # The axis of boxes says how far apart they are only if a face has the nearest point.
     for turn in range(0 if boxes else 1, 2):
         strict = turn == 0 and distance > 0.0
@@ -96,8 +92,11 @@ def _cores(a, R, b, p, Q, hulls, w, contacts):
             answer, distance, n, x, marks = gjk(w, base, core_a, core_b, margin + ra + rb)
             if answer == FAR:
                 return 0
-            if answer == MEETING or distance <= _CLOSE * scale:
-                if core_a.rounded != 0 or core_b.rounded != 0:
+            if core_a.form == SMOOTH or core_b.form == SMOOTH:
+                distance, n = nearest_smooth(cores, answer, distance, n)
+                marks = 0
+            elif answer == MEETING or distance <= _CLOSE * scale:
+                if core_a.form == CYLINDRICAL or core_b.form == CYLINDRICAL:
                     best, m = cylinder_axis(w, core_a, core_b, hulls, scale)
                 else:
                     best, m = polyhedra_axis(w, core_a, core_b, hulls, scale)
@@ -121,7 +120,6 @@ def _cores(a, R, b, p, Q, hulls, w, contacts):
                         distance, n, marks, bound = best, m, 0, best
             if not distance - ra - rb <= margin:
                 return 0
-        cores = Cores(w, base, core_a, core_b, ra, rb, scale)
         count = manifold(cores, Nearest(n, distance, x, marks), hulls, strict, contacts)
         if count > 0:
             return count
@@ -131,36 +129,15 @@ def _cores(a, R, b, p, Q, hulls, w, contacts):
 @woven
 def _ordered(a, R, b, p, Q, hulls, scratch, contacts):
     """`collide` for shapes in the order of their kinds; p leads from the first to the second."""
-    axis_a, axis_b = (R[2], R[5], R[8]), (Q[2], Q[5], Q[8])
-    r, g = a.dims[0], 0.5 * a.dims[1]
-    s, h = b.dims[0], 0.5 * b.dims[1]
-    if b.kind >= HEIGHTS:
-        if a.kind == PLANE or a.kind >= HEIGHTS:
+    if b.kind == HEIGHTS:
+        if a.kind == PLANE or a.kind == HEIGHTS:
             return 0
         return meet_heights(a, R, b, p, Q, hulls, scratch, contacts)
+    count = formula(a, R, b, p, Q, contacts)
+    if count >= 0:
+        return count
     if a.kind == PLANE:
-        if b.kind == SPHERE:
-            return plane_point(contacts, FIRST, axis_a, p, s, FIRST)
-        if b.kind == CAPSULE:
-            return plane_capsule(axis_a, p, axis_b, s, h, contacts)
-        if b.kind == BOX:
-            return plane_box(axis_a, p, Q, get3(b.dims), contacts)
-        if b.kind == CYLINDER:
-            return plane_cylinder(axis_a, p, Q, s, h, contacts)
-        if b.kind == PLANE:
-            return 0
-        return _plane_hull(axis_a, b, p, Q, hulls, scratch, contacts)
-    if a.kind == SPHERE:
-        if b.kind == SPHERE:
-            return sphere_sphere(p, r, s, contacts)
-        if b.kind == CAPSULE:
-            return sphere_capsule(p, r, axis_b, s, h, contacts)
-        if b.kind == BOX:
-            return sphere_box(p, r, Q, get3(b.dims), contacts)
-        if b.kind == CYLINDER:
-            return sphere_cylinder(p, r, Q, s, h, contacts)
-    if a.kind == CAPSULE and b.kind == CAPSULE:
-        return capsule_capsule(axis_a, r, g, p, axis_b, s, h, contacts)
+        return _plane_core((R[2], R[5], R[8]), b, p, Q, hulls, scratch, contacts)
     return _cores(a, R, b, p, Q, hulls, scratch, contacts)
 
 
@@ -187,6 +164,7 @@ def collide(a, pose_a, b, pose_b, hulls, margin, scratch, out):
     return count
 
 
+# Nine arguments: arrays that callers outside of a step have anyway; a record of them would be made for this call only.
 @kernel
 def collide_pairs(shapes, positions, rotations, pairs, hulls, margin, scratch, counts, out):
     """`collide` for rows (a, b) of `pairs`: contacts of pair k stand in `out[k]`, `counts[k]` of them.

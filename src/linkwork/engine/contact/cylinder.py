@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, scale3, sincos, sub3
+from .kinds import gap, support
 from .sat import BIAS
-from .support import across, gap, radial, row3, support, unit
+from .scratch import CYLINDRICAL, across, radial, row3, unit
 
 _SAMPLES = 8
 _TURN = 2.0 * math.pi
@@ -174,14 +175,14 @@ def cylinder_axis(w, one, two, hulls, scale):
     best, n = -math.inf, (0.0, 0.0, 1.0)
     for turn in range(2):
         cylinder, other = (one, two) if turn == 0 else (two, one)
-        if cylinder.rounded == 0:
+        if cylinder.form != CYLINDRICAL:
             continue
         sign = -1.0 if turn == 0 else 1.0  # sign * u leads from one to two if u leads from other to cylinder
         c, r = row3(w, cylinder.row), w[cylinder.row, 3]
         a, half = row3(w, cylinder.row + 1), w[cylinder.row + 1, 3]
         best, n = _try(w, one, two, a, best, n, bias)
         best, n = _try(w, one, two, (-a[0], -a[1], -a[2]), best, n, bias)
-        if other.rounded != 0:
+        if other.form == CYLINDRICAL:
             e = row3(w, other.row + 1)
             d = sub3(c, row3(w, other.row))
             if turn == 0:
@@ -225,7 +226,7 @@ def cylinder_axis(w, one, two, hulls, scale):
                 angle = math.atan2(t, s)
             tube, arc = _Tube(sub3(c, p), a, r, half), _Arc(x, y, angle, sign)
             best, n = _over_arc(w, one, two, tube, arc, best, n, bias)
-    if one.rounded != 0 and two.rounded != 0:
+    if one.form == CYLINDRICAL and two.form == CYLINDRICAL:
         m_best, m = _rims(w, one, two, best, n)
         if m_best > best + bias:
             best, n = m_best, m

@@ -8,7 +8,6 @@ against each other since then is error of integration, and is taken back.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +15,11 @@ import numpy as np
 from ..kernels.jit import COMPILED, inlined, kernel
 from ..kernels.math3 import add3, chain, cross3, dot3, get3, get9, norm3, rotate, scale3, set3, set9, sub3
 from ..kernels.record import new_records
-from .boxes import enclose
 from .broad import Broad, enlarge, find_pairs, make_broad
 from .collide import collide
 from .colliders import BOUNCE_SPEED, FRICTION, RESTITUTION, ROLLING, TORSION, Colliders
-from .geometry import BOX, CAPSULE, CYLINDER, HULL, MOST, SPHERE, contact_rows, make_scratch
+from .geometry import MOST, contact_rows, make_scratch
+from .kinds import enclose, radius
 
 POINT = np.dtype(
     [
@@ -124,8 +123,8 @@ def make_detection(colliders: Colliders, pairs: int = 0) -> Detection:
     patches, points = tables if COMPILED else (table.view(np.recarray) for table in tables)
     return Detection(
         patches, points, new_records(1, COUNTS), np.zeros((n, 3)), np.zeros((n, 9)), np.zeros(n),
-        np.array([_radius(colliders, i) for i in range(n)]), make_broad(n, pairs), contact_rows(),
-        make_scratch(colliders.hulls, colliders.shapes),
+        np.array([radius(shape, colliders.hulls.vertices) for shape in colliders.shapes]), make_broad(n, pairs),
+        contact_rows(), make_scratch(colliders.hulls, colliders.shapes),
     )  # fmt: skip
 
 
@@ -136,24 +135,6 @@ def enlarge_detection(colliders: Colliders, old: Detection, pairs: int) -> Detec
     new.points[:, : old.points.shape[1]] = old.points
     new.counts[:] = old.counts
     return new._replace(broad=enlarge(old.broad, pairs))
-
-
-def _radius(colliders: Colliders, i: int) -> float:
-    """How far a shape reaches from its own origin [m]; 0 if it has no bounds."""
-    shape = colliders.shapes[i]
-    kind, dims = int(shape["kind"]), shape["dims"]
-    if kind == SPHERE:
-        return float(dims[0])
-    if kind == CAPSULE:
-        return float(dims[0] + 0.5 * dims[1])
-    if kind == CYLINDER:
-        return math.hypot(dims[0], 0.5 * dims[1])
-    if kind == BOX:
-        return 0.5 * float(np.linalg.norm(dims))
-    if kind == HULL:
-        first, count = int(shape["vertex"]), int(shape["vertices"])
-        return float(np.linalg.norm(colliders.hulls.vertices[first : first + count], axis=1).max())
-    return 0.0
 
 
 @kernel

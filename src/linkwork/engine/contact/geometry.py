@@ -12,17 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..kernels.jit import COMPILED
+from .kinds import BOX, HEIGHTS, HULL
+
 __all__ = [
-    "BOX",
-    "CAPSULE",
     "CONTACT",
-    "CYLINDER",
-    "HEIGHTS",
-    "HULL",
     "MOST",
-    "PLANE",
     "SHAPE",
-    "SPHERE",
     "Hulls",
     "contact_rows",
     "gather_hulls",
@@ -31,16 +27,13 @@ __all__ = [
     "shape_rows",
 ]
 
-PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL, HEIGHTS = 0, 1, 2, 3, 4, 5, 6
-"""Kinds, in the order in which a pair is taken: the first of two shapes never has the larger kind."""
-
 MOST = 4
 """Points that a pair of shapes has at most."""
 
 SHAPE = np.dtype(
     [
         ("kind", "i8"),
-        # radius, length for round ones, edge lengths of a box, 1 1 1 for a hull; of a field x, y, greatest height [m]
+        # as `kinds.describe` has them; 1 1 1 for a hull; of a field x, y, greatest height [m]
         ("dims", "f8", 3),
         ("vertex", "i8"),  # first of its vertices among those of all hulls; of a field, first of its heights
         ("vertices", "i8"),  # how many; of a field, how many columns
@@ -164,13 +157,11 @@ def contact_rows(*count: int) -> Any:
 
 def _records(table: Any) -> Any:
     """Kernels run as plain Python want records with attributes."""
-    from ..kernels.jit import COMPILED  # not above: it loads Numba
-
     return table if COMPILED else table.view(np.recarray)
 
 
 def make_shape(kind: int, *size: float) -> Any:
-    """The record of a shape that is no hull: PLANE, SPHERE radius, CAPSULE or CYLINDER radius length, BOX x y z."""
+    """The record of a shape that is neither a hull nor a height field, by what `kinds.describe` says of it [m]."""
     rows = shape_rows(1)
     rows["kind"] = kind
     rows["dims"][0, : len(size)] = size

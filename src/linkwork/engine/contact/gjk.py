@@ -10,7 +10,8 @@ import math
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, scale3, sub3
-from .support import put, row3, support
+from .kinds import support
+from .scratch import put, row3
 
 __all__ = ["FAR", "MEETING", "NEAR", "gjk"]
 

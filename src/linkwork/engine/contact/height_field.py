@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, norm3, scale3, sub3
-from .support import unit
+from .scratch import unit
 
 FLAT = 1e-9
 """Sine of an angle that is none."""
@@ -135,6 +135,13 @@ def ridge(field, i, j, x, kind):
 def ridge_allows(edge, n):
     """Whether n lies between the normals of the faces beside an edge."""
     return dot3(n, edge.o) <= FLAT * norm3(edge.o) and dot3(n, edge.q) <= FLAT * norm3(edge.q)
+
+
+@kernel
+def normal_beside(e, o):
+    """Upward normal of a face that has an edge along e and a corner at o."""
+    m = unit(cross3(e, o), UP)
+    return m if m[2] > 0.0 else (-m[0], -m[1], -m[2])
 
 
 @kernel

@@ -11,9 +11,8 @@ import math
 from typing import NamedTuple
 
 from ..kernels.jit import kernel
-from ..kernels.math3 import add3, chain, dot3, norm3, rotate, scale3, sub3
+from ..kernels.math3 import add3, chain, dot3, norm3, rotate, scale3, sincos, sub3
 from .candidates import EDGE, NODE, ROOM, Candidates, add_candidate, reduce
-from .geometry import CAPSULE, CYLINDER, SPHERE
 from .height_field import (
     UP,
     first_node,
@@ -29,10 +28,12 @@ from .height_field import (
     way_out,
 )
 from .heights_polyhedron import corner_stands, edge_against_edges, node_against_solid
+from .heights_smooth import smooth_against_edge, smooth_against_face, smooth_against_node
 from .heights_tube import Tube, node_against_tube, rim_against_edge, rim_against_face
-from .support import FIRST, Core, emit, load, put, row3, unit
+from .kinds import CAPSULE, CYLINDER, SPHERE, load, support
+from .scratch import FIRST, POLYHEDRAL, SMOOTH, Core, emit, put, row3, unit
 
-_RIM = 64  # points of a rim that are tried where nothing else is known
+_RIM = 64  # points of a rim, or all around, that are tried where nothing else is known
 
 
 @kernel
@@ -114,8 +115,11 @@ def _lay_out(shape, c, S, hulls, w):
         e = scale3(half, a)
         put(w, free, sub3(c, e), 0.0)
         put(w, free + 1, add3(c, e), 0.0)
-        core = Core(FIRST, free, FIRST + 2, free + 2, FIRST, FIRST, FIRST, FIRST + 1, FIRST)
+        core = Core(POLYHEDRAL, free, FIRST + 2, free + 2, FIRST, FIRST, FIRST, FIRST + 1, FIRST)
         free += 2
+    elif core.form == SMOOTH:
+        e = (extent, extent, extent)
+        low, high = sub3(c, e), add3(c, e)
     else:
         for k in range(core.points):
             x = row3(w, core.row + k)
@@ -160,13 +164,22 @@ def _field_candidates(field, placed, hulls, slack, candidates, count):
             if tube.kind == CYLINDER and i < field.columns - 1 and j < field.rows - 1:
                 for t in range(2):
                     count = rim_against_face(field, i, j, t == 1, tube, candidates, count)
-            if core.planes > 0:
+            if core.form == SMOOTH:
+                for t in range(2):
+                    if i < field.columns - 1 and j < field.rows - 1:
+                        count = smooth_against_face(field, i, j, t == 1, core, tube.r, candidates, count)
+                count = smooth_against_node(field, i, j, core, tube.r, candidates, count)
+            elif core.planes > 0:
                 count = node_against_solid(field, i, j, core, hulls.edges, candidates, count, placed.extent)
             else:
                 count = node_against_tube(field, i, j, tube, candidates, count)
             for t in range(3):
                 edge = ridge(field, i, j, x, t)
-                if edge.convex and max(x[2], x[2] + edge.e[2]) >= low[2] - margin:
+                if not (edge.convex and max(x[2], x[2] + edge.e[2]) >= low[2] - margin):
+                    continue
+                if core.form == SMOOTH:
+                    count = smooth_against_edge(field, edge, core, tube.r, slack, candidates, count)
+                else:
                     count = edge_against_edges(
                         field, edge, core, hulls.edges, tube.r, slack, candidates, count
                     )
@@ -180,12 +193,15 @@ def _deepest_candidate(field, placed, candidates, count):
     """What has sunk in most goes to the nearest point of the surface; how many candidates there are then."""
     tube, core = placed.tube, placed.core
     deepest, y, n = 0.0, tube.c, UP
-    for k in range(_RIM if tube.kind == CYLINDER else core.points):
+    for k in range(_RIM if tube.kind == CYLINDER or core.form == SMOOTH else core.points):
         if tube.kind == CYLINDER:
             angle = 2.0 * math.pi * k / _RIM
             down = -tube.half if tube.a[2] > 0.0 else tube.half
             x = rotate(tube.R, (tube.r * math.cos(angle), tube.r * math.sin(angle), down))
             x = add3(tube.c, x)
+        elif core.form == SMOOTH:
+            s, c = sincos(2.0 * math.pi * k / _RIM)
+            x, _ = support(candidates.w, core, (c, s, -1.0))
         else:
             x = row3(candidates.w, core.row + k)
         inside, e, m = way_out(field, x)
@@ -213,7 +229,7 @@ def meet_heights(shape, R, terrain, p, Q, hulls, w, contacts):
     kind, base = shape.kind, placed.free
     candidates = Candidates(w, base, margin, 1e-7 * (field.cell_x + field.cell_y))
     count = FIRST
-    if kind != CYLINDER:
+    if kind != CYLINDER and placed.core.form != SMOOTH:
         count = _corners_candidates(field, placed, hulls, candidates)
     slack = 0.0
     # Where ridges bend, neither edge may have the crossing of what has sunk in: then look again, less strictly.

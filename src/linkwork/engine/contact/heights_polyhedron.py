@@ -6,7 +6,7 @@ from ..kernels.jit import kernel
 from ..kernels.math3 import add3, cross3, dot3, norm3, scale3, sub3
 from .candidates import EDGE, NODE, add_candidate
 from .height_field import FLAT, UP, is_sunk, node, node_allows, ridge_allows
-from .support import row3, unit
+from .scratch import row3, unit
 
 
 @kernel

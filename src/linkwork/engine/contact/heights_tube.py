@@ -6,9 +6,9 @@ from typing import NamedTuple
 from ..kernels.jit import kernel
 from ..kernels.math3 import add3, cross3, dot3, norm3, scale3, sub3
 from .candidates import EDGE, NODE, add_candidate
-from .geometry import CYLINDER
-from .height_field import FLAT, UP, is_over, is_sunk, node, node_allows, triangle
-from .support import unit
+from .height_field import FLAT, UP, is_over, is_sunk, node, node_allows, normal_beside, triangle
+from .kinds import CYLINDER
+from .scratch import unit
 
 _HALF = math.sqrt(0.5)
 
@@ -66,13 +66,6 @@ def rim_against_face(field, i, j, upper, tube, candidates, count):
 
 
 @kernel
-def _normal_beside(e, o):
-    """Upward normal of a face that has an edge along e and a corner at o."""
-    m = unit(cross3(e, o), UP)
-    return m if m[2] > 0.0 else (-m[0], -m[1], -m[2])
-
-
-@kernel
 def rim_against_edge(field, edge, tube, slack, candidates, count):
     """An edge of the field against the rims and caps of a cylinder: the normal along which the gap is widest."""
     x, e, c, a, r, half = edge.x, edge.e, tube.c, tube.a, tube.r, tube.half
@@ -82,7 +75,7 @@ def rim_against_edge(field, edge, tube, slack, candidates, count):
     t = min(max(dot3(d, e) / ee, 0.0), 1.0)
     if norm3(sub3(d, scale3(t, e))) > r + half + margin:
         return count
-    m, n = _normal_beside(e, edge.o), _normal_beside(e, edge.q)
+    m, n = normal_beside(e, edge.o), normal_beside(e, edge.q)
     low, high, best = 0.0, 1.0, -math.inf
     v, along = a, 0.0
     # Golden sections between the normals of the faces, whatever their lengths.

@@ -13,7 +13,8 @@ from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, scale3, sub3
 from .clip import clip_polygon, face_polygon, facing, pick
 from .geometry import MOST
-from .support import FIRST, Core, emit, put, row3, support, unit
+from .kinds import support
+from .scratch import CYLINDRICAL, FIRST, SMOOTH, Core, emit, put, row3, unit
 
 _ALIGNED = 1e-18  # squared sine of the angle between a normal and that of a face: 1e-9 rad,
 _NEARLY = 1e-6  # and 1e-3 rad, below which a line that crosses an edge still lies on the face
@@ -24,7 +25,7 @@ _WITNESS = 1 << 62
 def _edge(w, core, n, tolerance):
     """The corners that are farthest along n: (how many of 1, 2, more; the first; the last; their numbers)."""
     row = core.row
-    if core.rounded != 0:
+    if core.form == CYLINDRICAL:
         a, half = row3(w, row + 1), w[row + 1, 3]
         c = dot3(n, a)
         q = sub3(n, scale3(c, a))
@@ -33,6 +34,9 @@ def _edge(w, core, n, tolerance):
         e = scale3(half, a)
         count = 2 if abs(c) * half <= tolerance else (3 if abs(c) >= 1.0 - 1e-15 else 1)
         return count, sub3(x, e), add3(x, e), 1
+    if core.form == SMOOTH:
+        x, _ = support(w, core, n)
+        return 1, x, x, 0
     far = -math.inf
     for k in range(row, row + core.points):
         far = max(far, dot3(n, row3(w, k)))
@@ -48,7 +52,7 @@ def _edge(w, core, n, tolerance):
 @inlined
 def _is_line(w, core, n):
     """Whether a core shows n a segment, or the side of a cylinder."""
-    if core.rounded != 0:
+    if core.form == CYLINDRICAL:
         return abs(dot3(n, row3(w, core.row + 1))) < 0.1
     return core.points == 2
 
@@ -73,6 +77,11 @@ def _witness(w, a, b, n, distance, scale):
     if more == 1 and some > 1:
         y, _ = support(w, b, back)
         x = sub3(y, scale3(distance, n))
+        if some == 2 and b.form == SMOOTH:
+            # Along B the normal is known to half of all digits: onto the edge, then B is missed by its square only.
+            e = sub3(q, p)
+            at = dot3(e, sub3(x, p)) / dot3(e, e)
+            x = add3(p, scale3(min(max(at, 0.0), 1.0), e))
     return x, marks
 
 
@@ -162,7 +171,7 @@ def _clip_face(cores, ref, inc, face, other, m, hulls, margin):
     if points == 2:
         w[old, 3], w[old + 1, 3] = 0.0, 1.0
     offset = dot3(m, row3(w, base))
-    if ref.rounded == 0:
+    if ref.form != CYLINDRICAL:
         offset = w[ref.plane + face, 3]
     e = sub3(row3(w, old + points - 1), row3(w, old))
     length = dot3(e, e)
@@ -225,7 +234,7 @@ def manifold(cores, nearest, hulls, strict, contacts):
             return 0
         x = _touch_by_point(cores, nearest, contacts)
         first = FIRST + 1
-        if not nearly and (not least >= distance or ref.rounded == 0):
+        if not nearly and (not least >= distance or ref.form != CYLINDRICAL):
             return 1
     key = ((((1 if flip else 0) << 14) | face) << 14) | max(other, 0)
     if count > 0:

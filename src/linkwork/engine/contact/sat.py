@@ -10,7 +10,8 @@ import math
 
 from ..kernels.jit import kernel
 from ..kernels.math3 import cross3, dot3, scale3, sub3
-from .support import gap, row3
+from .kinds import gap
+from .scratch import row3
 
 __all__ = ["BIAS", "box_axis", "polyhedra_axis"]
 
