@@ -108,27 +108,26 @@ def _row_block(tables, constraints, row, force, stiffness, damping, block):
 
 
 @kernel
-def add_row_block(tables, constraints, natural, reach, row, force, stiffness, damping, block, motions, shape, values,
-                  on_v, on_q):  # fmt: skip
-    """values -= on_v ∂Q/∂z' + on_q ∂Q/∂z of a soft row."""
-    _row_block(tables, constraints, row, force, stiffness, damping, block)
+def add_row_block(tables, constraints, work, row, answered, on_v, on_q):
+    """matrix -= on_v ∂Q/∂z' + on_q ∂Q/∂z of a soft row; answered: its force, stiffness and damping."""
+    force, stiffness, damping = answered
+    _row_block(tables, constraints, row, force, stiffness, damping, work.block)
     coord = constraints.coords[max(row.first, 0)]
     if row.kind == COORDINATE:
-        pair, f = constraints.pairs[coord.pair], force * row.sign
-        _add_block(tables, natural, reach, pair.a, pair.b, coord.J_A, coord.J_B, f, block, motions, shape, values,
-                   on_v, on_q)  # fmt: skip
+        pair = constraints.pairs[coord.pair]
+        _add_block(tables, work, (pair.a, pair.b), coord.J_A, coord.J_B, force * row.sign, on_v, on_q)
     else:
         pair = constraints.pairs[row.pair]
-        _add_block(tables, natural, reach, pair.a, pair.b, row.J_A, row.J_B, force, block, motions, shape, values,
-                   on_v, on_q)  # fmt: skip
+        _add_block(tables, work, (pair.a, pair.b), row.J_A, row.J_B, force, on_v, on_q)
 
 
 @kernel
-def add_load_blocks(tables, natural, reach, q, v, t, block, motions, spare, shape, values, on_v, on_q):
-    """values -= on_v ∂Q/∂z' + on_q ∂Q/∂z of all loads."""
+def add_load_blocks(tables, work, t, on_v, on_q):
+    """matrix -= on_v ∂Q/∂z' + on_q ∂Q/∂z of all loads."""
+    q, v, spare = work.state, work.speed, work.spare
     for i in range(tables.loads.shape[0]):
         load = tables.loads[i]
-        differentiate(load, tables, q, v, t, block, spare)
+        differentiate(load, tables, q, v, t, work.block, spare)
         a, b = tables.dofs[load.a], tables.dofs[load.b]
         for k in range(6):
             spare[k], spare[6 + k] = a.p[k], b.p[k]
@@ -137,15 +136,16 @@ def add_load_blocks(tables, natural, reach, q, v, t, block, motions, spare, shap
         for k in range(6):
             spare[12 + k], spare[18 + k] = -a.p[k], -b.p[k]
             a.p[k], b.p[k] = spare[k], spare[6 + k]
-        _add_block(tables, natural, reach, load.a, load.b if load.b != load.a else 0, spare[12:18], spare[18:24], 1.0,
-                   block, motions, shape, values, on_v, on_q)  # fmt: skip
+        links = load.a, load.b if load.b != load.a else 0
+        _add_block(tables, work, links, spare[12:18], spare[18:24], 1.0, on_v, on_q)
 
 
 @kernel
-def _add_block(
-    tables, natural, reach, link_a, link_b, W_A, W_B, weight, block, motions, shape, values, on_v, on_q
-):
-    """values -= what wrenches weight (W_A, W_B) on two links and their derivatives mean for the unknowns."""
+def _add_block(tables, work, links, W_A, W_B, weight, on_v, on_q):
+    """matrix -= what wrenches weight (W_A, W_B) on two links and their derivatives mean for the unknowns."""
+    natural, reach, block, motions = work.natural, work.reach, work.block, work.motions
+    shape, values = work.matrix.shape, work.matrix.values
+    link_a, link_b = links
     for side in range(2):
         link = link_a if side == 0 else link_b
         if natural.body_of[link] >= 0:
@@ -177,9 +177,8 @@ def _add_block(
             W = W_A if mover == 0 else W_B
             force, r = (weight * W[3], weight * W[4], weight * W[5]), get3(tables.dofs[link].r)
             p = add3((X[3], X[4], X[5]), cross3((X[0], X[1], X[2]), r))
-            for k in range(
-                reach.first[natural.body_of[link] + 1] - first
-            ):  # twists turn with the other unknowns
+            # Twists turn with the other unknowns.
+            for k in range(reach.first[natural.body_of[link] + 1] - first):
                 U = motions[mover, k]
                 turned = dot3(force, cross3(p, (U[0], U[1], U[2])))
                 add(shape, values, reach.unknown[first + k], reach.unknown[first + m], -on_q * turned)

@@ -27,18 +27,17 @@ def _block(M, row, column, x):
 
 
 @kernel
-def add_load_tangent(tables, spat, block, kept, q, v, t, shape, values, on_v, on_q):
-    """values -= on_v ∂Q/∂v + on_q ∂Q/∂q of all loads, but for what the turning of axes does to their wrenches.
-
-    (balanced tables) block (2 x 12 x 12) and kept (24) are scratch.
-    """
-    dofs, loads = tables.dofs, tables.loads
+def add_load_tangent(tables, work, q, v, t, on_v, on_q):
+    """(balanced tables) => matrix -= on_v ∂Q/∂v + on_q ∂Q/∂q of all loads, but for what the turning of axes does to
+    their wrenches."""
+    dofs, loads, spat, block = tables.dofs, tables.loads, work.spat, work.block
+    shape, values = work.matrix.shape, work.matrix.values
     for i in range(loads.shape[0]):
         load = loads[i]
         if load.kind == JOINT_FUNCTION:
-            _add_joint_function(load, tables, block[0], kept, q, v, t, shape, values, on_v, on_q)
+            _add_joint_function(load, tables, work, q, v, t, on_v, on_q)
             continue
-        differentiate(load, tables, q, v, t, block, kept)
+        differentiate(load, tables, q, v, t, block, work.spare)
         for side in range(2):
             mover = load.a if side == 0 else load.b
             if side == 1 and load.a == load.b:
@@ -65,14 +64,15 @@ def add_load_tangent(tables, spat, block, kept, q, v, t, shape, values, on_v, on
 
 
 @kernel
-def _add_joint_function(load, tables, out, kept, q, v, t, shape, values, on_v, on_q):
-    dofs = tables.dofs
+def _add_joint_function(load, tables, work, q, v, t, on_v, on_q):
+    dofs, out, matrix = tables.dofs, work.block[0], work.matrix
     first, count = int(load.value[2]), int(load.value[3])
     for e in range(1, dofs.shape[0]):
         if first <= dofs[e].v < first + count:
-            differentiate_joint(load, tables, q, v, t, e, out, kept)
+            differentiate_joint(load, tables, q, v, t, e, out, work.spare)
             for k in range(count):
-                add(shape, values, first + k, dofs[e].v, -on_q * out[k, 0] - on_v * out[k, 1])
+                slope = -on_q * out[k, 0] - on_v * out[k, 1]
+                add(matrix.shape, matrix.values, first + k, dofs[e].v, slope)
 
 
 @inlined

@@ -67,6 +67,7 @@ def warm(A, near, X, velocity, count):
                 velocity[j] += A[k, j] * p
 
 
+# All arrays by themselves, here and below: these two loops take most of the time of a step, and unpack nothing.
 @kernel
 def sweep(A, near, X, velocity, pseudo, count, epsilon, limit, deadline):
     """Iterate (step 7) until no impulse changes by more than epsilon; returns (iterations, cut short).

@@ -92,6 +92,7 @@ def _meet(near, i, j):
     return (a >= 0 and (a == c or a == d)) or (b >= 0 and (b == c or b == d))
 
 
+# All parts by themselves, here and in `_apply`: bundled, they would be unpacked at every call.
 @kernel
 def _assemble(work, reach, space, rows, patches, points, first, last, contacts, count):
     """M = (what an unknown measures) of (what another one does), and what each lacks."""

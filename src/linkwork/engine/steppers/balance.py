@@ -75,6 +75,7 @@ def evaluate_rows(equations, q, v):
     _measure_rows(equations, q, v)
 
 
+# State, accelerations and weights of the derivatives by themselves: vectors of whichever iteration asks.
 @woven
 def _balance_tree(tables, work, q, v, a, t, on_v, on_q, tangent):
     """(placed tables) => inertial and gravity forces less loads, and their derivatives."""
@@ -89,7 +90,7 @@ def _balance_tree(tables, work, q, v, a, t, on_v, on_q, tangent):
         shape, values = work.matrix.shape, work.matrix.values
         add_motion_tangent(dofs, work.spat, shape, values, 1.0, on_v, on_q)
         if tables.loads.shape[0] > 0:
-            add_load_tangent(tables, work.spat, work.block, work.spare, q, v, t, shape, values, on_v, on_q)
+            add_load_tangent(tables, work, q, v, t, on_v, on_q)
 
 
 @woven
@@ -112,10 +113,7 @@ def _balance_natural(tables, work, a, t, on_v, on_q, tangent):
         for k in range(work.mass.shape[0]):
             add(shape, values, work.mass_at[0, k], work.mass_at[1, k], work.mass[k])
         if tables.loads.shape[0] > 0:
-            add_load_blocks(
-                tables, work.natural, work.reach, work.state, work.speed, t, work.block, work.motions, work.spare,
-                shape, values, on_v, on_q,
-            )  # fmt: skip
+            add_load_blocks(tables, work, t, on_v, on_q)
 
 
 @inlined
@@ -177,10 +175,7 @@ def _soften(equations, r, v, answered, on_v, on_q):
     curved = not is_natural(work) and force != 0.0 and not straight(constraints.coords, row)
     along = row.inertia
     if is_natural(work):
-        add_row_block(
-            tables, constraints, work.natural, work.reach, row, force, stiffness, damping, work.block, work.motions,
-            shape, values, on_v, on_q,
-        )  # fmt: skip
+        add_row_block(tables, constraints, work, row, answered, on_v, on_q)
     else:
         along -= on_v * damping + on_q * stiffness
     begin, end = work.ptr[r], work.ptr[r + 1]

@@ -111,10 +111,7 @@ def leap_direct(tables, constraints, work, motion, course, stats):
     n = motion.a.shape[0]
     copy_state(motion)
     write_states(constraints, motion.y, 2 * n + 2)
-    leap(
-        tables, constraints, work, motion.q_trial, motion.y_trial[n : 2 * n], motion.y_trial[2 * n :],
-        motion.y_trial[:n], course.start, course.length,
-    )  # fmt: skip
+    leap(tables, constraints, work, motion, course.start, course.length)
     read_states(constraints, motion.y_trial, 2 * n + 2)
     stats.leaps += 1
     course.fresh, course.anew, course.project, course.at = False, True, True, course.start + course.length

@@ -131,6 +131,7 @@ def _body_of(pairs, coords, row, end):
     return pair.a if end % 2 == 0 else pair.b
 
 
+# State and time by themselves: of a trial, or of a pose at rest.
 @kernel
 def evaluate_floating(tables, constraints, h, q, v, t, step, columns, sampling):
     """(state, t) => all that the passes need: rows, what they want, forces, D and r of every body alone; with

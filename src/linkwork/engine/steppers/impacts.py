@@ -116,9 +116,11 @@ def impact(tables, constraints, work, v, energy, t, event):
 
 
 @woven
-def leap(tables, constraints, work, q, v, energy, delta, t, h):
-    """Semi-implicit Euler with all rows as impulses within their bounds."""
-    rows, row, flag = constraints.rows, work.row, work.flag
+def leap(tables, constraints, work, motion, t, h):
+    """(trial at t) => trial at t + h by semi-implicit Euler with all rows as impulses within their bounds."""
+    rows, row, flag, n = constraints.rows, work.row, work.flag, motion.a.shape[0]
+    q, delta, v = motion.q_trial, motion.y_trial[:n], motion.y_trial[n : 2 * n]
+    energy = motion.y_trial[2 * n :]
     evaluate_rows(tables, constraints, work, q, v, t)
     turn_freely(tables.dofs, h, work.dof[AHEAD])
     factor(tables.dofs, work.H, work.dof[INVERSE], work.dof[FORCE])

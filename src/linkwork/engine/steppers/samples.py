@@ -57,6 +57,7 @@ def largest_gap(rows):
     return gap, worst
 
 
+# The state by itself: each stepper keeps it in vectors of its own form.
 @kernel
 def write_sample(tables, constraints, every_row, q, v, a, work, t, iterations, out, k):
     """Sample k: state, accelerations, forces of rows, states of elements, coordinates of all joints.
