@@ -12,30 +12,32 @@ from rich.table import Column
 from rich.table import Table as Grid
 
 from ..model.errors import LinkworkError
-from .common import AsJson, app, compiling, console, need_folder, print_json, progress_bar, say, warm
+from .common import AsJson, app, console, need_folder, print_json, progress_bar, say
 
 
 @app.command()
-def warmup(as_json: AsJson = False) -> None:
-    """Compile all kernels ahead of time, so that the first run starts at once."""
-    began = time.perf_counter()
-    with compiling(quiet=as_json, always=True):
-        from ..engine.kernels.store import cache_directory
-        from ..methods.registry import WAYS
-        from ..methods.tree import Tree
-        from ..run.simulate import Simulation
-        from ..scenes import scene
+def warmup(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[METHOD]...",
+            help="tree, direct, impulses, contact, hybrid, global, topological, components; all by default.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compile kernels ahead of time, on all cores, so that the first run starts at once."""
+    from ..engine.kernels.store import cache_directory
+    from ..live.warmup import PIECES, warm_up
 
-        for integrator in Tree.integrators:
-            warm(Simulation(scene("chain5"), method=Tree(integrator=integrator)))
-        for kind in dict.fromkeys(way.options for way in WAYS if way.options is not Tree):
-            warm(Simulation(scene("double_four_bar"), method=kind()))
+    began, where = time.perf_counter(), cache_directory()
+    if where is None:
+        raise LinkworkError("there is no folder to keep kernels in; name one by LINKWORK_CACHE_DIR")
+    with progress_bar("compiling kernels", quiet=as_json) as advance:
+        warm_up(what or PIECES, report=None if advance is None else lambda share, _: advance(share))
     seconds = time.perf_counter() - began
-    where = cache_directory()
     if as_json:
-        print_json({"seconds": seconds, "cache": None if where is None else str(where)})
-    elif where is None:
-        say(f"compiled in {seconds:.1f} s, but no folder could be written to keep the result")
+        print_json({"seconds": seconds, "cache": str(where)})
     else:
         say(f"ready in {seconds:.1f} s; kept in {escape(str(where))}")
 
