@@ -28,6 +28,8 @@ def told(folder: Path, name: str):
     [
         (2, "car", "rk4"),
         (3, "isostatic", "adaptive"),
+        (2, "built_up", "adams"),
+        (3, "built_up", "adaptive"),
         (4, "car", "adams"),
         (2, "four_bars", "adaptive"),
         (3, "four_bars", "rk4"),

@@ -12,14 +12,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linkwork import Body, Components, Force, Hinge, Model, Simulation
+from linkwork import Actuator, Body, Components, Force, Hinge, Model, Simulation
 from linkwork.methods.components import ComponentMethod
 from linkwork.methods.options import option
 from linkwork.methods.part import Steps
 from linkwork.model.errors import LinkworkError, PartLostError, SimulationError
 from linkwork.scenes import car, n_four_bar, peaucellier
 
+
+def built_up() -> Model:
+    """Four four-bars, driven from both ends by actuators that own a state."""
+    model = n_four_bar.build(4)
+    for k, torque in ((0, 20.0), (4, -5.0)):
+        model.add(Actuator(f"drive{k}", f"A{k}", time_constant=0.05, command=torque))
+    return model
+
+
 MODELS = {
+    "built_up": built_up,
     "car": car.build,
     "isostatic": lambda: car.build("isostatic"),
     "peaucellier": lambda: peaucellier.build(swing=0.5),
@@ -65,6 +75,10 @@ def equal(name: str, integrator: str) -> None:
     sim = Simulation(MODELS[name](), method="components", integrator=integrator)
     with_ranks = sim.run(0.3)
     assert type(sim.method).__name__ == "RankedMethod"
+    if name == "built_up":  # the exact state of a lag behind a constant command
+        for drive, torque in (("drive0", 20.0), ("drive4", -5.0)):
+            exact = torque * (1.0 - np.exp(-with_ranks.time / 0.05))
+            np.testing.assert_allclose(with_ranks[f"{drive}.built_up"], exact, atol=1e-5 * abs(torque))
     same(with_ranks, alone(sim).run(0.3))
     write("processes", with_ranks.info["processes"])
 

@@ -142,16 +142,16 @@ def new_step(matrix: Skyline, gradients: list[set[int]], kept: np.ndarray, dof_o
 
 
 @kernel
-def multiply(work, r, x):
-    """Row r times a vector of unknowns."""
+def multiply(work, gradients, r, x):
+    """Row r of `work.val`, or of `work.pushed`, times a vector of unknowns."""
     total = 0.0
     for k in range(work.ptr[r], work.ptr[r + 1]):
-        total += work.val[k] * x[work.idx[k]]
+        total += gradients[k] * x[work.idx[k]]
     return total
 
 
 @kernel
-def scatter(work, r, weight, out):
-    """out += weight times row r."""
+def scatter(work, gradients, r, weight, out):
+    """out += weight times row r of `work.val`, or of `work.pushed`."""
     for k in range(work.ptr[r], work.ptr[r + 1]):
-        out[work.idx[k]] += weight * work.val[k]
+        out[work.idx[k]] += weight * gradients[k]

@@ -20,22 +20,6 @@ _EXACT = 1e-15  # of rates: rounding
 
 
 @kernel
-def push(work, r, weight, out):
-    """out += weight times row r as it was when the matrix was made."""
-    for k in range(work.ptr[r], work.ptr[r + 1]):
-        out[work.idx[k]] += weight * work.pushed[k]
-
-
-@kernel
-def _along(work, r, x):
-    """Row r, as it was when the matrix was made, times a vector of unknowns."""
-    total = 0.0
-    for k in range(work.ptr[r], work.ptr[r + 1]):
-        total += work.pushed[k] * x[work.idx[k]]
-    return total
-
-
-@kernel
 def factor_penalised(work, s):
     """(matrix without constraints) => factors of it with their penalties, s Φᵀ α Φ; their gradients are kept."""
     shape, values = work.matrix.shape, work.matrix.values
@@ -84,15 +68,15 @@ def correct_penalised(work, s, anew):
         if work.kept[r] != SOFT:
             row = work.rows[r]
             row.phi -= row.aim
-            scatter(work, r, row.multiplier, residual)
-            push(work, r, row.penalty * row.phi, residual)
+            scatter(work, work.val, r, row.multiplier, residual)
+            scatter(work, work.pushed, r, row.penalty * row.phi, residual)
     for i in range(change.shape[0]):
         change[i] = -s * residual[i]
     solve(work.matrix, change)
     for r in range(work.kept.shape[0]):
         if work.kept[r] != SOFT:
             row = work.rows[r]
-            row.multiplier += row.penalty * (row.phi + _along(work, r, change))
+            row.multiplier += row.penalty * (row.phi + multiply(work, work.pushed, r, change))
 
 
 @kernel
@@ -109,9 +93,9 @@ def project(work, s, x):
             size = max(size, abs(x[i]))
         for r in range(work.kept.shape[0]):
             if work.kept[r] != SOFT:
-                miss = multiply(work, r, x) - work.rows[r].want
+                miss = multiply(work, work.val, r, x) - work.rows[r].want
                 worst = max(worst, abs(miss))
-                push(work, r, -s * work.rows[r].penalty * miss, change)
+                scatter(work, work.pushed, r, -s * work.rows[r].penalty * miss, change)
         if worst <= _EXACT * size or worst > 0.5 * last:
             break
         solve(work.matrix, change)
@@ -127,7 +111,7 @@ def miss_penalised(work, a):
     residual, miss, size = work.residual, 0.0, 0.0
     for r in range(work.kept.shape[0]):
         if work.kept[r] != SOFT:
-            scatter(work, r, work.rows[r].multiplier, residual)
+            scatter(work, work.val, r, work.rows[r].multiplier, residual)
     solve(work.matrix, residual)
     for i in range(residual.shape[0]):
         miss, size = max(miss, abs(residual[i])), max(size, abs(a[i]))

@@ -63,7 +63,7 @@ def evaluate(equations, q, v, a, t, on_v, on_q, tangent):
     for r in range(constraints.rows.shape[0]):
         if work.kept[r] == SOFT:
             answered = _respond(equations, r, a, t, tangent)
-            scatter(work, r, -answered[0], work.residual)
+            scatter(work, work.val, r, -answered[0], work.residual)
             if tangent:
                 _soften(equations, r, v, answered, on_v, on_q)
 
@@ -162,7 +162,7 @@ def _respond(equations, r, a, t, slopes):
     row, found = equations.constraints.rows[r], answer(equations, r, t, slopes)
     row.force = found.force
     if row.inertia > 0.0:
-        row.force -= row.inertia * (multiply(equations.work, r, a) + row.bias)
+        row.force -= row.inertia * (multiply(equations.work, equations.work.val, r, a) + row.bias)
     return row.force, found.by_phi, found.by_rate
 
 

@@ -275,23 +275,24 @@ def next_factor(error):
 
 
 @kernel
+def _copy(n, q, y, to_q, to_y):
+    """Pose, velocities, work and states of elements; not the n displacements, which count from the pose."""
+    for i in range(q.shape[0]):
+        to_q[i] = q[i]
+    for i in range(n, y.shape[0]):
+        to_y[i] = y[i]
+
+
+@woven
 def copy_state(motion):
     """The state becomes the trial."""
-    n = motion.a.shape[0]
-    for i in range(motion.q.shape[0]):
-        motion.q_trial[i] = motion.q[i]
-    for i in range(n, motion.y.shape[0]):
-        motion.y_trial[i] = motion.y[i]
+    _copy(motion.a.shape[0], motion.q, motion.y, motion.q_trial, motion.y_trial)
 
 
 @woven
 def take_trial(motion):
     """The trial becomes the state."""
-    n = motion.a.shape[0]
-    for i in range(motion.q.shape[0]):
-        motion.q[i] = motion.q_trial[i]
-    for i in range(n, motion.y.shape[0]):
-        motion.y[i] = motion.y_trial[i]
+    _copy(motion.a.shape[0], motion.q_trial, motion.y_trial, motion.q, motion.y)
 
 
 @woven

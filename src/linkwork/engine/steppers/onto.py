@@ -6,7 +6,7 @@ All with the factors of a matrix that has the penalties of the constraints in it
 from ..kernels.jit import kernel, woven
 from ..kernels.skyline import solve
 from ..solvers.equations import DRIVEN, HELD, SOFT, multiply, scatter
-from ..solvers.multipliers import ROUNDS, factor_penalised, project, push
+from ..solvers.multipliers import ROUNDS, factor_penalised, project
 from .balance import evaluate, evaluate_rows, move
 from .path import ASIDE
 from .responses import account, keep_states, want_accelerations, want_rates
@@ -24,7 +24,7 @@ def _close_gaps(tables, work, q, s):
         if work.kept[r] == HELD:
             phi = work.rows[r].phi
             gap = max(gap, abs(phi))
-            push(work, r, -s * work.rows[r].penalty * phi, change)
+            scatter(work, work.pushed, r, -s * work.rows[r].penalty * phi, change)
     if gap > _PLACED:
         solve(work.matrix, change)
         move(tables, work, q, change, q)
@@ -81,9 +81,9 @@ def _find_accelerations(equations, path, t, s):
         for r in range(work.kept.shape[0]):
             if work.kept[r] != SOFT:
                 row = work.rows[r]
-                pull = s * row.penalty * (multiply(work, r, a) - row.want)
+                pull = s * row.penalty * (multiply(work, work.val, r, a) - row.want)
                 row.multiplier += pull if turn > 0 else 0.0
-                scatter(work, r, row.multiplier + pull, residual)
+                scatter(work, work.val, r, row.multiplier + pull, residual)
         for i in range(n):
             change[i] = -residual[i]
         solve(work.matrix, change)
