@@ -101,7 +101,7 @@ def compiling(*, quiet: bool, always: bool = False) -> Iterator[None]:
     """Tell the user about the wait if kernels have to be compiled."""
     if quiet or not sys.stderr.isatty():
         if not quiet and (always or _cold()):
-            errors.print("compiling kernels, once per version (up to a minute) ...")
+            errors.print("compiling kernels, once per version (10 to 60 s) ...")
         yield
         return
     text = "compiling kernels, once per version ..." if always or _cold() else "loading ..."

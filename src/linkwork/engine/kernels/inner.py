@@ -60,6 +60,9 @@ class _EntryLibrary(codegen.JITCodeLibrary):
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage == codegen.ll.Linkage.linkonce_odr:
                 function.linkage = "internal"
+                # The program finds functions by name, internal ones too: another one's copy, with its arguments as
+                # they were, would be replaced by this one.
+                function.name = f"{function.name}.own"
         super()._optimize_final_module()
 
 

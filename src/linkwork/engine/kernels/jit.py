@@ -21,7 +21,7 @@ from numba.core.types.functions import BaseFunction
 from .inner import EntryCompiler, InnerCache, InnerCompiler
 from .store import KernelCache, cache_directory
 
-__all__ = ["COMPILED", "exact_kernel", "inlined", "kernel", "woven"]
+__all__ = ["COMPILED", "exact_kernel", "inlined", "kernel", "shared_kernel", "woven"]
 
 COMPILED = not config.DISABLE_JIT
 """False under NUMBA_DISABLE_JIT=1, where kernels are plain Python functions."""
@@ -64,8 +64,11 @@ def _resolve_once(self: Any, context: Any, args: tuple[Any, ...], kws: dict[str,
     found = self.__dict__.setdefault("_found", {})
     key = (*(kind._code for kind in args), targetconfig.ConfigStack.top_or_none())
     if key not in found:
-        found[key] = _resolve(self, context, args, kws), args  # codes are valid while the types live
-    return found[key][0]
+        signature = _resolve(self, context, args, kws)
+        assert signature is not None  # or else it has raised
+        found[key] = signature, self._impl_keys[signature.args], args  # codes are valid while the types live
+    signature, self._impl_keys[signature.args], _ = found[key]
+    return signature
 
 
 @contextmanager
@@ -93,8 +96,8 @@ class _Inner(CPUDispatcher):
 class _Entry(_Inner):
     """A kernel as Python sees it: an entry into compiled code."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
-        super().__init__(function, options, EntryCompiler)
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any], pipeline: type):
+        super().__init__(function, options, pipeline)
         if cache_directory() is not None:
             self._cache = KernelCache(function)
 
@@ -116,7 +119,7 @@ class _Entry(_Inner):
             return super().compile(sig)
 
 
-def _compile(**options: Any) -> Callable[[F], F]:
+def _compile(pipeline: type = EntryCompiler, **options: Any) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         if not COMPILED:
             return function
@@ -124,7 +127,7 @@ def _compile(**options: Any) -> Callable[[F], F]:
         # hence need no reference counts: without them (_nrt) a small step takes a fifth less time, and an
         # allocation that slips in does not compile.
         always = {"nopython": True, "boundscheck": None, "error_model": "numpy", "nogil": True}
-        return _Entry(function, {**always, "no_cfunc_wrapper": True, "_nrt": False, **options})
+        return _Entry(function, {**always, "no_cfunc_wrapper": True, "_nrt": False, **options}, pipeline)
 
     return decorate
 
@@ -133,6 +136,12 @@ def _compile(**options: Any) -> Callable[[F], F]:
 _FAST = {"contract", "nsz", "arcp"}
 kernel = _compile(fastmath=_FAST)
 """Decorator of every compiled function: lazy, cached, no Python objects, GIL released."""
+
+shared_kernel = _compile(compiler.Compiler, fastmath=_FAST)
+"""Decorator of an entry in which functions stay as they are where other kernels have them, instead of becoming its own.
+
+A quarter slower. The loop of impulses needs it: contact forces that statics leaves open follow rounding, and rounding
+follows how functions are taken in; until these forces are determinate, a grasp may hang on it."""
 
 inlined = _compile(fastmath=_FAST, forceinline=True)
 """Decorator of a kernel that LLVM would not inline by itself but is called for every dof or step: passing arrays and

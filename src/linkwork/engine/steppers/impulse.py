@@ -18,7 +18,7 @@ import numpy as np
 from ..coordinates.tree import retract
 from ..elements.impulse import end_rows
 from ..elements.respond import up_to_sample
-from ..kernels.jit import kernel, woven
+from ..kernels.jit import shared_kernel, woven
 from .bounce import end_patches
 from .contact import solve_contact
 from .eliminate import close_loops
@@ -110,7 +110,7 @@ def move(tables, constraints, contact, state, plan, h):
             doze(contact.work, contact.reach, v, h)
 
 
-@kernel
+@shared_kernel
 def run_impulses(tables, constraints, matrix, contact, state, plan, targets, out):
     """Steps of equal size with a sample at each step count in `targets`; returns (samples, status).
 
