@@ -113,7 +113,7 @@ def _cold() -> bool:
     from ..engine.kernels.store import cache_directory
 
     where = cache_directory()
-    return where is None or not any(where.glob("*/*run_*.nbi"))
+    return where is None or not any(where.glob("*/*run*.nbi"))
 
 
 @contextmanager

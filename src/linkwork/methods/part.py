@@ -185,7 +185,7 @@ class Part:
         if relatives is not None:
             course.above, course.below = relatives.above, relatives.below
         while True:
-            done, status = explicit.run(
+            done, status = explicit.run_parts(
                 self.tables, self.constraints, self.every_row, None, self.work, run.motion, run.books,
                 self._tableau, wanted, out,
             )  # fmt: skip

@@ -140,8 +140,8 @@ kernel = _compile(fastmath=_FAST)
 shared_kernel = _compile(compiler.Compiler, fastmath=_FAST)
 """Decorator of an entry in which functions stay as they are where other kernels have them, instead of becoming its own.
 
-A quarter slower. The loop of impulses needs it: contact forces that statics leaves open follow rounding, and rounding
-follows how functions are taken in; until these forces are determinate, a grasp may hang on it."""
+Usually slower by a tenth to a third. The loop of impulses needs it: contact forces that statics leaves open follow
+rounding, and rounding follows how functions are taken in; until these forces are determinate, a grasp hangs on it."""
 
 inlined = _compile(fastmath=_FAST, forceinline=True)
 """Decorator of a kernel that LLVM would not inline by itself but is called for every dof or step: passing arrays and

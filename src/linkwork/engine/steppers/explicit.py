@@ -20,7 +20,7 @@ which need no times.
 from ..coordinates.tree import retract
 from ..elements.respond import read_states, sampling_due, up_to_sample, write_states
 from ..kernels.clock import cycles
-from ..kernels.jit import inlined, kernel, woven
+from ..kernels.jit import inlined, kernel, shared_kernel, woven
 from .articulated import evaluate_tree
 from .components import SAMPLE as SAMPLE_CROSSES
 from .components import VOTE, correct_parts, evaluate_parts, judge_parts, note_parts
@@ -262,8 +262,7 @@ def _sample(tables, constraints, every_row, motion, course, clock, stats, out):
 
 
 # Few and wide: each of these is one thing, and every array that a kernel takes costs compile time.
-@kernel
-def run(tables, constraints, every_row, work, parts, motion, books, tableau, targets, out):
+def _run(tables, constraints, every_row, work, parts, motion, books, tableau, targets, out):
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
     every_row: the constraints with all their rows, redundant ones too. work: of the direct solver; parts: of
@@ -346,3 +345,9 @@ def run(tables, constraints, every_row, work, parts, motion, books, tableau, tar
             if status != OK and not related:
                 return course.sample, status
             phase = PLAN
+
+
+run = kernel(_run)
+"""The loop for open trees and the direct solver."""
+run_parts = shared_kernel(_run)
+"""The loop for subsystems, whose passes up and down are slower when taken in (car, rk4: 142 or 153 µs a step)."""
