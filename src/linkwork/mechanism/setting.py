@@ -70,7 +70,7 @@ class Loops:
         return sorted(found)
 
     def around_coordinates(self, coordinates: Iterable[int]) -> list[int]:
-        """The same for what moves some joint coordinates."""
+        """Rows that have to be looked at when these joint coordinates change."""
         tables = self._system.tables
         return self.around(
             between(tables, (coordinate_ends(tables, self._constraints, c) for c in coordinates))
