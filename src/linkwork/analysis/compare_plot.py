@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..results.plot import STYLES, new_figure, write_figure
+from ..results.plot import STYLES, new_figure, plain, write_figure
 from .compare import Comparison
 
 
@@ -27,10 +27,7 @@ def plot_comparison(comparison: Comparison, path: Path | str) -> None:
             label="the reference's own error",
         )
     axes.set_yscale("log")
-    axes.grid(True, color="0.88", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.margins(x=0.0)
+    plain(axes)
     axes.set_xlabel("time [s]")
     axes.set_ylabel("distance from the reference [m]")
     axes.set_title(f"reference: {comparison.reference}", fontsize="small", color="0.35", parse_math=False)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..compile.rank import ROOM
+from ..compile.rank import ROOM, shortest
 from ..model.errors import LinkworkError
 from ..model.rotation import Array
 from .forces import NEARLY, Forces, Look, complementary, symmetric
@@ -65,7 +65,7 @@ class Descent:
             y = self._local(q, look, equal, limits, N)[0].newton()
             if y is None:
                 return None
-            length, before = forces.length(N @ y), self._unrest(q, look, N)
+            length, before = mech.far(N @ y), self._unrest(q, look, N)
             if length < _SETTLED or _share(N, look) < _BALANCED:
                 return q
             part, read = min(1.0, _RADIUS / length), mech.values()
@@ -99,7 +99,7 @@ class Descent:
             equal, limits = self.forces.carry(look)
             N = self.forces.free(look, np.flatnonzero(limits > 0.0))
             share = _share(N, look)
-            inside = bool(np.all(mech.row_scale[mech.limits] * look.room > -NEARLY))
+            inside = bool(np.all(look.room / mech.sizes[mech.limits] > -NEARLY))
             if inside and (share < _BALANCED or N.shape[1] == 0):
                 return q
             if inside and share < NEARLY:
@@ -118,12 +118,12 @@ class Descent:
                 raise self._stuck(look, N)
             travel += delta
             late = late + delta if iteration > _ITERATIONS // 2 else late
-            if np.abs(travel / mech.rate_scale).max() > _AWAY:
+            if mech.far(travel) > _AWAY:
                 raise self._runaway(travel)
-        raise self._runaway(late) if inside and self.forces.length(late) > _FAR else self._stuck(look, N)
+        raise self._runaway(late) if inside and self.mech.far(late) > _FAR else self._stuck(look, N)
 
     def _stuck(self, look: Look, N: Array) -> LinkworkError:
-        scaled = self.mech.row_scale[self.mech.limits] * look.room
+        scaled = look.room / self.mech.sizes[self.mech.limits]
         if np.any(scaled < -NEARLY):
             row = int(self.mech.limits[np.argmin(scaled)])
             return LinkworkError(f"no pose within reach keeps '{self.mech.kin.names[row]}'")
@@ -147,24 +147,24 @@ class Descent:
         forces, mech = self.forces, self.mech
         local, straight = self._local(q, look, equal, limits, N)
         back = self._back_to_limits(look, limits)
-        if forces.length(N @ local.step(_RADIUS, lambda y: forces.length(N @ y)) + back) < _SETTLED:
+        if mech.far(N @ local.step(_RADIUS, lambda y: mech.far(N @ y)) + back) < _SETTLED:
             return (q, np.zeros(mech.system.nv)), radius
         read = mech.values()
         for _ in range(40):
             mech.back(q, read)
-            y = local.step(radius, lambda y: forces.length(N @ y))
-            if straight is not None and forces.length(N @ straight) < min(radius, _STRAIGHT):
+            y = local.step(radius, lambda y: mech.far(N @ y))
+            if straight is not None and mech.far(N @ straight) < min(radius, _STRAIGHT):
                 y = straight
             delta = N @ y + back
-            length = forces.length(delta)
+            length = mech.far(delta)
             found, more, gaps = forces.moved(q, delta)
-            if np.abs(gaps).max(initial=0.0) > NEARLY or forces.length(more) > 0.5 * length + _SHORT:
+            if np.abs(gaps).max(initial=0.0) > NEARLY or mech.far(more) > 0.5 * length + _SHORT:
                 radius = 0.25 * length
                 continue
             delta = delta + more
             expected = local.work(y)
             work = 0.5 * float((look.Q + forces.push(found)[0]) @ delta)
-            pushed_back = np.any(mech.row_scale[mech.limits] * look.room < -NEARLY)
+            pushed_back = np.any(look.room / mech.sizes[mech.limits] < -NEARLY)
             if length < _SHORT or pushed_back:
                 return (found, delta), radius
             ratio = work / expected if expected > 0.0 else 1.0
@@ -185,17 +185,17 @@ class Descent:
         """Forces and stiffness about a pose, and Newton's step if they have no potential."""
         mech = self.mech
         K = N.T @ self.forces.stiffness(q, equal, limits) @ N
-        C = mech.row_scale[mech.limits, None] * (look.J_limits @ N)
+        C = look.J_limits @ N / mech.sizes[mech.limits, None]
         # Limits that carry load are kept by N, and no motion changes those that hang on them.
         near = (limits == 0.0) & (np.abs(C / self._unit_lengths(N)).max(axis=1, initial=0.0) > ROOM)
-        room = (mech.row_scale[mech.limits] * look.room)[near]
+        room = (look.room / mech.sizes[mech.limits])[near]
         local = _Local(K, N.T @ self.forces.inertia(q) @ N, N.T @ look.Q, C[near], room)
         has_potential = symmetric(K)
         self.symmetric &= has_potential
         return local, None if has_potential else local.newton()
 
     def _unit_lengths(self, N: Array) -> Array:
-        lengths: Array = np.abs(N / self.mech.rate_scale[:, None]).max(axis=0)
+        lengths: Array = np.abs(N / self.mech.strides[:, None]).max(axis=0)
         return lengths
 
     def _back_to_limits(self, look: Look, limits: Array) -> Array:
@@ -205,10 +205,9 @@ class Descent:
             return np.zeros(mech.system.nv)
         rows = np.concatenate([self.forces.equal, mech.limits[carrying]])
         J = np.concatenate([look.J, look.J_limits[carrying]])
-        scale = mech.row_scale[rows]
+        sizes = mech.sizes[rows]
         gap = np.concatenate([np.zeros(len(self.forces.equal)), look.room[carrying]])
-        step = np.linalg.lstsq(scale[:, None] * J * mech.rate_scale, -scale * gap, rcond=ROOM)[0]
-        back: Array = mech.rate_scale * step
+        back: Array = mech.strides * shortest(J / sizes[:, None] * mech.strides, -gap / sizes)
         return back
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..compile.compiler import Compiled
-from ..compile.rank import ROOM, null_space
+from ..compile.rank import EXACT, null_space, shortest
 from ..engine.tables import BALL
+from ..mechanism.closure import difference
 from ..mechanism.kinematics import Indices
 from ..mechanism.linkage import Lost
 from ..model import Model
@@ -122,11 +123,9 @@ class Forces:
 
     def moved(self, q: Array, delta: Array) -> tuple[Array, Array, Array]:
         """A displacement from a pose, loops closed: the pose, what closing added, and gaps that are left."""
-        return self.mech.close(self.mech.kin.moved(q, delta), self.equal, self.goal)
-
-    def length(self, delta: Array) -> float:
-        """Of a displacement: the largest part [rad, or shares of the mechanism's size]."""
-        return float(np.abs(delta / self.mech.rate_scale).max(initial=0.0))
+        there = self.mech.kin.moved(q, delta)
+        found, gaps = self.mech.settle_down(there, self.equal, self.goal)
+        return found, difference(self.mech.system, there, found), gaps
 
     def push(self, q: Array) -> tuple[Array, Array]:
         """Generalised forces of springs, drives, gravity and loads at a pose, and the parts of rows added up."""
@@ -168,7 +167,7 @@ class Forces:
         """How fast forces fall with displacements, those of loops and limits kept as they are."""
         mech = self.mech
         K = np.zeros((mech.system.nv, mech.system.nv))
-        for i, unit in enumerate(mech.rate_scale):
+        for i, unit in enumerate(mech.strides):
             for k, weight in ((1, -2 / 3), (-1, 2 / 3), (2, 1 / 12), (-2, -1 / 12)):
                 delta = np.zeros(mech.system.nv)
                 delta[i] = k * _STRIDE * unit
@@ -208,13 +207,13 @@ class Forces:
         mech = self.mech
         rows = np.concatenate([self.equal, mech.limits[carrying]])
         J = np.concatenate([look.J, look.J_limits[carrying]])
-        N: Array = mech.rate_scale[:, None] * null_space(mech.row_scale[rows, None] * J * mech.rate_scale)
+        N: Array = mech.strides[:, None] * null_space(J / mech.sizes[rows, None] * mech.strides)
         return N
 
     def carry(self, look: Look) -> tuple[Array, Array]:
         """Forces of the equalities and of the limits that touch, these pushing only, that come nearest to balance."""
         mech = self.mech
-        touching = np.flatnonzero(mech.row_scale[mech.limits] * look.room < NEARLY)
+        touching = np.flatnonzero(look.room / mech.sizes[mech.limits] < NEARLY)
         limits = np.zeros(len(mech.limits))
         if len(touching):
             N = self.free(look, np.zeros(0, np.int64))
@@ -223,7 +222,7 @@ class Forces:
         rest = look.Q + look.J_limits.T @ limits
         equal = np.zeros(len(self.equal))
         if len(equal):
-            equal[:] = -np.linalg.lstsq(look.J.T, rest, rcond=ROOM)[0]
+            equal[:] = -shortest(look.J.T, rest)
         return equal, limits
 
 
@@ -244,7 +243,7 @@ def complementary(A: Array, b: Array) -> Array:
         free[k] = True
         while free.any():
             target = np.zeros(len(b))
-            target[free] = np.linalg.lstsq(A[np.ix_(free, free)], -b[free], rcond=1e-12)[0]
+            target[free] = shortest(A[np.ix_(free, free)], -b[free], EXACT)
             negative = free & (target <= 0.0)
             if not negative.any():
                 x = target

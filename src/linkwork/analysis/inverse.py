@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..compile.rank import ROOM
+from ..mechanism.closure import CLOSED
 from ..mechanism.linkage import Lost
 from ..model import Model
 from ..model.errors import LinkworkError
@@ -21,8 +22,6 @@ from .motion import Motion, corners, prescribed
 _AT_REST = 1e-9
 # Shares of the forces in play that may be left over.
 _LEFT_OVER, _ROUNDING = 1e-7, 1e-11
-# Gaps that count as closed, in shares of the mechanism's size.
-_OPEN = 1e-10
 # Shares of what adds up that count as a contradiction between accelerations.
 _CONTRADICTION = 1e-6
 
@@ -123,8 +122,8 @@ class _Path:
             q = mech.follow(q, np.concatenate([mech.hold, own]), approach, 0.0, 1.0)
         except Lost as lost:
             raise self._refusal(lost, when) from None
-        q, _, gaps = mech.close(q, self.rows, np.concatenate([held, goal]))
-        if np.abs(gaps).max(initial=0.0) > _OPEN:
+        q, gaps = mech.settle_down(q, self.rows, np.concatenate([held, goal]))
+        if np.abs(gaps).max(initial=0.0) > CLOSED:
             worst = mech.kin.names[int(self.rows[np.argmax(np.abs(gaps))])]
             raise self._refusal(Lost(t, worst), when)
         return q
@@ -157,7 +156,7 @@ class _Path:
 
     def _movers(self, free: Array) -> list[str]:
         """As many coordinates as there are free directions, which together would determine them."""
-        left, found = free / self.mech.rate_scale[:, None], []
+        left, found = free / self.mech.strides[:, None], []
         for _ in range(free.shape[1]):
             k = int(np.argmax(np.linalg.norm(left, axis=1)))
             found.append(self.mech.system.rates[k].name.removesuffix("_rate"))
@@ -174,8 +173,9 @@ class _Path:
 
     def refuse_contradiction(self, t: float, a: Array, wanted: Array) -> None:
         """Raise if accelerations a do not give what is wanted of the rows."""
-        left = np.abs(self.mech.row_scale[self.rows] * (self.mech.kin.jacobian(self.rows) @ a - wanted))
-        size = np.abs(self.mech.row_scale[self.rows] * wanted).max(initial=0.0)
+        sizes = self.mech.sizes[self.rows]
+        left = np.abs((self.mech.kin.jacobian(self.rows) @ a - wanted) / sizes)
+        size = np.abs(wanted / sizes).max(initial=0.0)
         if left.max(initial=0.0) > _CONTRADICTION * max(size, 1.0):
             names = ", ".join(f"'{name}'" for name in self.names)
             raise LinkworkError(f"at {t:g} s the accelerations prescribed for {names} contradict each other")
@@ -257,10 +257,7 @@ class _Study:
         gaps = self.mech.kin.gaps
         for row in map(int, self.mech.limits):
             depth = -float(gaps[row])
-            if (
-                depth * self.mech.row_scale[row] > 1e-9
-                and depth > self._troubles.deepest.get(row, (0.0, 0.0))[0]
-            ):
+            if depth / self.mech.sizes[row] > 1e-9 and depth > self._troubles.deepest.get(row, (0.0, 0.0))[0]:
                 self._troubles.deepest[row] = depth, t
 
     def _drive(self, t: float, N: Array, B: Array, needed: Array, size: Array) -> Array:

@@ -15,11 +15,11 @@ from ..compile.rank import null_space
 from ..engine.elements.respond import bounded, respond, settled
 from ..engine.kernels.signal import signal_value
 from ..engine.tables import FRICTION, LAW, LIMIT, SERVO_RATE
+from ..mechanism.assemble import assemble
 from ..mechanism.kinematics import Indices
-from ..mechanism.linkage import NEARLY, Linkage
+from ..mechanism.linkage import Linkage
 from ..methods.capabilities import STUDIES, require
 from ..model import Model
-from ..model.errors import LinkworkError
 from ..model.rotation import Array
 
 
@@ -65,7 +65,7 @@ class Mechanism(Linkage):
 
     def busiest(self, direction: Array) -> str:
         """Name of the coordinate of the tree that moves most in a direction of motion; of equals, the first."""
-        size = np.abs(direction) / self.rate_scale
+        size = np.abs(direction) / self.strides
         column = self.system.rates[int(np.argmax(size >= 0.9 * size.max()))]
         return column.name.removesuffix("_rate")
 
@@ -73,7 +73,7 @@ class Mechanism(Linkage):
 
     def mobility(self, rows: Indices) -> Array:
         """Directions of motion at the pose that no row of these resists, as columns."""
-        N: Array = self.rate_scale[:, None] * null_space(self.scaled(rows))
+        N: Array = self.strides[:, None] * null_space(self.dimensionless(rows=rows))
         return N
 
     def independent(self, rows: Indices, more: Indices) -> Indices:
@@ -88,13 +88,9 @@ class Mechanism(Linkage):
         return np.array(kept[len(rows) :], np.int64)
 
     def assemble(self) -> Array:
-        """The pose as written, with its loops closed."""
-        q, _, gaps = self.close(self.system.q0, self.hold, np.zeros(len(self.hold)))
-        if np.abs(gaps).max(initial=0.0) > NEARLY:
-            worst = self.kin.names[int(self.hold[np.argmax(np.abs(gaps))])]
-            raise LinkworkError(
-                f"the loops of the model cannot be closed from the pose as written: '{worst}' stays open"
-            )
+        """The pose in which a run would start: as written, with its loops closed."""
+        q = assemble(self.system).q
+        self.kin.place(q)
         return q
 
     def bias(self, q: Array, v: Array) -> Array:

@@ -186,7 +186,7 @@ def _modes(forces: Forces, q: Array, look: Look, equal: Array, limits: Array) ->
     modes = []
     for k in np.argsort(kappa.real):
         shape = N @ shapes[:, k]
-        shape /= forces.length(shape)
+        shape /= forces.mech.far(shape)
         # Energy of the mode against the work that the forces in play could do on it.
         weight = float(shape @ H @ shape)
         none = _NO_STIFFNESS * float(np.abs(shape) @ look.size) / weight

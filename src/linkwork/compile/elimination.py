@@ -16,7 +16,8 @@ from .order import ends_of
 from .subsystems import Border, Subsystem
 from .system import System
 
-_CENTRED = 1e-12  # a body that floats this near to its centre of mass floats at it [m]
+CENTRED = 1e-12
+"""A body that floats this near to its centre of mass floats at it [m]."""
 
 
 def row_ends(system: System, table: RowTable) -> list[list[int]]:
@@ -172,6 +173,6 @@ def _inertias(system: System) -> np.ndarray:
         x *= D
         solve_outward(dofs, H, x)
         found[:, j:36:6] = x.reshape(bodies, 6)
-    found[:, 36] = np.abs(dofs["com"][6::6]).max(axis=1) > _CENTRED
+    found[:, 36] = np.abs(dofs["com"][6::6]).max(axis=1) > CENTRED
     found[~heavy] = 0.0
     return found

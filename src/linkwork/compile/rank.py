@@ -52,6 +52,13 @@ def null_space(A: Array, tolerance: float = ROOM) -> Array:
     return Vt[int((s > tolerance * max(s[0], 1e-300)).sum()) :].T
 
 
+def shortest(A: Array, b: Array, tolerance: float = ROOM) -> Array:
+    """The shortest x that brings A x nearest to b, by singular values above a share of the largest."""
+    if not A.size:
+        return np.zeros(A.shape[1])
+    return np.array(np.linalg.lstsq(A, b, rcond=tolerance)[0])
+
+
 def along_null_space(J: Array, x: Array) -> Array:
     """The part of x that J does not see."""
     J = J[alive(J)]

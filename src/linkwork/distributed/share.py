@@ -17,9 +17,9 @@ from ..compile.scratch import Scratch, settable_forces
 from ..compile.subsystems import Border, Subsystem, Tie, borders
 from ..engine.solvers.hierarchy import FOREIGN
 from ..engine.steppers.samples import Samples, new_samples
+from ..mechanism.kinematics import settle
 from ..methods.capabilities import DISTANT_REPEATERS, IN_RANKS, refuse
 from ..methods.part import Part, Steps
-from ..methods.rows import settle
 from ..model import Body, Flat, Model
 from ..model.errors import LinkworkError
 from ..model.item import GROUND, Refers, Vector

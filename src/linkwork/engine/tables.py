@@ -39,6 +39,8 @@ DOF = np.dtype(
         ("rest", "f8"),  # coordinate at which that spring is slack [rad or m]
         ("damping", "f8"),  # viscous [N m s/rad or N s/m]
         # --- written by every evaluation; at the island's reference point, world axes ---
+        ("sin", "f8"),  # of the angle by which its motion turns
+        ("cos", "f8"),
         ("R", "f8", 9),  # orientation of this dof's frame after its motion
         ("r", "f8", 3),  # its origin seen from the reference point [m]
         ("S", "f8", 6),  # motion axis

@@ -36,6 +36,7 @@ from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array, quaternion
 from ..results.record import Record
 from ..run.simulate import Simulation
+from .random_mechanisms import RANK
 
 STEP, DURATION, SAMPLES = 1e-3, 0.1, 10
 METHODS = ("simgc", "simmc")
@@ -50,9 +51,7 @@ AGREE = 1e-8
 HALVINGS = 5
 # Energies are sums of products of n rounded numbers: some hundred steps and bodies of them.
 ENERGY_ROUNDING = 1e-12
-# Row-scaled Jacobians: below this share of the largest, a singular value is rounding (see random_mechanisms.RANK).
 _UNIQUE = ("locked", "energy", "disagree")  # kinds of findings that suppose that the motion is determined
-RANK = 1e-9
 
 
 @dataclass(frozen=True)

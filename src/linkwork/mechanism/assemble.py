@@ -29,7 +29,7 @@ from ..model.joints.base import AX, AY, BY, BZ
 from ..model.rotation import Array
 from .assemble_rates import STRONG, assemble_rates
 from .assembly import Assembly, Change, Gap
-from .closure import CLOSED, Closure, difference, loop_of, row_units
+from .closure import CLOSED, Closure, difference, loop_of
 from .wishes import Wishes
 
 _FIRM = 100.0  # how much more a written coordinate resists than one that was not written
@@ -49,9 +49,9 @@ def assemble(system: System, q0: Array | None = None, v0: Array | None = None) -
     positions = Wishes(system, "position") if q0 is None else None
     velocities = Wishes(system, "velocity") if v0 is None else None
     closure = Closure(system, q_written)
-    before = _largest(system, closure, q_written)
+    before = _largest(closure, q_written)
     q, unmet = _assemble_positions(system, closure, q_written, positions)
-    after = _largest(system, closure, q)
+    after = _largest(closure, q)
     _refuse_open(system, closure, q)
     v, unmet_rates = assemble_rates(system, closure, q, v_written, velocities)
     moved = _changes(system.coordinates, q_written, q)
@@ -62,7 +62,7 @@ def assemble(system: System, q0: Array | None = None, v0: Array | None = None) -
     gave_way = bool(contradicted) or bool(
         shifted[slice(None) if positions is None else positions.columns].any()
     )
-    return Assembly(q, v, before, after, moved, rates, contradicted, _beyond(system, closure, q), gave_way)
+    return Assembly(q, v, before, after, moved, rates, contradicted, _beyond(closure, q), gave_way)
 
 
 def _assemble_positions(
@@ -74,8 +74,8 @@ def _assemble_positions(
         wanted = Closure(wishes.system, written)
         # Settling took the wishes for couplings too; they are relations to numbers, not to what the start reads.
         wanted.kin.constraints.rows["offset"][wishes.rows] = wishes.values
-    closed = float(np.abs(closure.within_reach(written) * closure.row_scale).max(initial=0.0)) <= CLOSED
-    if closed and (wanted is None or _met(wanted, written)):
+    closed = _closed(closure, written)
+    if closed and (wanted is None or _closed(wanted, written)):
         return written, []
     fixed = closure.reach.copy()
     if wishes is not None:
@@ -102,8 +102,7 @@ def _assemble_positions(
             q = _from_beside(closure, written, q)
         q, _ = closure.close(q, reach)  # to rounding
     if wanted is not None and wishes is not None:
-        closure_gaps = wanted.gaps(q) * wanted.row_scale
-        mine = closure_gaps[np.searchsorted(wanted.rows, wishes.rows)]
+        mine = wanted.gaps(q)[np.searchsorted(wanted.rows, wishes.rows)]
         unmet = [
             Change(name, value, value + float(gap), unit)
             for name, value, gap, unit in zip(wishes.names, wishes.values, mine, wishes.units, strict=True)
@@ -112,8 +111,9 @@ def _assemble_positions(
     return q, unmet
 
 
-def _met(wanted: Closure, q: Array) -> bool:
-    return float(np.abs(wanted.within_reach(q) * wanted.row_scale).max()) <= CLOSED
+def _closed(closure: Closure, q: Array) -> bool:
+    gaps = closure.within_reach(q) * closure.row_scale[closure.rows]
+    return float(np.abs(gaps).max(initial=0.0)) <= CLOSED
 
 
 def _from_beside(closure: Closure, written: Array, best: Array) -> Array:
@@ -130,12 +130,13 @@ def _from_beside(closure: Closure, written: Array, best: Array) -> Array:
     return best
 
 
-def _largest(system: System, closure: Closure, q: Array) -> Gap:
+def _largest(closure: Closure, q: Array) -> Gap:
     gaps = np.abs(closure.gaps(q))
     if not len(gaps):
         return Gap(0.0, "", "m")
-    i = int(np.argmax(gaps))
-    return Gap(float(gaps[i] * closure.row_scale[i]), closure.kin.names[closure.rows[i]], closure.units[i])
+    i = int(np.argmax(gaps / closure.row_scale[closure.rows]))
+    row = closure.rows[i]
+    return Gap(float(gaps[i]), closure.kin.names[row], str(closure.units[row]))
 
 
 def _changes(columns: Sequence[Any], before: Array, after: Array) -> list[Change]:
@@ -147,11 +148,11 @@ def _changes(columns: Sequence[Any], before: Array, after: Array) -> list[Change
     return sorted(found, key=lambda change: -abs(change.by))
 
 
-def _beyond(system: System, closure: Closure, q: Array) -> list[Gap]:
+def _beyond(closure: Closure, q: Array) -> list[Gap]:
     closure.gaps(q)
-    rows, units = closure.kin.constraints.rows, row_units(system)
+    rows = closure.kin.constraints.rows
     over = [
-        Gap(float(-rows["phi"][i]), closure.kin.names[i], units[i])
+        Gap(float(-rows["phi"][i]), closure.kin.names[i], str(closure.units[i]))
         for i in np.flatnonzero((rows["role"] == LIMIT) & (rows["phi"] < -_SMALL))
     ]
     return sorted(over, key=lambda gap: -gap.size)
@@ -159,12 +160,11 @@ def _beyond(system: System, closure: Closure, q: Array) -> list[Gap]:
 
 def _refuse_open(system: System, closure: Closure, q: Array) -> None:
     """Raise if a joint is open at the assembled pose, or closed the wrong way round."""
-    gaps = closure.gaps(q)
+    gaps, scale = closure.gaps(q), closure.row_scale[closure.rows]
     rows = closure.kin.constraints.rows[closure.rows]
-    allowed = ROOM * np.where(closure.row_scale == 1.0, 1.0, np.minimum(1.0, 1.0 / closure.length))
-    if (np.abs(gaps) > allowed).any():
+    if (np.abs(gaps) > ROOM * np.minimum(1.0, scale)).any():
         worst: dict[tuple[int, str], float] = defaultdict(float)
-        for row, gap, unit in zip(rows, gaps, closure.units, strict=True):
+        for row, gap, unit in zip(rows, gaps / scale, closure.units[closure.rows], strict=True):
             worst[int(row["group"]), unit] += gap * gap
         group, unit = max(worst, key=worst.__getitem__)
         size = np.sqrt(worst[group, unit]) * (closure.length if unit == "m" else 1.0)

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from ..compile.rank import EXACT, ROOM, alive, along_null_space, clusters, null_space, rank_of
+from ..compile.rank import EXACT, ROOM, alive, along_null_space, clusters, null_space, shortest
 from ..compile.system import System
-from ..engine.tables import BALL, COORDINATE, DOT, SCREW, SPIN
-from ..model.joints.base import D, Joint
+from ..engine.tables import BALL, SCREW
+from ..model.joints.base import Joint
 from ..model.rotation import Array, rotation_vectors
-from .kinematics import Kinematics
+from .kinematics import Indices, Kinematics
+from .scales import idle_rows, local_sizes, row_units
 
 CLOSED = 1e-10
-"""Gaps [m or rad] that count as closed."""
+"""Gaps [m or rad, or lengths in sizes of the loop] that count as closed: rounding is not far below."""
 _ROUND_OFF, _ROUNDING = 1e-15, 1e-13  # scaled gaps at which nothing is left to improve, or little
 _STEP = 0.5  # longest step, in radians or sizes of the mechanism
-_ITERATIONS = 100
+_ITERATIONS, _NEWTONS = 100, 30  # from afar, and nearly closed
 _PULLS = 30  # steps back along the loops
-_POSES = 5  # at which rows are tried: the pose itself and random ones
 
 
 class Closure:
@@ -33,22 +33,20 @@ class Closure:
         self.kin.settle(q)
         self._values = self.kin.constraints.coords["value"].copy()
         self.rows: Any = self.kin.hold
-        units = row_units(system)
-        self.units = [units[i] for i in self.rows]
+        self.units = np.array(row_units(system))
+        """Of what each of all rows measures: rad or m."""
         self.length = self._size()
         self.still: Any = idle_rows(system, q)
         """Which of all rows no motion changes, but for the digits that the model is written with."""
-        self.idle = self.still[self.rows]
-        sizes, self.strides = local_sizes(self.kin)
-        self.sizes = sizes[self.rows]
-        self.row_scale = np.array([self.length if unit == "m" else 1.0 for unit in self.units])
+        self.sizes, self.strides = local_sizes(self.kin)
+        self.row_scale = np.where(self.units == "m", self.length, 1.0)
         self.reach = np.array([self.length if c.unit.startswith("m") else 1.0 for c in system.rates])
         """A displacement of this much in a coordinate counts as one."""
 
     def _size(self) -> float:
         """The longest lever by which a rotation moves the end of a loop [m]."""
         J = self.kin.jacobian(self.rows)
-        lengths = np.array([unit == "m" for unit in self.units], bool)
+        lengths = self.units[self.rows] == "m"
         turns = np.array([c.unit.startswith("rad") for c in self.system.rates], bool)
         levers = np.abs(J[np.ix_(lengths, turns)])
         return float(levers.max()) if levers.size and levers.max() > 1e-9 else 1.0
@@ -57,34 +55,50 @@ class Closure:
         """Count angles from the start again, before a jump to another pose."""
         self.kin.constraints.coords["value"] = self._values
 
-    def gaps(self, q: Array) -> Array:
-        """Scaled gaps at a pose, which the next Jacobian is about."""
+    @property
+    def idle(self) -> Any:
+        """Which of the rows that hold no motion changes."""
+        return self.still[self.rows]
+
+    def values(self) -> Array:
+        """All joint coordinates at the pose [rad or m]."""
+        return np.array(self.kin.constraints.coords["value"])
+
+    def back(self, q: Array, values: Array) -> None:
+        """Back to a pose at which coordinates had these values: angles count turns from where they were last."""
+        self.kin.constraints.coords["value"] = values
         self.kin.place(q)
-        gaps: Array = self.kin.gaps[self.rows] / self.row_scale
+
+    def gaps(self, q: Array) -> Array:
+        """Gaps at a pose [m or rad], which the next Jacobian is about."""
+        self.kin.place(q)
+        gaps: Array = self.kin.gaps[self.rows]
         return gaps
 
     def within_reach(self, q: Array) -> Array:
         """Scaled gaps at a pose, those left out that no motion closes and that may be due to rounded numbers."""
-        gaps = self.gaps(q)
+        gaps: Array = self.gaps(q) / self.row_scale[self.rows]
         gaps[self.idle & (np.abs(gaps) <= ROOM)] = 0.0
         return gaps
 
-    def gradients(self) -> Array:
+    def gradients(self, rows: Indices | None = None) -> Array:
         """Jacobian at the pose of the last `gaps`, [m or rad] per [m or rad]; rows that are idle have none."""
-        J = self.kin.jacobian(self.rows)
-        J[self.idle] = 0.0
+        chosen = self.rows if rows is None else rows
+        J = self.kin.jacobian(chosen)
+        J[self.still[chosen]] = 0.0
         return J
 
     def jacobian(self, reach: Array | None = None) -> Array:
         """Scaled Jacobian at the pose of the last `gaps`."""
         scale = self.reach if reach is None else reach
-        J: Array = self.gradients() / self.row_scale[:, None] * scale
+        J: Array = self.gradients() / self.row_scale[self.rows, None] * scale
         return J
 
-    def dimensionless(self, reach: Array | None = None) -> Array:
+    def dimensionless(self, reach: Array | None = None, rows: Indices | None = None) -> Array:
         """Jacobian at the pose of the last `gaps`, lengths in sizes of the loop that they belong to: for `rank`."""
         scale = self.strides if reach is None else reach
-        J: Array = self.gradients() / self.sizes[:, None] * scale
+        chosen = self.rows if rows is None else rows
+        J: Array = self.gradients(chosen) / self.sizes[chosen, None] * scale
         return J
 
     def close(self, q: Array, reach: Array | None = None, enough: float = _ROUND_OFF) -> tuple[Array, float]:
@@ -128,26 +142,37 @@ class Closure:
                 break
         return q, float(np.abs(self.within_reach(q)).max())
 
-    def settle_down(self, q: Array) -> tuple[Array, float]:
-        """The pose near q where all is closed that J can close by more than rounding of the model's numbers.
+    def settle_down(
+        self, q: Array, rows: Indices | None = None, wanted: Array | float = 0.0
+    ) -> tuple[Array, Array]:
+        """Newton's method from q, where rows nearly measure what is wanted; by default those that hold, and zero.
 
-        Returns it and the largest scaled gap that is left there: of rows that contradict each other by their last
-        digits it is no more than `ROOM` or so. Gauss-Newton steps, for poses that are nearly closed.
+        Returns the best pose that was met and the gaps that are left there [rad, or m in sizes of the loop]. Steps are
+        the shortest ones. Of rows that contradict each other by the last digits of the model's numbers, gaps of `ROOM`
+        or so are left; what J can close by more than that is closed.
         """
-        before = np.inf
-        for _ in range(_ITERATIONS):
-            f = self.within_reach(q) * self.row_scale / self.sizes
-            U, s, Vt = np.linalg.svd(self.dimensionless(), full_matrices=False)
-            rank = rank_of(s)
-            along = U.T[:rank] @ f
-            size = float(np.abs(along).max(initial=0.0))
-            if size <= _ROUND_OFF or size >= 0.5 * before:
+        chosen = self.rows if rows is None else rows
+        still = self.still[chosen]
+        best, least, before, read = q, np.full(len(chosen), np.inf), np.inf, self.values()
+        for _ in range(_NEWTONS):
+            self.kin.place(q)
+            gaps = (self.kin.gaps[chosen] - wanted) / self.sizes[chosen]
+            gaps[still & (np.abs(gaps) <= ROOM)] = 0.0
+            open_by = float(np.abs(gaps).max(initial=0.0))
+            if open_by < np.abs(least).max(initial=0.0):
+                best, least, read = q, gaps, self.values()
+            if open_by <= _ROUNDING:
+                break
+            J = self.dimensionless(rows=chosen)
+            y = -shortest(J, gaps)
+            size = float(np.abs(J @ y).max(initial=0.0))  # of the gaps, what J can close
+            if size <= _ROUNDING or CLOSED > size >= 0.5 * before:
                 break
             before = size
-            y = -Vt[:rank].T @ (along / s[:rank])
-            longest = np.abs(y).max(initial=0.0)
-            q = self.kin.moved(q, self.strides * (y if longest <= _STEP else y * _STEP / longest))
-        return q, float(np.abs(self.within_reach(q)).max(initial=0.0))
+            y *= min(1.0, _STEP / float(np.abs(y).max(initial=1e-300)))
+            q = self.kin.moved(q, self.strides * y)
+        self.back(best, read)
+        return best, least
 
     def nearest(self, q: Array, target: Array, reach: Array | None = None) -> Array:
         """From a closed pose along the loops to the closed one that is nearest to the target."""
@@ -209,87 +234,6 @@ def yielding(closure: Closure, q: Array, rows: Any) -> Array:
         inertia[place] = motions.T @ HN[columns]
     moved: Array = KN @ np.linalg.solve(inertia, KN.T)
     return 0.5 * (moved + moved.T)
-
-
-def idle_rows(system: System, q: Array) -> Any:
-    """Which rows no motion of the tree changes by more than rounding of the model's numbers.
-
-    A row in joint space is an analytic function of the coordinates: if it vanishes at a few random poses, it vanishes
-    everywhere. Planar mechanisms built from spatial joints are full of such rows; joints whose axes should be parallel
-    but are written with six to ten digits leave that much of them [rad, or m in sizes of the loop].
-    """
-    kin = Kinematics(system)
-    kin.place(q)
-    sizes, strides = local_sizes(kin)
-    random = np.random.default_rng(0)
-    rows: Any = np.arange(len(kin.names))
-    moved = np.zeros(len(rows))
-    for _ in range(_POSES):
-        size = np.abs(kin.jacobian(rows) / sizes[rows, None] * strides).max(axis=1, initial=0.0)
-        moved[rows] = np.maximum(moved[rows], size)
-        rows = rows[moved[rows] <= ROOM]
-        if not len(rows):
-            break
-        kin.place(q + random.normal(size=len(q)))
-    return moved <= ROOM
-
-
-def local_sizes(kin: Kinematics) -> tuple[Array, Array]:
-    """Lengths at the pose that make rows and rates dimensionless: of each row the size of its loop [m], 1 for angles.
-
-    The size of a loop is how far its joints are from the one that closes it: a small mechanism on a large machine is
-    measured by itself. Sliding rates count in sizes of the largest loop that they are part of.
-    """
-    dofs, pairs = kin.tables.dofs, kin.constraints.pairs
-    slides = {int(v) for v, c in enumerate(kin.system.rates) if c.unit.startswith("m")}
-    sizes, strides, units = np.ones(len(kin.names)), np.ones(kin.system.nv), row_units(kin.system)
-    loops: dict[int, float] = {}
-    largest: dict[int, float] = {}
-    for i, row in enumerate(kin.constraints.rows):
-        pair = int(row["pair"])
-        if row["kind"] == COORDINATE:
-            continue
-        if pair not in loops:
-            loops[pair], rates = _loop_size(dofs, pairs[pair])
-            for rate in slides.intersection(rates):
-                largest[rate] = max(largest.get(rate, 0.0), loops[pair])
-        if units[i] == "m" and loops[pair] > 0.0:
-            sizes[i] = loops[pair]
-    for rate, size in largest.items():
-        strides[rate] = size if size > 0.0 else 1.0
-    return sizes, strides
-
-
-def _loop_size(dofs: Any, pair: Any) -> tuple[float, list[int]]:
-    """Distance of the farthest joint of a loop from the frames that close it [m]; rates of the joints in the loop."""
-    size, rates = 0.0, []
-    a, b = int(pair["a"]), int(pair["b"])
-    while a != b:  # up to where the paths to the root meet
-        from_a = b == 0 or (a != 0 and dofs["depth"][a] >= dofs["depth"][b])
-        d, r = (a, pair["r_A"]) if from_a else (b, pair["r_B"])
-        size = max(size, float(np.linalg.norm(dofs["r"][d] - r)))
-        rates.append(int(dofs["v"][d]))
-        if from_a:
-            a = int(dofs["parent"][a])
-        else:
-            b = int(dofs["parent"][b])
-    return size, rates
-
-
-def row_units(system: System) -> list[str]:
-    """m or rad for what every row measures."""
-    table = system.row_table
-    coords = [
-        m.rate_unit.removesuffix("/s") for joint in table.joints for m in joint.motions() for _ in m.rates
-    ]
-
-    def unit(row: Any) -> str:
-        if row["kind"] == COORDINATE:
-            return coords[int(row["first"])]
-        turns = row["kind"] == SPIN or (row["kind"] == DOT and D not in (row["alpha"], row["beta"]))
-        return "rad" if turns else "m"
-
-    return [unit(row) for row in table.constraints.rows]
 
 
 def loop_of(joints: Iterable[Joint], closing: Joint) -> list[str]:

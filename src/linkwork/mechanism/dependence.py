@@ -112,12 +112,13 @@ def _smallest(J: Array) -> float:
 def _misfits(closure: Closure, q: Array, left: Array) -> tuple[Misfit, ...]:
     """Of every joint by how much it misses what the others say: an angle, or a length where the angles fit."""
     closure.gaps(q)
-    J = closure.kin.jacobian(closure.rows) / closure.sizes[:, None] * closure.strides
+    sizes, units = closure.sizes[closure.rows], closure.units[closure.rows]
+    J = closure.kin.jacobian(closure.rows) / sizes[:, None] * closure.strides
     off: dict[str, Misfit] = {}
-    for i in sorted(range(len(left)), key=lambda i: closure.units[i] == "m"):
+    for i in sorted(range(len(left)), key=lambda i: units[i] == "m"):
         closing = closure.kin.names[closure.rows[i]].partition(": ")[0]
         size, name = _odd_one(closure, closing, J[i]) if closure.idle[i] else (float(left[i]), closing)
-        misfit = Misfit(name, size * float(closure.sizes[i]), closure.units[i])
+        misfit = Misfit(name, size * float(sizes[i]), str(units[i]))
         known = off.get(closing)
         if size > _TOLD and (known is None or (known.unit == misfit.unit and known.off < misfit.off)):
             off[closing] = misfit

@@ -17,7 +17,7 @@ from ..engine.coordinates.dynamics import inverse_dynamics
 from ..engine.coordinates.factor import project_row
 from ..engine.coordinates.tree import mass_matrix, place, retract
 from ..engine.kernels.rows import measure, measure_motion
-from ..engine.tables import HOLD
+from ..engine.tables import HOLD, Constraints, Tables
 from ..model.rotation import Array
 
 Indices = npt.NDArray[np.signedinteger[Any]]
@@ -45,9 +45,7 @@ class Kinematics:
 
     def settle(self, q: Array) -> None:
         """Let couplings hold the joints in the relation that they are in at a pose."""
-        self.place(q)
-        held = couplings(self.constraints.rows)
-        self.constraints.rows["offset"][held] += self.constraints.rows["phi"][held]
+        settle(self.tables, self.constraints, q)
 
     @property
     def gaps(self) -> Array:
@@ -84,3 +82,11 @@ class Kinematics:
         result = np.empty_like(q)
         retract(self.tables.dofs, q, delta, result)
         return result
+
+
+def settle(tables: Tables, constraints: Constraints, q: Array) -> None:
+    """Start of the rows, measured at a pose: couplings hold the joints in the relation that they are in there."""
+    place(tables.dofs, tables.islands, q, np.zeros(len(tables.dofs) - 1))
+    measure(tables, constraints, q)
+    held = couplings(constraints.rows)
+    constraints.rows["offset"][held] += constraints.rows["phi"][held]

@@ -11,57 +11,51 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ..compile.rank import ROOM
+from ..compile.rank import ROOM, shortest
 from ..compile.row_records import along_rate, row_record
 from ..compile.system import System
 from ..engine.tables import COORDINATE, LAW
 from ..model.errors import LinkworkError, nearest
 from ..model.joints.base import Joint
 from ..model.rotation import Array
-from .closure import idle_rows, row_units
+from .closure import CLOSED, Closure, difference
 from .kinematics import Indices, Kinematics
 
-# Gaps count as closed below _CLOSED; where rounding stops the iterations earlier, below NEARLY (shares of the
-# mechanism's size, or radians).
-_CLOSED, NEARLY, _ITERATIONS, _LONGEST = 1e-13, 1e-10, 30, 0.5
 # A stretch of a motion is fine enough when its chord and the rates at its ends agree to this share.
 _SMOOTH, _SHORTEST = 0.02, 1e-9
 
 
-class Linkage:
-    """A system compiled with rows, in joint coordinates. Rates and Jacobians are numbered like its rates."""
+class Linkage(Closure):
+    """A system compiled with rows, in joint coordinates, at its start. Rates are numbered like those of the system.
+
+    Rates of slides, and what their coordinates measure, count in sizes of the mechanism.
+    """
 
     def __init__(self, system: System):
-        self.system = _with_coordinate_rows(system)
-        self.kin = Kinematics(self.system)
+        super().__init__(_with_coordinate_rows(system), system.q0)
         rows, coords = self.kin.constraints.rows, self.kin.constraints.coords
         count = len(coords)
         self.count = len(rows) - 2 * count
         """Number of rows of the model itself."""
-        joints = self.system.row_table.joints
-        self.joints = joints
-        self.coordinates = coordinate_names(joints)
+        self.joints = self.system.row_table.joints
+        self.coordinates = coordinate_names(self.joints)
         """Names of all joint coordinates; those of a ball are the components of its rotation vector."""
         self.places = np.arange(self.count, self.count + count)
         """For every coordinate, the row that measures it."""
         self.pushes = self.places + count
         """For every coordinate, the row along which a force there pushes."""
-        self.hold = self._said()
-        """Joint equations and couplings, less those that no motion changes."""
-        self.length = _length(self.kin)
-        self.units = row_units(self.system)
-        """Of what each row measures: rad or m."""
-        self.row_scale = np.where(np.array(self.units) == "m", 1.0 / self.length, 1.0)
-        sliding = np.array([column.unit == "m/s" for column in self.system.rates], bool)
-        self.rate_scale = np.where(sliding, self.length, 1.0)
-        """What counts as one unit of each rate beside a radian: the size of the mechanism, for slides."""
+        self.strides = self.reach
+        self.sizes[(rows["kind"] == COORDINATE) & (self.units == "m")] = self.length
+        gaps = np.abs(self.kin.gaps[self.rows])
+        self.hold: Indices = self.rows[~(self.idle & (gaps <= ROOM))]
+        """Joint equations and couplings, less those that no motion changes: but for rounding these are closed."""
 
-    def _said(self) -> Indices:
-        """Rows that hold something; those that are idle and closed but for rounded numbers contradict nothing."""
-        self.kin.place(self.system.q0)
-        idle = idle_rows(self.system, self.system.q0) & (np.abs(self.kin.gaps) <= ROOM)
-        said: Indices = self.kin.hold[~idle[self.kin.hold]]
-        return said
+    def _size(self) -> float:
+        return _length(self.kin)
+
+    def far(self, delta: Array) -> float:
+        """Of a displacement: the largest part [rad, or sizes of the mechanism]."""
+        return float(np.abs(delta / self.strides).max(initial=0.0))
 
     def index(self, name: str) -> int:
         """Index of a joint coordinate such as `pivot.angle`."""
@@ -72,52 +66,11 @@ class Linkage:
 
     def unit(self, coordinate: int) -> str:
         """Unit of a coordinate: rad or m."""
-        return self.units[int(self.places[coordinate])]
-
-    def values(self) -> Array:
-        """All joint coordinates at the pose [rad or m]."""
-        return np.array(self.kin.constraints.coords["value"])
-
-    def back(self, q: Array, values: Array) -> None:
-        """Back to a pose at which coordinates had these values: angles count turns from where they were last."""
-        self.kin.constraints.coords["value"] = values
-        self.kin.place(q)
-
-    def scaled(self, rows: Indices) -> Array:
-        """The Jacobian of rows at the pose, without units."""
-        J: Array = self.row_scale[rows, None] * self.kin.jacobian(rows) * self.rate_scale
-        return J
-
-    def close(self, q: Array, rows: Indices, wanted: Array) -> tuple[Array, Array, Array]:
-        """Newton's method from q to a pose where the rows measure what is wanted.
-
-        Returns the pose, the displacement to it, and the gaps that are left, in shares of the mechanism's size.
-        """
-        scale = self.row_scale[rows]
-        travel = np.zeros(self.system.nv)
-        best: tuple[Array, Array, Array] | None = None
-        read = self.values()
-        for _ in range(_ITERATIONS):
-            self.kin.place(q)
-            gaps = scale * (self.kin.gaps[rows] - wanted)
-            size = np.abs(gaps).max(initial=0.0)
-            if best is None or size < np.abs(best[2]).max(initial=0.0):
-                best, read = (q, travel, gaps), self.values()
-            if size < _CLOSED:
-                break
-            if size < NEARLY and best[0] is not q:  # rounding: it gets no better
-                break
-            step = -_solve(self.scaled(rows), gaps)
-            step *= min(1.0, _LONGEST / np.abs(step).max(initial=1e-300))
-            travel = travel + self.rate_scale * step
-            q = self.kin.moved(q, self.rate_scale * step)
-        assert best is not None
-        self.back(best[0], read)
-        return best
+        return str(self.units[self.places[coordinate]])
 
     def rates(self, rows: Indices, wanted: Array) -> Array:
         """Rates at the pose that move the rows as wanted: the shortest that come nearest to it."""
-        v: Array = self.rate_scale * _solve(self.scaled(rows), self.row_scale[rows] * wanted)
+        v: Array = self.strides * shortest(self.dimensionless(rows=rows), wanted / self.sizes[rows])
         return v
 
     def follow(
@@ -139,13 +92,13 @@ class Linkage:
             goal = s + stretch if s + 1.01 * stretch < end else end
             x, xd = path(goal)
             ahead = (goal - s) * v
-            found, more, gaps = self.close(self.kin.moved(q, ahead), rows, x)
-            open_by = np.abs(gaps).max(initial=0.0)
+            guess = self.kin.moved(q, ahead)
+            found, gaps = self.settle_down(guess, rows, x)
             v_new = self.rates(rows, xd)
-            chord, mean = ahead + more, 0.5 * (goal - s) * (v + v_new)
-            error = np.abs((chord - mean) / self.rate_scale).max(initial=0.0)
-            smooth = error <= _SMOOTH * np.abs(chord / self.rate_scale).max(initial=0.0) + 1e-7
-            if open_by < NEARLY and smooth:
+            chord = ahead + difference(self.system, guess, found)
+            error = chord - 0.5 * (goal - s) * (v + v_new)
+            smooth = self.far(error) <= _SMOOTH * self.far(chord) + 1e-7
+            if np.abs(gaps).max(initial=0.0) < CLOSED and smooth:
                 q, v, s, read = found, v_new, goal, self.values()
                 stretch *= 2.0
                 continue
@@ -168,13 +121,6 @@ class Lost(Exception):  # noqa: N818 - caught by the studies, which know what to
 def coordinate_names(joints: Iterable[Joint]) -> list[str]:
     """One name per rate: `pivot.angle`, of a ball `hip.wx` ..."""
     return [f"{joint.name}.{rate.removesuffix('_rate')}" for joint in joints for rate in joint.rates]
-
-
-def _solve(A: Array, b: Array) -> Array:
-    """The shortest x that brings A x nearest to b."""
-    if not A.size:
-        return np.zeros(A.shape[1])
-    return np.array(np.linalg.lstsq(A, b, rcond=ROOM)[0])
 
 
 def _with_coordinate_rows(system: System) -> System:

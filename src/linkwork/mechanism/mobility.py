@@ -82,10 +82,12 @@ def poses_nearby(closure: Closure, q: Array) -> Iterator[Array]:
             return
         step = N @ random.normal(size=N.shape[1])
         step *= _STRIDE / np.abs(step).max()
-        trial, gap = closure.close(closure.kin.moved(here, closure.reach * step))
+        beside = closure.kin.moved(here, closure.reach * step)
+        trial, gap = closure.close(beside)
         gone = np.abs(difference(closure.system, here, trial) / closure.reach).max()
         if gap > CLOSED or gone <= _STUCK * _STRIDE:  # rows that contradict each other by their last digits
-            trial, gap = closure.settle_down(closure.kin.moved(here, closure.reach * step))
+            trial, gaps = closure.settle_down(beside)
+            gap = np.abs(gaps).max(initial=0.0)
             gone = np.abs(difference(closure.system, here, trial) / closure.reach).max()
         if gap <= ROOM and gone > _STUCK * _STRIDE:
             here = trial

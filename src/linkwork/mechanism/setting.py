@@ -137,7 +137,7 @@ def _led(linkage: Linkage, q: Array, hold: Indices, places: dict[int, float]) ->
     chosen, goal = list(places), np.array(list(places.values()))
     start, read = linkage.values()[chosen], linkage.values()
     rows = np.concatenate([hold, linkage.places[chosen]])
-    q, _, _ = linkage.close(q, rows, np.concatenate([np.zeros(len(hold)), start]))
+    q, _ = linkage.settle_down(q, rows, np.concatenate([np.zeros(len(hold)), start]))
     try:
         found = _follow(linkage, q, rows, start, goal)
     except Lost as lost:
@@ -153,7 +153,7 @@ def _follow(linkage: Linkage, q: Array, rows: Indices, start: Array, goal: Array
     """Continue a closed pose, the last of the rows from start to goal; `Lost.at` is the share of the way."""
     still = np.zeros(len(rows) - len(goal))
     way = goal - start
-    count = int(np.ceil(np.abs(linkage.row_scale[rows[len(still) :]] * way).max() / _STRETCH))
+    count = int(np.ceil(np.abs(way / linkage.sizes[rows[len(still) :]]).max() / _STRETCH))
     ends = np.linspace(0.0, 1.0, count + 1) if count else np.zeros(1)
 
     def path(s: float) -> tuple[Array, Array]:
@@ -173,9 +173,9 @@ def _refusal(
     start, rows = read[chosen], np.concatenate([hold, linkage.places[chosen]])
     reached = start + lost.at * (goal - start)
     assert lost.q is not None
-    push = _BEYOND * _STRETCH / np.abs(linkage.row_scale[linkage.places[chosen]] * (goal - start)).max()
+    push = _BEYOND * _STRETCH / np.abs((goal - start) / linkage.sizes[linkage.places[chosen]]).max()
     beyond = np.concatenate([np.zeros(len(hold)), reached + push * (goal - start)])
-    gaps = linkage.close(lost.q, rows, beyond)[2][: len(hold)]
+    gaps = linkage.settle_down(lost.q, rows, beyond)[1][: len(hold)]
     joint = linkage.kin.names[int(hold[np.argmax(np.abs(gaps))])].partition(":")[0] if len(hold) else "?"
     if len(chosen) > 1:
         names = ", ".join(f"'{linkage.coordinates[c]}'" for c in chosen)

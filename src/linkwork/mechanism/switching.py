@@ -21,8 +21,8 @@ from ..engine.tables import HOLD, SERVO_RATE, Tables
 from ..model.item import GROUND
 from ..model.joints import Joint
 from ..model.rotation import Array, Vector, vector
-from .closure import idle_rows
 from .kinematics import Kinematics
+from .scales import idle_rows
 
 # Eigenvalues of the scaled A = J H⁻¹ Jᵀ below this share of the largest belong to rows that repeat others.
 _REPEATED = ROOM * ROOM

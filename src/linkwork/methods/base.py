@@ -6,8 +6,8 @@ Targets are step counts for methods of fixed steps and times [s] for the adaptiv
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -20,10 +20,7 @@ from ..model.errors import LinkworkError
 from ..model.rotation import Array
 from ..observe.observer import Block, Observer
 from . import capabilities
-
-if TYPE_CHECKING:
-    from .contact import Touch, TouchEvent
-    from .touching import TouchArrays
+from .touching import Touch, TouchArrays, TouchEvent
 
 NO_BUDGET = 1e18  # clock ticks
 
@@ -53,6 +50,11 @@ class Method(ABC):
     def columns(self) -> tuple[str, ...]:
         """Where it stands in the table of capabilities."""
         return (self.name if self.solver is None else f"{self.name}, {self.solver}", *self.circumstances)
+
+    @property
+    def dt(self) -> float:
+        """Its step now [s]."""
+        return self._dt
 
     def has(self, feature: str) -> bool:
         """Whether it can do something: see `capabilities`."""
@@ -143,6 +145,13 @@ class Method(ABC):
 
     def memory(self) -> dict[str, Array]:
         """Arrays beside the state that a resumed run needs, to be saved and written back in place."""
+        return {}
+
+    def parts(self) -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
+        """Large kernels that its steps call, each with arguments like those that it is called with.
+
+        Processes that compile a method share them out; what a part calls of another one is compiled first by either.
+        """
         return {}
 
     def make_room(self, data: dict[str, Array]) -> None:  # noqa: B027

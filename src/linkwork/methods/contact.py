@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ..compile.compiler import Compiled
 from ..compile.order import new_work
 from ..compile.reach import enlarged, new_reach
-from ..engine.contact.detect import enlarge_detection, make_detection
+from ..engine.contact.collide import collide
+from ..engine.contact.detect import detect, enlarge_detection, make_detection
 from ..engine.kernels.jit import COMPILED
+from ..engine.solvers.mobility import reach_patch
 from ..engine.solvers.patch_basis import make_subspace
+from ..engine.solvers.settle import settle_island
+from ..engine.solvers.subspace import solve_subspace
 from ..engine.steppers.contact import NO_PAIRS, NO_POOL, Contact
 from ..engine.steppers.impulse import FULL
+from ..engine.steppers.joint_rows import evaluate_rows
 from ..engine.steppers.touch_log import EVENT, REPORT
-from ..model.rotation import Array, Vector, vector
+from ..model.rotation import Array, vector
 from ..observe.observer import ContactObserver
 from .base import Method
 from .capabilities import WITH_CONTACT
 from .impulse import ImpulseMethod
 from .options import RowOptions
 from .rows import Start, ordered_rows
-from .touching import TouchArrays, touch_arrays
+from .touching import Touch, TouchArrays, TouchEvent, touch_arrays
 
 _EVENTS = 8192  # that wait to be read
 _KEPT_EVENTS = 100_000  # that are remembered: a live session has no end
@@ -31,34 +37,6 @@ DEFAULT_ERP, DEFAULT_SLOP = 0.8, 1e-5
 TOLERANCE = 1e-6
 """Change of an acceleration at which the direct solver's iterations end [m/s² or rad/s²]; a thousand times that after
 eight of them, for what is still changing then hardly matters to the motion."""
-
-
-class Touch(NamedTuple):
-    """A point where two things touch now."""
-
-    a: str
-    b: str
-    point: Vector
-    """In the world [m]."""
-    normal: Vector
-    """From a to b."""
-    distance: float
-    """Negative in a penetration [m]."""
-    force: float
-    """That pushes them apart, mean of the last step [N]."""
-    friction: Vector
-    """Of a on b, mean of the last step [N]."""
-    slides: bool
-    """Whether friction is at its bound."""
-
-
-class TouchEvent(NamedTuple):
-    """Two things began (`began`) or ceased to push each other."""
-
-    time: float
-    a: str
-    b: str
-    began: bool
 
 
 class ContactMethod(ImpulseMethod):
@@ -123,6 +101,21 @@ class ContactMethod(ImpulseMethod):
             self.events.append(TouchEvent(float(event["time"]), a, b, bool(event["began"])))
         self._stats.waiting = 0
         del self.events[:-_KEPT_EVENTS]
+
+    def parts(self) -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
+        tables, h, told = self._tables, self._dt, self._told[0]
+        colliders, work, found, reach, space, _ = self._contact
+        rows, patches, points = self._constraints.rows, found.patches[0], found.points[0]
+        shape, pose = colliders.shapes[0], ((h,) * 3, (h,) * 9)
+        contacts = shape, pose, shape, pose, colliders.hulls, h, found.scratch, found.out
+        return {
+            "collide": (collide, contacts),
+            "subspace": (solve_subspace, (work, reach, space, rows, patches, points, 0, h)),
+            "detect": (detect, (tables, colliders, found, h, h)),
+            "rows": (evaluate_rows, (tables, self._constraints, work, self.state.q, self.state.v, h)),
+            "patches": (reach_patch, (tables, work, reach, patches[0])),
+            "settle": (settle_island, (work, reach, space, rows, patches, points, 0, told, 0)),
+        }
 
     def touches(self) -> list[Touch]:
         found, owners = self._contact.found, self.colliders.owners

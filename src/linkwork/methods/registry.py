@@ -139,6 +139,12 @@ def way_for(model: Compiled | System, method: str | None, solver: str | None, dt
     return found[0]
 
 
+def usual_ways(model: Compiled) -> list[str]:
+    """Names of the ways that a model may run by if no method is named: which of them may depend on the step."""
+    possible = [name for name in _USUAL[:-1] if not features(model.flat, LACKS[name], model.spanning)]
+    return possible if possible and not features(model.flat, _STIFFENING) else [*possible, _USUAL[-1]]
+
+
 def _usual_way(model: Compiled | System, dt: float | None) -> Way:
     ways = [next(way for way in WAYS if way.name == name) for name in _USUAL]
     if not isinstance(model, Compiled):

@@ -6,29 +6,25 @@ import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Collection
-from typing import Any
 
 import numpy as np
 
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
+from ..compile.elimination import CENTRED
 from ..compile.order import elimination_order, touched
-from ..compile.row_records import couplings
 from ..compile.system import System
 from ..engine.coordinates.dynamics import body_pose, body_twist
 from ..engine.coordinates.tree import place
-from ..engine.kernels.rows import measure
 from ..engine.tables import DOT, HOLD, Constraints
 from ..mechanism.assemble import assemble
-from ..mechanism.closure import idle_rows
 from ..mechanism.dependence import Dependence, dependence
+from ..mechanism.scales import idle_rows
 from ..mechanism.switching import Attachment, configured
 from ..model import Model
 from ..model.errors import LinkworkError, nearest
 from ..model.joints.base import AX, D
 from ..model.rotation import Array, matrix, quaternion
-
-_CENTRED = 1e-12  # a body that floats this near to its centre of mass floats at it [m]
 
 
 class Start:
@@ -111,14 +107,6 @@ def ordered_rows(system: System, without: Collection[str]) -> RowTable:
     return kept.chosen(elimination_order(touched(system.tables, kept.constraints)))
 
 
-def settle(tables: Any, constraints: Any, q: Array) -> None:
-    """Start of the rows: couplings hold the joints in the relation that they start in."""
-    place(tables.dofs, tables.islands, q, np.zeros(len(tables.dofs) - 1))
-    measure(tables, constraints, q)
-    held = couplings(constraints.rows)
-    constraints.rows["offset"][held] += constraints.rows["phi"][held]
-
-
 def give_command(table: RowTable, constraints: Constraints, drive: str, value: float) -> None:
     """Give a drive a new command, or say why not."""
     if drive not in table.drives:
@@ -164,7 +152,7 @@ def floating(
         placed = carriers[name]
         com = body.mass_properties.com
         written = np.array(body.at) + matrix(body.rotation) @ com
-        if np.abs(np.array(placed.joint.at) - written).max() > _CENTRED:  # it floats at another point of it
+        if np.abs(np.array(placed.joint.at) - written).max() > CENTRED:  # it floats at another point of it
             written = np.array(placed.joint.at)
             com = matrix(body.rotation).T @ (written - np.array(body.at))
         turn = R @ matrix(body.rotation).T

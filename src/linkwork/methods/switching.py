@@ -23,10 +23,10 @@ from ..engine.elements.respond import respond
 from ..engine.kernels.rows import measure
 from ..engine.steppers.samples import Samples, new_samples
 from ..engine.tables import LAW, Constraints
+from ..mechanism.kinematics import settle
 from ..mechanism.setting import Loops, Motion, bring
 from ..mechanism.switching import (
     Attachment,
-    Due,
     Impact,
     JointChange,
     here,
@@ -39,15 +39,15 @@ from ..model.rotation import Array
 from ..observe.observer import Block, DirectObserver, RowObserver
 from .base import Method
 from .capabilities import SWITCHING
-from .planned import PlannedMethod
-from .rows import Start, carry, give_command, settle
+from .planned import Plan
+from .rows import Start, carry, give_command
 
 _NO_IMPULSE = (0.0, 0.0, 0.0)
 # Statistics count rows of earlier configurations downwards from here, as in the table of all rows.
 _RETIRED = -2
 
 
-class RowMethod(PlannedMethod):
+class RowMethod(Method):
     """A method with rows, of which some may come and go."""
 
     observer: RowObserver
@@ -65,7 +65,7 @@ class RowMethod(PlannedMethod):
         self._tables = self.scratch.tables("step", start.system)
         self.observer = self._new_observer(start)
         self._first = start
-        self._plan: list[Due] = plan(start.system.row_table.joints)
+        self._plan = plan(start.system.row_table.joints)
         self._done = np.zeros(1, np.int64)  # changes of the plan that have been made
         self.changes: list[JointChange] = []
         self._configure_as(start)
@@ -123,6 +123,9 @@ class RowMethod(PlannedMethod):
         return self.system.row_table.every.names
 
     # --- what is attached ---
+
+    def reach(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        return Plan(self, self._plan, self._done, self._change).reach(targets)
 
     @property
     def switchable(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Where things touch now, as arrays: pictures want hundreds of points many times a second."""
+"""Where things touch now, point by point and as arrays: pictures want hundreds of points many times a second."""
 
 from __future__ import annotations
 
@@ -8,7 +8,35 @@ import numpy as np
 import numpy.typing as npt
 
 from ..engine.contact.detect import Detection
-from ..model.rotation import Array
+from ..model.rotation import Array, Vector
+
+
+class Touch(NamedTuple):
+    """A point where two things touch now."""
+
+    a: str
+    b: str
+    point: Vector
+    """In the world [m]."""
+    normal: Vector
+    """From a to b."""
+    distance: float
+    """Negative in a penetration [m]."""
+    force: float
+    """That pushes them apart, mean of the last step [N]."""
+    friction: Vector
+    """Of a on b, mean of the last step [N]."""
+    slides: bool
+    """Whether friction is at its bound."""
+
+
+class TouchEvent(NamedTuple):
+    """Two things began (`began`) or ceased to push each other."""
+
+    time: float
+    a: str
+    b: str
+    began: bool
 
 
 class TouchArrays(NamedTuple):

@@ -66,15 +66,20 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
+def plain(axes: Any) -> None:
+    """A light grid behind the curves, no frame, no margins in time."""
+    axes.grid(True, color="0.88", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(x=0.0)
+
+
 def _draw(axes: Any, record: Record, signals: Sequence[str]) -> None:
     lines = []
     for i, name in enumerate(signals):
         colour, dash = STYLES[i % len(STYLES)]
         lines += axes.plot(record.time, record[name], dash, color=colour, linewidth=1.4, label=name)
-    axes.grid(True, color="0.88", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.margins(x=0.0)
+    plain(axes)
     # Beside the plot, where it hides no curve.
     legend = axes.legend(
         lines,

@@ -13,7 +13,9 @@ from ...model.rotation import Array
 from ..system import System
 
 SAME = 1e-9
-"""Directions that differ by less are one; joints are written with 1e-12 or so."""
+"""Directions that differ by less are one, factors and constants below it are rounding (lengths in m).
+
+Joints are written with 1e-12 or so."""
 FIRM = 0.2
 """An equation or unknown must fix something that others leave open by this share of its own size: the sine of an angle
 between axes, the distance of a point from the line through others by the size of the body. So no unknown moves a body

@@ -13,10 +13,9 @@ from ...model.rotation import Array
 from ..constrain import RowTable
 from .affine import Affine
 from .basis import Basis
-from .links import Link, point_map, vector_map
+from .links import SAME, Link, point_map, vector_map
 
-_SAME = 1e-9  # a factor or constant below this is rounding: lengths in metres, vectors of unit length
-_ROUNDING = 1e-11  # the same as a share of the factors that a polynomial is made of
+_ROUNDING = 1e-11  # a factor below this share of those that a polynomial is made of is rounding
 _STEEP = 0.3  # sine of the angle that a vector of a body must make with those chosen before, at least
 _MANY = 8  # points of a body beyond which no more distances are looked at
 
@@ -57,7 +56,7 @@ def _directions(basis: Basis, b: int) -> list[tuple[Array, Affine]]:
     points = [link.at[side] for link, side in sides[:_MANY]]
     for first, second in itertools.combinations(points, 2):
         length = np.linalg.norm(second - first)
-        if length > _SAME:
+        if length > SAME:
             found.append((second - first) / length)
     candidates = [(k, where.times(vector_map(k))) for k in [*found, *basis.own_frame(b).T]]
     candidates.sort(key=lambda candidate: np.count_nonzero(candidate[1].matrix))
@@ -94,11 +93,11 @@ def _holds(basis: Basis, link: Link, alpha: int, beta: int) -> bool:
         other, n = link.vector(beta)
         second = basis.where(other).times(vector_map(n))
         # An axis that both bodies have in common keeps its angles with the axes of either.
-        if basis.where(body).times(vector_map(n)).minus(second).vanishes(_SAME):
+        if basis.where(body).times(vector_map(n)).minus(second).vanishes(SAME):
             return True
-        if basis.where(other).times(vector_map(k)).minus(first).vanishes(_SAME):
+        if basis.where(other).times(vector_map(k)).minus(first).vanishes(SAME):
             return True
-    return all(abs(factor) <= _SAME for factor in _product(first, second, 0.0).values())
+    return all(abs(factor) <= SAME for factor in _product(first, second, 0.0).values())
 
 
 def _product(u: Affine, v: Affine, value: float) -> _Polynomial:

@@ -94,6 +94,15 @@ def _over_arc(w, one, two, tube, arc, best, n, bias):
     return best, n
 
 
+@inlined
+def _highest(tube, x, y, m, cosine, sine):
+    """A bound of the distances between the cylinder and a line, over directions from x towards y up to m."""
+    cx, cy = dot3(tube.c, x), dot3(tube.c, y)
+    within = cy >= 0.0 and sine * cx >= cosine * cy  # the direction to the cylinder's centre
+    top = math.sqrt(cx * cx + cy * cy) if within else max(cx, dot3(tube.c, m))
+    return top - min(tube.r, tube.half)
+
+
 @kernel
 def _try(w, one, two, m, best, n, bias):
     s = gap(w, one, two, m)
@@ -213,7 +222,7 @@ def cylinder_axis(w, one, two, hulls, scale):
                 m = unit(m, a)
                 best, n = _try(w, one, two, m, best, n, bias)
                 best, n = _try(w, one, two, (-m[0], -m[1], -m[2]), best, n, bias)
-            angle = _TURN
+            tube, angle = _Tube(sub3(c, p), a, r, half), _TURN
             if i < 0:
                 x = across(e)
                 y = cross3(e, x)
@@ -223,8 +232,10 @@ def cylinder_axis(w, one, two, hulls, scale):
                 t, s = dot3(m, y), dot3(m, x)
                 if t < 0.0:
                     y, t = (-y[0], -y[1], -y[2]), -t
+                if _highest(tube, x, y, m, s, t) <= best:
+                    continue
                 angle = math.atan2(t, s)
-            tube, arc = _Tube(sub3(c, p), a, r, half), _Arc(x, y, angle, sign)
+            arc = _Arc(x, y, angle, sign)
             best, n = _over_arc(w, one, two, tube, arc, best, n, bias)
     if one.form == CYLINDRICAL and two.form == CYLINDRICAL:
         m_best, m = _rims(w, one, two, best, n)

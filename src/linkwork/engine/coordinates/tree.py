@@ -31,6 +31,7 @@ from ..kernels.math3 import (
     scale3,
     set3,
     set9,
+    sincos,
     sub3,
     symmetric_times,
     turn_z,
@@ -64,6 +65,11 @@ def place(dofs, islands, q, v):
     lost = 0.0
     for k in range(islands.shape[0]):
         set3(islands[k].o, get3(islands[k].p0))
+    # Ahead of the recursion, which waits for one result after the other: these do not wait for each other.
+    for d in range(1, dofs.shape[0]):
+        dof = dofs[d]
+        if dof.motion == SCREW and dof.rot != 0.0:
+            dof.sin, dof.cos = sincos(dof.rot * q[dof.q])
     for d in range(1, dofs.shape[0]):
         dof = dofs[d]
         parent = dofs[dof.parent]
@@ -80,7 +86,7 @@ def place(dofs, islands, q, v):
             x = q[dof.q]
             tau = dof.stiffness * (dof.rest - x)
             if dof.rot != 0.0:
-                R = turn_z(R, dof.rot * x)
+                R = turn_z(R, dof.sin, dof.cos)
             axis = (R[2], R[5], R[8])
             if dof.trans != 0.0:
                 r = add3(r, scale3(dof.shift * x, axis))

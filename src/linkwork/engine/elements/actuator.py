@@ -24,7 +24,7 @@ class Actuator(Drive):
     time_constant: Positive
     """Time in which it comes 63 % nearer to the command [s]."""
     damping: NonNegative = 0.0
-    """Of its own [N m s/rad or N s/m]."""
+    """Viscous damping of its own [N m s/rad or N s/m]."""
     strength: Strength = math.inf
     """Largest torque or force [N m or N]; unlimited by default."""
 

@@ -23,13 +23,13 @@ class DCMotor(Drive):
     full_command: ClassVar[str] = "nominal voltage"
 
     stall_torque: Positive
-    """Of the motor at nominal voltage [N m]."""
+    """Torque of the motor at nominal voltage while it stands [N m]."""
     idle_speed: Positive
-    """Of the motor at nominal voltage without load [rad/s]."""
+    """Speed of the motor at nominal voltage without load [rad/s]."""
     time_constant: NonNegative
-    """Mechanical, of the motor alone [s]."""
+    """Mechanical time constant of the motor alone [s]."""
     gear: Ratio = 1.0
-    """Turns of the motor per turn of the joint."""
+    """Turns of the motor per turn of the joint [1], or per way [rad/m]."""
 
     def numbers(self) -> tuple[float, ...]:
         return self.gear * self.stall_torque, self.gear**2 * self.stall_torque / self.idle_speed

@@ -26,20 +26,20 @@ class HydraulicCylinder(Drive):
     full_command: ClassVar[str] = "full opening of the valve"
 
     area: Positive
-    """Of the piston [m²]; on a joint that turns, displaced volume per angle [m³/rad]."""
+    """Area of the piston [m²]; on a joint that turns, displaced volume per angle [m³/rad]."""
     supply: Positive
     """Pressure of the pump [Pa]."""
     flow: Positive
-    """Through the open valve without load [m³/s]."""
+    """Flow through the open valve without load [m³/s]."""
     volume: Positive
-    """Of all oil under pressure [m³]."""
+    """Volume of all oil under pressure [m³]."""
     bulk_modulus: Positive = 1.4e9
-    """Of the oil [Pa]."""
+    """Bulk modulus of the oil [Pa]."""
     leakage: NonNegative = 0.0
-    """Past the piston [m³/(s Pa)]."""
+    """Leakage past the piston [m³/(s Pa)]."""
 
     pressure: Number = 0.0
-    """Of the load at the start [Pa]."""
+    """Pressure of the load at the start [Pa]."""
 
     def numbers(self) -> tuple[float, ...]:
         return self.area, self.supply, self.flow, 4.0 * self.bulk_modulus / self.volume, self.leakage

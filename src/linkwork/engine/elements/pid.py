@@ -14,7 +14,7 @@ from .law import Law, Response
 class PID(Drive):
     """A sampled PID controller that moves a coordinate to the command [rad or m].
 
-    Every `period` it reads the coordinate and its rate and sets the force that it keeps until the next time,
+    Every `sample_time` it reads the coordinate and its rate and sets the force that it keeps until the next time,
     proportional · e + integral · ∫e - derivative · rate, where e is the command less the coordinate. The derivative
     is of the measurement, so that a jump of the command does not kick. At its strength the integral stands still (no
     wind-up).
@@ -28,11 +28,11 @@ class PID(Drive):
     sample_time: Positive
     """Time between samples [s]."""
     proportional: NonNegative = 0.0
-    """[N m/rad or N/m]"""
+    """Gain of the error [N m/rad or N/m]."""
     integral: NonNegative = 0.0
-    """[N m/(rad s) or N/(m s)]"""
+    """Gain of the integral of the error [N m/(rad s) or N/(m s)]."""
     derivative: NonNegative = 0.0
-    """[N m s/rad or N s/m]"""
+    """Gain of the rate [N m s/rad or N s/m]."""
     strength: Strength = math.inf
     """Largest torque or force [N m or N]; unlimited by default."""
 

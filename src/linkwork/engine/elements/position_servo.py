@@ -20,9 +20,9 @@ class PositionServo(Drive):
     command_unit: ClassVar[str] = "place"
 
     stiffness: Positive
-    """[N m/rad or N/m]"""
+    """Stiffness with which it pulls [N m/rad or N/m]."""
     damping: NonNegative = 0.0
-    """[N m s/rad or N s/m]"""
+    """Viscous damping [N m s/rad or N s/m]."""
     strength: Strength = math.inf
     """Largest torque or force [N m or N]; unlimited by default."""
 

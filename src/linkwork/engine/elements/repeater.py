@@ -19,12 +19,16 @@ class Repeater(Item):
     shelf = "couplings"
 
     a: JointName
+    """The joint that follows."""
     b: JointName
+    """The joint that is followed."""
     _: KW_ONLY
     ratio: Ratio = 1.0
+    """Way of a per way of b [1, rad/m or m/rad]."""
     coordinate_a: str | None = None
     """Which coordinate of a; default: its first."""
     coordinate_b: str | None = None
+    """Which coordinate of b; default: its first."""
 
     @model_validator(mode="after")
     def _differ(self) -> Self:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from numba.core import caching, codegen, compiler
+from numba.core import codegen, compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
@@ -129,11 +129,4 @@ class InnerCache(KernelCache):
     """Keeps the bitcode of one kernel, beside the machine code that it may have for callers from Python."""
 
     _impl_class: ClassVar[type] = _InnerContent
-
-    def __init__(self, function: Any):
-        super().__init__(function)
-        self._cache_file = caching.IndexDataCacheFile(
-            cache_path=self._cache_path,
-            filename_base=f"{self._impl.filename_base}.inner",
-            source_stamp=self._impl.locator.get_source_stamp(),
-        )
+    suffix: ClassVar[str] = ".inner"

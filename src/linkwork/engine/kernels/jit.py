@@ -13,15 +13,17 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
+from numba import typeof
 from numba.core import compiler, config, targetconfig
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.types.functions import BaseFunction
+from numba.core.types.misc import unliteral
 
 from .inner import EntryCompiler, InnerCache, InnerCompiler
-from .store import KernelCache, cache_directory
+from .store import KernelCache, kernel_directory
 
-__all__ = ["COMPILED", "exact_kernel", "inlined", "kernel", "shared_kernel", "woven"]
+__all__ = ["COMPILED", "compile_inner", "exact_kernel", "inlined", "kernel", "shared_kernel", "woven"]
 
 COMPILED = not config.DISABLE_JIT
 """False under NUMBA_DISABLE_JIT=1, where kernels are plain Python functions."""
@@ -92,19 +94,32 @@ class _Inner(CPUDispatcher):
         super().__init__(function, targetoptions=options, pipeline_class=pipeline)
         self._compiler._customize_flags = _shared
 
+    def get_call_template(self, args: Any, kws: dict[str, Any]) -> Any:
+        """Constants become arguments like any other: Numba would compile a function anew for each of them."""
+        kws = {name: unliteral(kind) for name, kind in kws.items()}
+        return super().get_call_template(tuple(map(unliteral, args)), kws)
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for some types of arguments, or load what is kept on disk, waiting for a process that makes it."""
+        with global_compiler_lock, _faster():
+            if sig in self.overloads or not isinstance(self._cache, KernelCache):
+                return super().compile(sig)
+            with self._cache.claimed(sig, self.targetctx):
+                return super().compile(sig)
+
 
 class _Entry(_Inner):
     """A kernel as Python sees it: an entry into compiled code."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any], pipeline: type):
         super().__init__(function, options, pipeline)
-        if cache_directory() is not None:
+        if kernel_directory() is not None:
             self._cache = KernelCache(function)
 
     @cached_property
     def _inner(self) -> _Inner:
         inner = _Inner(self.py_func, {**self.targetoptions, "no_cpython_wrapper": True}, InnerCompiler)
-        if cache_directory() is not None:
+        if kernel_directory() is not None:
             inner._cache = InnerCache(self.py_func)
         return inner
 
@@ -112,11 +127,6 @@ class _Entry(_Inner):
     def _numba_type_(self) -> Any:
         """Kernels that mention this one call the inner one."""
         return self._inner._type
-
-    def compile(self, sig: Any) -> Any:
-        """Compile for some types of arguments, or load what is kept on disk."""
-        with global_compiler_lock, _faster():
-            return super().compile(sig)
 
 
 def _compile(pipeline: type = EntryCompiler, **options: Any) -> Callable[[F], F]:
@@ -153,3 +163,8 @@ machine code is made. As kernels, each would be optimised anew with everything t
 
 exact_kernel = _compile()
 """Decorator of a kernel with strict IEEE arithmetic, for code whose rounding matters (argument reduction)."""
+
+
+def compile_inner(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """Compile a kernel for arguments like these as other kernels call it, or load what is kept on disk."""
+    function._inner.compile(tuple(map(typeof, arguments)))  # type: ignore[attr-defined]

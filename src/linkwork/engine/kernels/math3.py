@@ -145,9 +145,8 @@ def chain(R, Q):
 
 
 @inlined
-def turn_z(R, angle):
-    """R Rz(angle): the frame R turned about its own z axis."""
-    s, c = sincos(angle)
+def turn_z(R, s, c):
+    """R Rz: the frame R turned about its own z axis, by an angle of this sine and cosine."""
     return (
         c * R[0] + s * R[1],
         c * R[1] - s * R[0],

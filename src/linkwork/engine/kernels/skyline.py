@@ -1,4 +1,4 @@
-"""Sparse matrices of symmetric shape, but not values: the tangents of implicit steps, factored without pivoting.
+"""Sparse matrices of symmetric shape, but not values, factored without pivoting: tangents of implicit steps, contacts.
 
 Row i of the lower half begins at column FIRST; element (i, j) stands in values[LOWER] at START[i] + j, and (j, i) in
 values[UPPER] at the same place, so that both halves are read along contiguous stretches. The factors fill the same
@@ -61,11 +61,20 @@ def add(shape, values, i, j, x):
 @kernel
 def factor(matrix):
     """values ← L U, L with ones on its diagonal, U with inverse pivots there; returns the smallest pivot."""
-    shape, F = matrix.shape, matrix.values
+    return factor_rows(matrix.shape, matrix.values, matrix.shape.shape[1], -np.inf)
+
+
+@kernel
+def factor_rows(shape, F, count, least):
+    """As `factor`, of the first rows.
+
+    least: rows whose pivot is no more than this share of their diagonal follow from others; their solution is zero.
+    """
     smallest = np.inf
-    for i in range(shape.shape[1]):
+    for i in range(count):
         first, base = shape[FIRST, i], shape[START, i]
-        pivot = F[LOWER, base + i]
+        diagonal = F[LOWER, base + i]
+        pivot = diagonal
         for j in range(first, i):
             other = shape[START, j]
             x, y = F[LOWER, base + j], F[UPPER, base + j]
@@ -76,27 +85,33 @@ def factor(matrix):
             F[LOWER, base + j], F[UPPER, base + j] = x, y
             pivot -= x * y
         smallest = min(smallest, pivot)
-        F[LOWER, base + i] = 1.0 / pivot
+        F[LOWER, base + i] = 0.0 if pivot <= least * abs(diagonal) else 1.0 / pivot
     return smallest
 
 
 @kernel
 def solve(matrix, x):
     """x ← A⁻¹ x by the factors; x is numbered like the unknowns."""
-    shape, F, b = matrix.shape, matrix.values, matrix.scratch
+    shape, b = matrix.shape, matrix.scratch
     n = shape.shape[1]
     for k in range(n):
         b[shape[PLACE, k]] = x[k]
-    for i in range(n):
+    solve_rows(shape, matrix.values, n, b)
+    for k in range(n):
+        x[k] = b[shape[PLACE, k]]
+
+
+@kernel
+def solve_rows(shape, F, count, b):
+    """b ← A⁻¹ b by the factors of the first rows; b is numbered like the rows."""
+    for i in range(count):
         base, total = shape[START, i], b[i]
         for k in range(shape[FIRST, i], i):
             total -= F[LOWER, base + k] * b[k]
         b[i] = total
-    for i in range(n - 1, -1, -1):
+    for i in range(count - 1, -1, -1):
         base = shape[START, i]
         total = b[i] * F[LOWER, base + i]
         b[i] = total
         for k in range(shape[FIRST, i], i):
             b[k] -= F[UPPER, base + k] * total
-    for k in range(n):
-        x[k] = b[shape[PLACE, k]]

@@ -4,7 +4,12 @@ Numba's own cache looks only at the file of the function itself, so an edited ca
 stale machine code behind. Here the code of a function lies in a folder named after its module and a hash of that module
 and of *everything that it imports* of the package's compiled sources, directly or through others (and of the file
 itself, for kernels that users write). An edit costs the compilation of what depends on it, and nothing else. The
-cache is outside the installation, which may be read-only; where no folder can be written, kernels compile every time.
+cache is outside the installation, which may be read-only. A folder that cannot be written to, or a disk that is full,
+gives one warning; kernels are then compiled in every process.
+
+Each piece of code is a file of its own, named by a hash of what it is for and put in place whole: Numba's index, which
+all processes rewrite, loses entries when two of them compile at once, or leads to the code of another signature. Of
+processes that want the same kernel one compiles it, and the others wait for that (`claims.py`).
 
 `LINKWORK_CACHE_DIR` moves the cache, `LINKWORK_CACHE=0` switches it off.
 """
@@ -17,13 +22,18 @@ import pickle
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+import uuid
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
 from numba.core import caching
+
+from .claims import claim
 
 PACKAGE = Path(__file__).resolve().parents[2]
 COMPILED_PARTS = ("engine/**/*.py",)
@@ -73,8 +83,11 @@ def source_stamp(path: Path | None = None) -> str:
 
 
 @cache
-def cache_directory() -> Path | None:
-    """Where compiled kernels are kept, a folder for each version of a module; None if nowhere."""
+def kernel_directory() -> Path | None:
+    """Where compiled kernels are kept, a folder for each version of a module; None if nowhere.
+
+    A folder that can be read but not written to is as good, while all that is wanted is there.
+    """
     if os.environ.get("LINKWORK_CACHE", "1") == "0":
         return None
     chosen = os.environ.get("LINKWORK_CACHE_DIR")
@@ -89,18 +102,44 @@ def cache_directory() -> Path | None:
     directory = root / "kernels"
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / f".probe-{os.getpid()}"
-        probe.write_bytes(b"")
-        probe.unlink()
-    except OSError:
+    except OSError as error:
+        cannot_keep(directory, error)
         return None
     return directory
 
 
 @cache
+def cache_directory() -> Path | None:
+    """The same folder, if something can be written there."""
+    directory = kernel_directory()
+    if directory is not None:
+        probe = directory / f".probe-{os.getpid()}"
+        try:
+            probe.write_bytes(b"")
+            probe.unlink()
+        except OSError:
+            return None
+    return directory
+
+
+_warned: list[Path] = []
+
+
+def cannot_keep(path: Path, error: OSError) -> None:
+    """Warn, once, that kernels are compiled in every process."""
+    if not _warned:
+        _warned.append(path)
+        warnings.warn(
+            f"compiled kernels cannot be kept in {path}: {error.strerror or error}; each process compiles them anew. "
+            "Make room or name another folder by LINKWORK_CACHE_DIR (LINKWORK_CACHE=0: none, and no warning)",
+            stacklevel=2,
+        )
+
+
+@cache
 def _folder(path: Path) -> tuple[Path, str] | None:
     """Where the code of a file's functions is kept, and the hash that it holds for; made on first use."""
-    directory = cache_directory()
+    directory = kernel_directory()
     if directory is None:
         return None
     if path in _sources():
@@ -156,10 +195,53 @@ class Content(caching.CompileResultCacheImpl):
     _locator_classes: ClassVar[list[type]] = [_Locator]
 
 
+class _Files:
+    """Code of one function, a file for each kind of arguments."""
+
+    def __init__(self, folder: Path, base: str):
+        self._folder, self._base = folder, base
+
+    def path(self, key: Any) -> Path:
+        """Where code for this is, or would be."""
+        signature, *others = key
+        digest = hashlib.sha256(repr((*map(str, signature), others)).encode()).hexdigest()[:24]
+        return self._folder / f"{self._base}.{digest}.nbc"
+
+    def load(self, key: Any) -> Any:
+        """What `save` was given for an equal key, or None."""
+        with suppress(FileNotFoundError):
+            known, data = pickle.loads(self.path(key).read_bytes())
+            return data if known == key else None
+        return None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep this, whole or not at all."""
+        path = self.path(key)
+        part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.part")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(caching.dumps((key, data)))
+            part.replace(path)
+        except OSError as error:
+            cannot_keep(self._folder.parent, error)
+            with suppress(OSError):
+                part.unlink()
+
+    def forget(self, key: Any) -> None:
+        """Delete what cannot be read."""
+        with suppress(OSError):
+            self.path(key).unlink()
+
+
 class KernelCache(caching.FunctionCache):
     """Keeps the machine code of one kernel, for each kind of arguments."""
 
     _impl_class: ClassVar[type] = Content
+    suffix: ClassVar[str] = ""
+
+    def __init__(self, function: Any):
+        super().__init__(function)
+        self._cache_file = _Files(Path(self._cache_path), f"{self._impl.filename_base}{self.suffix}")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Code for some types of arguments, or nothing.
@@ -169,6 +251,21 @@ class KernelCache(caching.FunctionCache):
         """
         try:
             return super().load_overload(sig, target_context)
-        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
-            self.flush()
+        except (AttributeError, ImportError, EOFError, OSError, pickle.UnpicklingError, RuntimeError):
+            self._cache_file.forget(self._index_key(sig, target_context.codegen()))
             return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep code for some types of arguments, if there is room."""
+        if self._impl.check_cachable(data):
+            self._cache_file.save(self._index_key(sig, data.codegen), self._impl.reduce(data))
+
+    @contextmanager
+    def claimed(self, sig: Any, target_context: Any) -> Iterator[None]:
+        """While this lasts, no other process compiles the same; waits for one that does."""
+        path = self._cache_file.path(self._index_key(sig, target_context.codegen()))
+        if path.exists():
+            yield
+        else:
+            with claim(path):
+                yield

@@ -36,18 +36,20 @@ class Bushing(Load):
     kind = "bushing"
 
     a: BodyName
+    """One body ('ground' is the world)."""
     b: BodyName
+    """The other body."""
     _: KW_ONLY
     at_a: Place
     """Point on a, in the world of the assembled pose [m], or a marker."""
     at_b: Place
-    """Point on b."""
+    """Point on b, in the world of the assembled pose [m], or a marker."""
     rotation: Orientation = IDENTITY
     """Orientation of its axes in the world of the assembled pose."""
     stiffness: PerAxis = (0.0, 0.0, 0.0)
-    """Along each axis [N/m]."""
+    """Stiffness along each axis [N/m]."""
     damping: PerAxis = (0.0, 0.0, 0.0)
-    """Along each axis [N s/m]."""
+    """Viscous damping along each axis [N s/m]."""
     rest: LocalOffset | None = None
     """From a's point to b's along the axes, where it is slack [m]; default: as drawn."""
 

@@ -22,15 +22,16 @@ class Force(Load):
     kind = "force"
 
     body: BodyName
+    """The body that it acts on."""
     _: KW_ONLY
     force: Polar
-    """In world axes of the assembled pose [N]."""
+    """Force in world axes of the assembled pose [N]."""
     at: Place | None = None
     """Point of the body, in the world of the assembled pose [m], or a marker; default: the body's origin."""
     follows: Flag = False
     """True: the force turns with the body. False: it keeps its direction in the world."""
     signal: Signal | None = None
-    """Factor over time."""
+    """Factor of the force over time; default: 1."""
 
     def fill(self, row: np.void, site: Site) -> None:
         site.end(row, "a", self.body, self.at)

@@ -35,9 +35,12 @@ class BodyFunction(Load):
     kind = "body_function"
 
     body: BodyName
+    """The body that it acts on."""
     function: Callable[..., None]
+    """Your function, compiled when the model is."""
     _: KW_ONLY
     parameters: tuple[Number, ...] = ()
+    """Numbers that the function gets [in units of your own]."""
 
     def fill(self, row: np.void, site: Site) -> None:
         site.end(row, "a", self.body, None)
@@ -56,9 +59,12 @@ class JointFunction(Load):
     kind = "joint_function"
 
     joint: JointName
+    """The joint that it acts on."""
     function: Callable[..., None]
+    """Your function, compiled when the model is."""
     _: KW_ONLY
     parameters: tuple[Number, ...] = ()
+    """Numbers that the function gets [in units of your own]."""
 
     def fill(self, row: np.void, site: Site) -> None:
         first_q, count_q, first_v, count_v = site.joint_span(self.joint)

@@ -45,16 +45,21 @@ class LineFunction(Load):
     kind = "line_function"
 
     a: BodyName
+    """One body ('ground' is the world)."""
     b: BodyName
+    """The other body."""
     function: Callable[..., None]
+    """Your function, compiled when the model is."""
     _: KW_ONLY
     at_a: Place
     """Point on a, in the world of the assembled pose [m], or a marker."""
     at_b: Place
-    """Point on b."""
+    """Point on b, in the world of the assembled pose [m], or a marker."""
     axis: Annotated[Polar, AfterValidator(_nonzero)] | None = None
-    """Direction of the force, in world axes of the assembled pose, any length but zero; default: between the points."""
+    """Direction of the force, in world axes of the assembled pose, any length but zero [1];
+    default: between the points."""
     parameters: tuple[Number, ...] = ()
+    """Numbers that the function gets [in units of your own]."""
 
     def fill(self, row: np.void, site: Site) -> None:
         site.end(row, "a", self.a, self.at_a)

@@ -25,16 +25,18 @@ class Spring(Load):
     kind = "spring"
 
     a: BodyName
+    """One body ('ground' is the world)."""
     b: BodyName
+    """The other body."""
     _: KW_ONLY
     at_a: Place
     """Point on a, in the world of the assembled pose [m], or a marker."""
     at_b: Place
-    """Point on b."""
+    """Point on b, in the world of the assembled pose [m], or a marker."""
     stiffness: NonNegative = 0.0
-    """[N/m]"""
+    """Stiffness [N/m]."""
     damping: NonNegative = 0.0
-    """[N s/m]"""
+    """Viscous damping [N s/m]."""
     length: NonNegative | None = None
     """Length at which it is slack [m]; default: as drawn."""
 

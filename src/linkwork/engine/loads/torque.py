@@ -22,13 +22,14 @@ class Torque(Load):
     kind = "torque"
 
     body: BodyName
+    """The body that it acts on."""
     _: KW_ONLY
     torque: Axial
-    """In world axes of the assembled pose [N m]."""
+    """Torque in world axes of the assembled pose [N m]."""
     follows: Flag = False
     """True: the torque turns with the body. False: it keeps its direction in the world."""
     signal: Signal | None = None
-    """Factor over time."""
+    """Factor of the torque over time; default: 1."""
 
     def fill(self, row: np.void, site: Site) -> None:
         site.end(row, "a", self.body, None)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.jit import inlined, kernel
+from ..kernels.skyline import Skyline, new_skyline
 from ..kernels.spatial import add_scaled6, dot6, get6, scale6
 
 MOST_PATCHES = 64
@@ -28,13 +29,10 @@ class Subspace(NamedTuple):
     """Wrench of each unknown: patches x 6 (unknowns) x 6."""
     size: Any
     """Unknowns of each patch; where its first one stands."""
-    M: Any
-    """Matrix of the unknowns: its lower half, and transposed, so that both are read along rows, its upper half."""
-    V: Any
-    first: Any
-    """First column of each row of it."""
+    matrix: Skyline
+    """Of the unknowns, in the order of its rows."""
     x: Any
-    """Right side, then solution; pivots."""
+    """Right side, then solution; scratch."""
     T: Any
     """What dofs do under each unknown of one patch: dofs x 6."""
     near: Any
@@ -49,8 +47,8 @@ def make_subspace(dofs: int) -> Subspace:
     """Working memory for a system of so many dofs."""
     return Subspace(
         np.zeros((MOST_PATCHES, 6, 6)), np.zeros((MOST_PATCHES, 12, 6)), np.zeros((MOST_PATCHES, 6, 6)),
-        np.zeros((2, MOST_PATCHES), np.int64), np.zeros((MOST_UNKNOWNS, MOST_UNKNOWNS)),
-        np.zeros((MOST_UNKNOWNS, MOST_UNKNOWNS)), np.zeros(MOST_UNKNOWNS, np.int64),
+        np.zeros((2, MOST_PATCHES), np.int64),
+        new_skyline(list(range(MOST_UNKNOWNS)), [set(range(MOST_UNKNOWNS))]),
         np.zeros((2, MOST_UNKNOWNS)), np.zeros((dofs, 6)), np.zeros((MOST_UNKNOWNS, 2), np.int64),
         np.zeros(MOST_UNKNOWNS, np.int64), np.zeros((MOST_PATCHES, 6, 6)),
     )  # fmt: skip

@@ -14,6 +14,7 @@ _LATE, LATER = 8, 1e3
 _PATIENCE = 2  # sweeps before help is sought
 _DAMPING = 1e-4  # share of the diagonal
 _FEW, _MANY = 4, 60  # rounds through the points of a patch, each time it is its turn
+_LEAST = 8  # sweeps of a step whose time is up: after one or two, what is held may be worse off than before
 _SOLUTIONS = 10  # of the whole island at once, before the search goes on by sweeps alone
 
 
@@ -48,7 +49,7 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
         enough_now = tolerance if sweep < _LATE else LATER * tolerance
         if fastest <= enough_now or largest <= epsilon:
             return sweep + 1, 0, fastest
-        if cycles() > deadline or sweep + 1 == limit:
+        if (sweep + 1 >= _LEAST and cycles() > deadline) or sweep + 1 == limit:
             return sweep + 1, CUT_SHORT, fastest
         if sweep + 1 < _PATIENCE:
             continue

@@ -15,6 +15,7 @@ points at the edge of the cone that hardly slide would settle very slowly.
 """
 
 from ..kernels.jit import inlined, kernel
+from ..kernels.skyline import FIRST, LOWER, START, UPPER, factor_rows, solve_rows
 from ..kernels.spatial import add_scaled6, dot6, get6
 from .patch_basis import (
     MOST_PATCHES,
@@ -29,7 +30,7 @@ from .patch_basis import (
 from .reach import answer, answer_row, relative_twist, row_rate
 
 _WORK = 2.0e6  # products that a solution may take: more are better spent on sweeps
-_PIVOT = 1e-11
+_PIVOT = 1e-11  # an unknown whose pivot is less than this share of its diagonal follows from others
 
 
 @kernel
@@ -42,7 +43,7 @@ def solve_subspace(work, reach, space, rows, patches, points, island, damping):
     first_row, last_row = reach.islands[island].row, reach.islands[island + 1].row
     if last - first > MOST_PATCHES:
         return False
-    size, near, x = space.size, space.near, space.x
+    size, near = space.size, space.near
     count = 0
     for k in range(last - first):
         patch = patches[reach.order[first + k]]
@@ -66,21 +67,27 @@ def solve_subspace(work, reach, space, rows, patches, points, island, damping):
             count += 1
     if count == 0:
         return True
-    cost = 0.0
+    shape, values = space.matrix.shape, space.matrix.values
+    cost, room = 0.0, 0
     for i in range(count):
         start = i
         for j in range(i):
             if _meet(near, i, j):
                 start = j
                 break
-        space.first[i] = start
+        shape[FIRST, i], shape[START, i] = start, room - start
+        room += i - start + 1
         cost += (i - start + 1.0) ** 2
     if cost > _WORK:
         return False
+    for k in range(room):
+        values[LOWER, k] = 0.0
+        values[UPPER, k] = 0.0
     _assemble(work, reach, space, rows, patches, points, first, last, contacts, count)
     for i in range(count):
-        space.M[i, i] *= 1.0 + damping
-    _factor(space.M, space.V, space.first, x, count)
+        values[LOWER, shape[START, i] + i] *= 1.0 + damping
+    factor_rows(shape, values, count, _PIVOT)
+    solve_rows(shape, values, count, space.x[0])
     _apply(reach, space, rows, patches, points, first, last, contacts, count)
     return True
 
@@ -96,11 +103,7 @@ def _meet(near, i, j):
 @kernel
 def _assemble(work, reach, space, rows, patches, points, first, last, contacts, count):
     """M = (what an unknown measures) of (what another one does), and what each lacks."""
-    M, V, T, size, x = space.M, space.V, space.T, space.size, space.x
-    for i in range(count):
-        for j in range(space.first[i], i + 1):
-            M[i, j] = 0.0
-            V[i, j] = 0.0
+    shape, values, T, size, x = space.matrix.shape, space.matrix.values, space.T, space.size, space.x
     for k in range(last - first):
         patch, F, at, span = patches[reach.order[first + k]], space.F[k], size[1, k], size[0, k]
         if span == 0:
@@ -115,7 +118,7 @@ def _assemble(work, reach, space, rows, patches, points, first, last, contacts, 
         for i in range(contacts, count):
             if _meet(space.near, i, at):
                 for s in range(span):
-                    M[i, at + s] = _measure_row(work, reach, T, space.who[i], s)
+                    values[LOWER, shape[START, i] + at + s] = _measure_row(work, reach, T, space.who[i], s)
         for e in range(patch.z, patch.z + patch.nz):
             for s in range(span):
                 T[reach.zi[e], s] = 0.0
@@ -129,11 +132,13 @@ def _assemble(work, reach, space, rows, patches, points, first, last, contacts, 
             if size[0, other] > 0 and _meet(space.near, size[1, other], i):
                 _measure(reach, space, patches[reach.order[first + other]], other, i, 1)
         for j in range(i, count):
-            if space.first[j] <= i:
-                M[j, i] = V[j, i] = _measure_row(work, reach, T, space.who[j], 0)
+            if shape[FIRST, j] <= i:
+                rate = _measure_row(work, reach, T, space.who[j], 0)
+                values[LOWER, shape[START, j] + i] = rate
+                values[UPPER, shape[START, j] + i] = rate
         for e in range(z, stop):
             T[reach.rzi[e], 0] = 0.0
-        M[i, i] += rows[r].soft
+        values[LOWER, shape[START, i] + i] += rows[r].soft
         x[0, i] = rows[r].goal - row_rate(work, reach, r, reach.u) - rows[r].soft * rows[r].p
 
 
@@ -150,7 +155,8 @@ def _measure_row(work, reach, T, r, s):
 @kernel
 def _measure(reach, space, patch, k, column, width):
     """What patch k measures of T, into columns of the matrix."""
-    M, V, T, Q, at, span = space.M, space.V, space.T, space.Q[k], space.size[1, k], space.size[0, k]
+    shape, values, T = space.matrix.shape, space.matrix.values, space.T
+    Q, at, span = space.Q[k], space.size[1, k], space.size[0, k]
     for s in range(width):
         w = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for e in range(patch.y, patch.y + patch.ny):
@@ -160,9 +166,9 @@ def _measure(reach, space, patch, k, column, width):
         for r in range(span):
             value = dot6(get6(Q[r]), w)
             if at + r >= column + s:
-                M[at + r, column + s] = value
+                values[LOWER, shape[START, at + r] + column + s] = value
             else:
-                V[column + s, at + r] = value
+                values[UPPER, shape[START, column + s] + at + r] = value
 
 
 @kernel
@@ -188,43 +194,15 @@ def _lacking(reach, space, k, patch, points, at, span):
 @kernel
 def _soften(space, k, m, at, span, soft):
     """Add the softness of row m of a patch to the matrix."""
-    M, V, x, C = space.M, space.V, space.x[1], space.C[k]
+    shape, values, x, C = space.matrix.shape, space.matrix.values, space.x[1], space.C[k]
     for s in range(span):
         x[s] = C[m, s]
     divide_normal(space.N[k], x, 0, span)
     for r in range(span):
         for s in range(r + 1):
-            M[at + r, at + s] += soft * x[r] * x[s]
+            values[LOWER, shape[START, at + r] + at + s] += soft * x[r] * x[s]
             if s < r:
-                V[at + r, at + s] += soft * x[r] * x[s]
-
-
-@kernel
-def _factor(M, V, first, x, count):
-    """x[0] ← M⁻¹ x[0]: LU within the envelope; unknowns that follow from others stay as they are."""
-    for i in range(count):
-        low = first[i]
-        for j in range(low, i):
-            lower, upper = M[i, j], V[i, j]
-            for k in range(max(low, first[j]), j):
-                lower -= M[i, k] * V[j, k]
-                upper -= M[j, k] * V[i, k]
-            M[i, j] = lower * x[1, j]
-            V[i, j] = upper if x[1, j] != 0.0 else 0.0
-        diagonal = M[i, i]
-        pivot = diagonal
-        for k in range(low, i):
-            pivot -= M[i, k] * V[i, k]
-        x[1, i] = 1.0 / pivot if pivot > _PIVOT * diagonal else 0.0
-    for i in range(count):
-        total = x[0, i]
-        for j in range(first[i], i):
-            total -= M[i, j] * x[0, j]
-        x[0, i] = total if x[1, i] != 0.0 else 0.0
-    for i in range(count - 1, -1, -1):
-        x[0, i] *= x[1, i]
-        for j in range(first[i], i):
-            x[0, j] -= V[i, j] * x[0, i]
+                values[UPPER, shape[START, at + r] + at + s] += soft * x[r] * x[s]
 
 
 @kernel
