@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,16 +30,22 @@ app = typer.Typer(
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 
+_BAR = 30  # characters of a bar
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Subject = Annotated[
-    str, typer.Argument(metavar="SCENE_OR_FILE", help="A scene's name or a model file (.yaml).")
+    str,
+    typer.Argument(
+        metavar="SCENE_OR_FILE", help="A scene's name, a model file (.yaml) or a scene's file (.py)."
+    ),
 ]
 Dt = Annotated[float | None, typer.Option(help="Step [s].")]
 Method = Annotated[
     str | None,
     typer.Option(
-        help="tree, simgc, simmc, or for large steps of smooth motions hybrid, global, topological; "
-        "default: the first of tree and simgc that can do the model."
+        help="tree (open mechanisms), simgc, simmc (any mechanism), components (subsystem by subsystem), or for large "
+        "steps of smooth motions hybrid, global, topological; default: the first of tree and simgc that can do the "
+        "model. `linkwork methods` tells more."
     ),
 ]
 Solver = Annotated[
@@ -97,23 +104,44 @@ def need_folder(*paths: Path | None) -> None:
 
 
 @contextmanager
-def compiling(*, quiet: bool, always: bool = False) -> Iterator[None]:
+def compiling(*, quiet: bool) -> Iterator[None]:
     """Tell the user about the wait if kernels have to be compiled."""
-    if quiet or not sys.stderr.isatty():
-        if not quiet and (always or _cold()):
-            errors.print("compiling kernels, once per version (10 to 60 s) ...")
+    from ..engine.kernels.store import cache_directory
+    from ..run.warmup import telling
+
+    if quiet:
         yield
         return
-    text = "compiling kernels, once per version ..." if always or _cold() else "loading ..."
-    with errors.status(text):
-        yield
+    if not sys.stderr.isatty():
+        told: list[str] = []
+
+        def once(share: float, names: Sequence[str]) -> None:
+            if not told:
+                told.extend(names)
+                errors.print(f"compiling kernels of {', '.join(names)}, once per version ...")
+
+        with telling(once):
+            yield
+        return
+    unkept = "compiling kernels, which cannot be kept ..."
+    began: list[float] = []
+    with errors.status("loading ..." if cache_directory() is not None else unkept) as status:
+
+        def update(share: float, names: Sequence[str]) -> None:
+            began.append(time.monotonic())
+            status.update(f"compiling {compile_text(share, names, began[-1] - began[0])}")
+
+        with telling(update):
+            yield
 
 
-def _cold() -> bool:
-    from ..engine.kernels.store import cache_directory
+def compile_text(share: float, names: Sequence[str], passed: float) -> str:
+    """What is being compiled after so many seconds: names, a bar, percent and the seconds that are left."""
+    from ..run.warmup import left
 
-    where = cache_directory()
-    return where is None or not any(where.glob("*/*run*.nbi"))
+    full = round(_BAR * share)
+    remaining = f", {left(share, passed):.0f} s left" if share > 0.0 else ""
+    return f"{', '.join(names)} {'━' * full}{'╌' * (_BAR - full)} {100.0 * share:.0f} %{remaining}"
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from rich.table import Column
 from rich.table import Table as Grid
 
 from ..model.errors import LinkworkError
-from .common import AsJson, app, console, need_folder, print_json, progress_bar, say
+from .common import AsJson, app, compiling, console, need_folder, print_json, progress_bar, say
 
 
 @app.command()
@@ -28,13 +28,15 @@ def warmup(
 ) -> None:
     """Compile kernels ahead of time, on all cores, so that the first run starts at once."""
     from ..engine.kernels.store import cache_directory
-    from ..live.warmup import PIECES, warm_up
+    from ..run.warmup import PIECES, warm_up
 
     began, where = time.perf_counter(), cache_directory()
     if where is None:
-        raise LinkworkError("there is no folder to keep kernels in; name one by LINKWORK_CACHE_DIR")
-    with progress_bar("compiling kernels", quiet=as_json) as advance:
-        warm_up(what or PIECES, report=None if advance is None else lambda share, _: advance(share))
+        raise LinkworkError(
+            "there is no folder to keep kernels in; name one that can be written to by LINKWORK_CACHE_DIR"
+        )
+    with compiling(quiet=as_json):
+        warm_up(what or PIECES)
     seconds = time.perf_counter() - began
     if as_json:
         print_json({"seconds": seconds, "cache": str(where)})

@@ -24,6 +24,7 @@ from .common import (
     find_subject,
     list_names,
     need_folder,
+    notice,
     print_json,
     progress_bar,
     say,
@@ -119,7 +120,12 @@ def run(
         return
     length = duration if duration is not None else (found.duration if found else 10.0)
     with progress_bar(f"simulating {model.name}", quiet=as_json) as advance:
-        record = simulation.run(length, every=every, save=save, progress=advance)
+        try:
+            record = simulation.run(length, every=every, save=save, progress=advance)
+        except KeyboardInterrupt:
+            if save is not None:
+                notice("interrupted", f"what was recorded until {simulation.time:g} s is in {save}.part")
+            raise
     if plot is not None:
         record.plot(*(signals or (found.plot if found else ())), path=plot)
     report = _report(subject, record)

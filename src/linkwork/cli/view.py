@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import signal
 import sys
+import time
 import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +14,8 @@ import typer
 from rich.markup import escape
 
 from ..model.errors import LinkworkError
-from .common import Dt, Method, Settings, Solver, app, compiling, find_settings, notice, say
+from .common import Dt, Method, Settings, Solver, app, errors, find_settings, notice, say
+from .ending import ended_by_signals
 
 Host = Annotated[
     str, typer.Option(help="Address to listen on; others than loopback want a token of visitors.")
@@ -26,7 +26,7 @@ Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a
 Folder = Annotated[Path, typer.Option(help="Where recordings and exports go.")]
 
 _LOOPBACK = "127.0.0.1"
-_FIRST_SCENE = "excavator"
+_FOREVER = 3600.0  # [s]
 
 
 @app.command()
@@ -34,7 +34,8 @@ def view(
     subject: Annotated[
         str | None,
         typer.Argument(
-            metavar="SCENE_OR_FILE", help="A scene's name or a model file (.yaml); default: the gallery."
+            metavar="SCENE_OR_FILE",
+            help="A scene's name, a model file (.yaml) or a scene's file (.py); default: the gallery.",
         ),
     ] = None,
     method: Method = None,
@@ -54,15 +55,17 @@ def view(
     as_json: Annotated[bool, typer.Option("--json", help="Print the address as JSON.")] = False,
 ) -> None:
     """Simulate in real time and show it in the browser: 3-D picture, panel, plots, recording."""
-    with compiling(quiet=as_json):
-        from ..view.live import show
+    with ended_by_signals() as closers:
+        from ..view.live import begin
 
-        page = show(
-            subject or _FIRST_SCENE, host=host, port=port, token=token, folder=folder, speed=speed, paused=paused,
-            settings=find_settings(settings), method=method, solver=solver, dt=dt, budget=budget, block=False,
+        given = find_settings(settings)
+        page = begin(
+            lambda page: page.begin(subject, given), host=host, port=port, token=token, folder=folder, speed=speed,
+            paused=paused, method=method, solver=solver, dt=dt, budget=budget,
         )  # fmt: skip
-    start, mark, query = page.server.url.partition("?")
-    _serve(page, start + ("" if subject else "gallery") + mark + query, browse, as_json)
+        closers.append(page.close)
+        start, mark, query = page.server.url.partition("?")
+        _serve(page, start + ("" if subject else "gallery") + mark + query, browse, as_json)
 
 
 @app.command()
@@ -77,27 +80,25 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="Print the address as JSON.")] = False,
 ) -> None:
     """Play a record in the browser, with a slider for its time."""
-    from ..view.live import begin
+    with ended_by_signals() as closers:
+        from ..view.live import begin
 
-    if not record.exists():
-        raise LinkworkError(f"{record}: there is no such file")
-    page = begin(lambda page: page.replay(record), host=host, port=port, token=token, folder=record.parent)
-    _serve(page, page.server.url, browse, as_json)
+        if not record.exists():
+            raise LinkworkError(f"{record}: there is no such file")
+        page = begin(
+            lambda page: page.replay(record), host=host, port=port, token=token, folder=record.parent
+        )
+        closers.append(page.close)
+        _serve(page, page.server.url, browse, as_json)
 
 
 def _serve(page: Any, url: str, browse: bool, as_json: bool) -> None:
-    """Say where a page is and let it be until interrupted or terminated, which may be as soon as it was said."""
-    from ..view.live import wait
-
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with contextlib.suppress(KeyboardInterrupt):
-            _greet(page, url, as_json)
-            if browse:
-                _browse(url)
-            wait()
-    finally:
-        page.close()
+    """Say where a page is and let it be until a signal ends the process, which may be as soon as it was said."""
+    _greet(page, url, as_json)
+    if browse:
+        _browse(url)
+    while True:
+        time.sleep(_FOREVER)
 
 
 def _browse(url: str) -> None:
@@ -117,3 +118,5 @@ def _greet(page: Any, url: str, as_json: bool) -> None:
         typer.echo(json.dumps({"url": url, "port": page.server.port}))
     else:
         say(f"[bold]{escape(page.subject)}[/] runs at [link={url}]{escape(url)}[/link]   (Ctrl-C ends it)")
+        if page.compiling:
+            errors.print("compiling kernels, once per version (10 to 60 s): the page shows how far it is")

@@ -16,9 +16,11 @@ from ..engine.coordinates.dynamics import body_pose, body_twist, energies
 from ..engine.coordinates.tree import place
 from ..mechanism.switching import JointChange
 from ..methods.base import Method
-from ..methods.contact import Touch, TouchEvent
+from ..methods.capabilities import CONTACT
+from ..methods.features import features
 from ..methods.options import DEFAULT_DT, DEFAULT_TOLERANCE, Options
 from ..methods.registry import options_for
+from ..methods.touching import Touch, TouchEvent
 from ..model import Flat, Model, Port
 from ..model.errors import LinkworkError, need_positive
 from ..model.rotation import Array, vector
@@ -27,8 +29,10 @@ from ..results.frames import centres_of_mass
 from ..results.record import Record, RecordBuilder
 from ..stage.stage import Stage, stage_of
 from . import snapshot
+from .pieces import piece_of
 from .progress import about, advance, record_run, unavailable
 from .schedule import Schedule
+from .warmup import make_ready
 
 
 class Simulation:
@@ -93,6 +97,8 @@ class Simulation:
         self.dt = float(dt)
         self.tolerance = float(getattr(self.options, "tolerance", None) or DEFAULT_TOLERANCE)
         self.integrator = str(self.options.integrator)
+        touches = bool(features(what.flat, [CONTACT])) if isinstance(what, Compiled) else bool(what.colliders)
+        make_ready(piece_of(self.options.way, touches))
         self.method: Method = self.options.build(what, self.dt)
         self.method.observer.unavailable = unavailable(self.method)
         self._tables = self.method.scratch.tables("look", self.system)
@@ -188,10 +194,14 @@ class Simulation:
         Time, coordinates, rates and commands of drives stay; forces that were set are again as the model writes them.
         """
         other = Simulation(model, method=self.options, dt=self.dt)
-        other.method.take_over(self.method)
-        other.method.observer.take_over(self.method.observer)
+        other.take_over(self)
         self._compiled, self.method, self._tables = other._compiled, other.method, other._tables
         self.__dict__.pop("stage", None)
+
+    def take_over(self, other: Simulation) -> None:
+        """Go on from where another simulation stands, of a model with other numbers and the same coordinates."""
+        self.method.take_over(other.method)
+        self.method.observer.take_over(other.method.observer)
 
     @property
     def time(self) -> float:
