@@ -16,6 +16,9 @@ VERSION = 1
 MAX_NESTING = 50
 """How deep components and includes may be nested."""
 
+Stamp = tuple[int, int, int] | None
+"""What changes when a file is written, replaced or removed: time of change [ns], size, inode; None if there is none."""
+
 COMPONENT_KEYS = ("name", "ports", "parameters", *SHELVES, "instances")
 FILE_KEYS = ("linkwork", "units", "gravity", "components", *COMPONENT_KEYS)
 _NO_GRAVITY = {"gravity": "gravity belongs to the model, not to a component"}
@@ -23,6 +26,15 @@ _INLINE_REASONS = {
     **_NO_GRAVITY,
     "components": "components are defined at the top of a file, where all of it knows them",
 }
+
+
+def stamp(path: str) -> Stamp:
+    """The stamp of a file now."""
+    try:
+        known = os.stat(path)
+    except (OSError, ValueError):  # a name that no system knows
+        return None
+    return known.st_mtime_ns, known.st_size, known.st_ino
 
 
 @dataclass(eq=False)
@@ -45,6 +57,8 @@ class Files:
         self.problems: list[Problem] = []
         self.definitions: list[Definition] = []
         self._top, self._text = top, text
+        self.stamps: dict[str, Stamp] = {}
+        """Every file that is named, there or not, and its stamp before it was read."""
         self._folder = os.path.realpath(os.path.dirname(os.path.abspath(top)))
         self._read: dict[str, Definition | None] = {}
         self._open: list[str] = []
@@ -58,6 +72,7 @@ class Files:
         if full in self._read:
             return self._read[full]
         self._read[full] = None
+        self._stamp(full)
         try:
             node, twice = read_source(file, None if self._open else self._text)
         except ModelError as error:
@@ -128,6 +143,10 @@ class Files:
             return None
         return self._file(entry.file.parent / entry.value)
 
+    def _stamp(self, full: str) -> None:
+        if full not in self.stamps:
+            self.stamps[full] = stamp(full)
+
     def inside(self, entry: Entry) -> str | None:
         """The absolute path of a file named relative to the file that names it, if it may be read.
 
@@ -142,6 +161,7 @@ class Files:
             entry.refuse(f"must be relative to this file, not absolute (got '{name}')")
             return None
         full = os.path.abspath(entry.file.parent / name)
+        self._stamp(full)
         try:
             real = Path(os.path.realpath(full))
             if not real.is_relative_to(self._folder):

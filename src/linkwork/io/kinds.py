@@ -34,6 +34,11 @@ def file_types(shelf: str) -> Mapping[str, type[Item]]:
     return file_loads() if shelf == "loads" else registries[shelf]
 
 
+def all_types(shelf: str) -> Mapping[str, type[Item]]:
+    """All items of a section, those that only Python can describe too."""
+    return _loads() if shelf == "loads" else file_types(shelf)
+
+
 def file_loads() -> dict[str, type[Load]]:
     """Loads that a file can describe, by type: those that call no function of the user."""
     return {kind: load for kind, load in _loads().items() if "function" not in field_names(load)}

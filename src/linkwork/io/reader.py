@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..model import Component, Instance, Model
 from ..model.address import is_address
@@ -18,7 +18,7 @@ from ..model.item import GROUND, Item, Polar, Refers, _is_number, _plain, _shown
 from ..model.sealed import Sealed
 from .entry import Entry
 from .expressions import ExpressionError, parameter_name
-from .files import MAX_NESTING, Definition, Files
+from .files import MAX_NESTING, Definition, Files, Stamp
 from .kinds import PLAIN, SHELVES, TYPED, file_types, function_loads
 from .values import Parameters, Values
 
@@ -35,6 +35,25 @@ def load_model(path: str | os.PathLike[str], parameters: Mapping[str, float] | N
     return _load(Files(Path(path)), parameters or {})
 
 
+class Reading(NamedTuple):
+    """What came of reading a model file."""
+
+    model: Model | None
+    error: ModelError | None
+    """What is wrong with it, if there is no model."""
+    stamps: dict[str, Stamp]
+    """Every file that it names, itself and those not found included, as it stood before it was read."""
+
+
+def read_model(path: str | os.PathLike[str], parameters: Mapping[str, float] | None = None) -> Reading:
+    """Read a model file for somebody who wants to know when to read it again; `parameters` as for `load_model`."""
+    files = Files(Path(path))
+    try:
+        return Reading(_load(files, parameters or {}), None, files.stamps)
+    except ModelError as error:
+        return Reading(None, error, files.stamps)
+
+
 def parse_model(text: str, file: Path) -> Model:
     """The model that the text of a model file describes; `file` is where messages say it stands."""
     return _load(Files(file, text), {})
@@ -44,6 +63,7 @@ def _load(files: Files, parameters: Mapping[str, float]) -> Model:
     model = _Reader(files).model(parameters)
     if files.problems or model is None:
         raise ModelError(_in_order(files.problems))
+    model.files = files.stamps
     return model
 
 

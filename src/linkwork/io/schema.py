@@ -10,6 +10,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from ..model import Instance
+from ..model.describe import field_texts, summary
 from ..model.item import GROUND, Item, _classes, _hints, _turn
 from ..model.sealed import Sealed
 from .files import VERSION
@@ -102,9 +103,10 @@ class _Generator(GenerateJsonSchema):
 def _item(schema: dict[str, Any], cls: Any) -> dict[str, Any]:
     """The schema of an item as it stands in a file: its key is its name, and some have a type."""
     properties: dict[str, Any] = {}
+    meanings = {field.name: field.meaning for field in field_texts(cls) if field.meaning}
     required = [key for key in schema.get("required", ()) if key != "name"]
     if getattr(cls, "shelf", "") in TYPED:
-        properties["type"] = {"const": cls.kind, "description": schema["description"]}
+        properties["type"] = {"const": cls.kind, "description": summary(cls)}
         required.insert(0, "type")
     for key, value in schema["properties"].items():
         if key == "name":
@@ -112,14 +114,9 @@ def _item(schema: dict[str, Any], cls: Any) -> dict[str, Any]:
         properties[key] = _simple(value)
         if "const" in value:  # it tells which class is meant, so a file must state it
             required.insert(0, key)
-        # pydantic reads the docstrings of a class's own fields only, not of inherited ones.
-        fields = [
-            base.__pydantic_fields__.get(key) for base in cls.__mro__ if hasattr(base, "__pydantic_fields__")
-        ]
-        texts = [field.description for field in fields if field and field.description]
-        if texts and "description" not in properties[key]:
-            properties[key]["description"] = texts[0]
-    return {"description": schema["description"], **_object(properties, *required)}
+        if key in meanings:
+            properties[key]["description"] = meanings[key]
+    return {"description": summary(cls), **_object(properties, *required)}
 
 
 def _simple(schema: Any) -> Any:

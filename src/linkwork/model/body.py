@@ -60,19 +60,22 @@ class Body(Item):
 
     _: KW_ONLY
     at: Point = (0.0, 0.0, 0.0)
-    """Origin of the body's frame [m]."""
+    """Origin of the body's frame, in the world of the assembled pose [m]."""
     rotation: Orientation = IDENTITY
-    """Orientation of the body's frame."""
+    """Orientation of the body's frame against the world's."""
     mass: NonNegative | None = None
-    """[kg]"""
+    """Mass [kg]; of massless bodies 0."""
     com: LocalOffset | None = None
     """Centre of mass in the body's frame [m]; default: the shapes' or the origin."""
     inertia: Inertia | None = None
-    """(xx, yy, zz) or (xx, yy, zz, xy, xz, yz) about the centre of mass, body axes [kg m²]."""
+    """(xx, yy, zz) or (xx, yy, zz, xy, xz, yz) about the centre of mass, in axes parallel to the body's [kg m²].
+
+    They are the elements of the inertia matrix as it stands: xx = ∫(y² + z²) dm, xy = -∫x y dm. Programs that list
+    products of inertia as ∫x y dm have the other sign."""
     density: Positive | None = None
-    """Of the shapes [kg/m³]."""
+    """Density of the shapes, from which mass, centre of mass and inertia follow [kg/m³]."""
     shapes: tuple[Shape, ...] = ()
-    """Geometry, in the body's frame."""
+    """Geometry for pictures, contact and mass properties, in the body's frame."""
     trust_inertia: Flag = False
     """Accept an inertia that violates the triangle inequality, as published measurements sometimes do."""
     material: MaterialName | None = None
@@ -130,10 +133,12 @@ class Marker(Item):
     shelf = "markers"
 
     body: BodyName
+    """The body that carries it."""
     _: KW_ONLY
     at: Point = (0.0, 0.0, 0.0)
-    """[m]"""
+    """Origin of its frame, in the world of the assembled pose [m]."""
     rotation: Orientation = IDENTITY
+    """Orientation of its frame against the world's."""
 
     @property
     def frame(self) -> tuple[Array, Array]:

@@ -274,12 +274,15 @@ class Instance(Item):
     shelf = "instances"
 
     component: Component
+    """What is placed; in a model file, the name of one of its components."""
     _: KW_ONLY
     at: Point = (0.0, 0.0, 0.0)
-    """[m]"""
+    """Where its origin stands in the axes of whoever holds it [m]."""
     rotation: Orientation = IDENTITY
+    """How it is turned against the axes of whoever holds it."""
     mirror: Axis | None = None
-    """Normal of the mirror plane through the component's origin; mirrored first, then turned and moved."""
+    """Normal of the mirror plane through the component's origin, any length but zero [1]; mirrored first, then
+    turned and moved."""
 
 
 class Model(Component):
@@ -291,6 +294,15 @@ class Model(Component):
     def __init__(self, name: str = "model", *, gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)):
         super().__init__(name)
         self.gravity = gravity
+        self.files: dict[str, tuple[int, int, int] | None] = {}
+        """Every file that it was read from and how it stood then (`linkwork.io.files.stamp`)."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return {**vars(self), "files": None} == {**vars(other), "files": None}  # wherever it was read from
+
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def gravity(self) -> tuple[float, float, float]:

@@ -43,13 +43,14 @@ class Drive(Item):
     """What a command of 1 is, where more has no effect."""
 
     joint: JointName
+    """The joint that it moves, in the tree or closing a loop."""
     _: KW_ONLY
     coordinate: str | None = None
-    """Which coordinate of the joint; default: its first."""
+    """Which coordinate of the joint, by its name such as `angle` or `travel`; default: its first."""
     command: Number = 0.0
-    """What it is told at the start, in units of its kind."""
+    """What it is told at the start [in the unit that its kind says above]."""
     signal: Signal | None = None
-    """Factor of the command over time."""
+    """Factor of the command over time; default: 1."""
 
     def numbers(self) -> tuple[float, ...]:
         """What the law reads of it, at most six numbers."""

@@ -22,6 +22,7 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
+from .describe import Doc
 from .errors import ModelError, Problem, nearest
 from .rotation import Placement, Vector
 from .rotation import Quaternion as QuaternionTuple
@@ -204,6 +205,7 @@ def item(cls: type[C]) -> type[C]:
 
     __init__.__wrapped__ = build  # type: ignore[attr-defined]
     made.__init__ = __init__  # type: ignore[method-assign]
+    made.__doc__ = Doc(made.__doc__)  # type: ignore[assignment]
     return made  # type: ignore[return-value]
 
 
@@ -305,6 +307,7 @@ class Item:
     """Where a component keeps it: bodies, joints, loads, markers, materials, instances ..."""
 
     name: Name
+    """One word, by which others refer to it; in a model file, its key."""
 
     def placed(self, placement: Placement, rename: Callable[[str], str]) -> Self:
         """A copy of the item in a component that stands at `placement`; `rename` turns its name and every reference."""

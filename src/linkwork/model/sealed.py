@@ -63,10 +63,12 @@ class Sealed(Item):
     """A file made by `linkwork seal`, or tcp://host:port."""
     _: KW_ONLY
     at: Point = (0.0, 0.0, 0.0)
-    """[m]"""
+    """Where its origin stands in the axes of whoever holds it [m]."""
     rotation: Orientation = IDENTITY
+    """How it is turned against the axes of whoever holds it."""
     mirror: Axis | None = None
-    """Normal of the mirror plane through the component's origin; mirrored first, then turned and moved."""
+    """Normal of the mirror plane through the component's origin, any length but zero [1]; mirrored first, then
+    turned and moved."""
 
     @model_validator(mode="after")
     def _readable(self) -> Self:

@@ -12,16 +12,16 @@ import math
 import os
 import typing
 from dataclasses import KW_ONLY
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from .errors import MissingExtraError, ModelError, Problem
+from .errors import ModelError, Problem
 from .item import Flag, LocalOffset, LocalOrientation, Number, Positive, Size3, _moved_fields, _plain, item
 from .rotation import IDENTITY, Array, Placement, Vector, matrix, quaternion
+from .shape_files import grid_fault, hull_properties, read_heights
 
 
 class MassProperties(NamedTuple):
@@ -76,7 +76,7 @@ class _Shape:
     at: LocalOffset = (0.0, 0.0, 0.0)
     """Centre in the body's frame [m]."""
     rotation: LocalOrientation = IDENTITY
-    """Orientation in the body's frame."""
+    """Orientation against the body's frame."""
 
     def mass_properties(self, density: float) -> MassProperties:
         """In the body's frame, for a density [kg/m³]."""
@@ -100,9 +100,10 @@ class Box(_Shape):
     """A box with edges `size` along its axes."""
 
     size: Size3
-    """Edge lengths [m]."""
+    """Edge lengths along its x, y and z axis [m]."""
     _: KW_ONLY
     shape: Literal["box"] = "box"
+    """Which shape it is."""
 
     def _solid(self) -> MassProperties:
         x, y, z = self.size
@@ -118,9 +119,10 @@ class Sphere(_Shape):
     """A solid ball."""
 
     radius: Positive
-    """[m]"""
+    """Radius [m]."""
     _: KW_ONLY
     shape: Literal["sphere"] = "sphere"
+    """Which shape it is."""
 
     def _solid(self) -> MassProperties:
         m = 4 / 3 * math.pi * self.radius**3
@@ -135,11 +137,12 @@ class Cylinder(_Shape):
     """A solid cylinder along its z axis."""
 
     radius: Positive
-    """[m]"""
+    """Radius [m]."""
     length: Positive
-    """[m]"""
+    """Length along its z axis [m]."""
     _: KW_ONLY
     shape: Literal["cylinder"] = "cylinder"
+    """Which shape it is."""
 
     def _solid(self) -> MassProperties:
         r2, l2 = self.radius**2, self.length**2
@@ -155,11 +158,12 @@ class Capsule(_Shape):
     """A cylinder along its z axis with half balls on both ends."""
 
     radius: Positive
-    """[m]"""
+    """Radius [m]."""
     length: Positive
-    """Of the cylindrical part [m]."""
+    """Length of the cylindrical part along its z axis [m]."""
     _: KW_ONLY
     shape: Literal["capsule"] = "capsule"
+    """Which shape it is."""
 
     def _solid(self) -> MassProperties:
         r, length = self.radius, self.length
@@ -185,6 +189,7 @@ class Ellipsoid(_Shape):
     """Half of its extent along x, y and z [m]."""
     _: KW_ONLY
     shape: Literal["ellipsoid"] = "ellipsoid"
+    """Which shape it is."""
 
     def _solid(self) -> MassProperties:
         x, y, z = self.radii
@@ -203,13 +208,14 @@ class Mesh(_Shape):
     """Path of the mesh file; in a model file, relative to its folder and inside it."""
     _: KW_ONLY
     scale: Positive = 1.0
-    """Metres per unit of the file: 0.001 for a mesh in millimetres."""
+    """Length of a unit of the file [m]: 0.001 for a mesh in millimetres."""
     inverted: Flag = False
     """Reflected through its origin, as in a mirrored component."""
     shape: Literal["mesh"] = "mesh"
+    """Which shape it is."""
 
     def _solid(self) -> MassProperties:
-        volume, com, inertia = _hull_properties(str(Path(self.file).resolve()))
+        volume, com, inertia = hull_properties(self.file)
         s = self.scale
         sign = -1.0 if self.inverted else 1.0
         return MassProperties(volume * s**3, sign * s * np.array(com), np.array(inertia) * s**5)
@@ -231,6 +237,7 @@ class Plane(_Shape):
 
     _: KW_ONLY
     shape: Literal["plane"] = "plane"
+    """Which shape it is."""
 
     def mass_properties(self, density: float) -> MassProperties:
         raise ModelError([Problem("Plane", "a plane has no mass; put it on scenery")])
@@ -240,21 +247,10 @@ class Plane(_Shape):
 
 
 def _rectangular(rows: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ...]:
-    fault = _grid_fault([len(row) for row in rows])
+    fault = grid_fault([len(row) for row in rows])
     if fault:
         raise ValueError(fault)
     return rows
-
-
-def _grid_fault(lengths: list[int]) -> str | None:
-    """What is wrong with rows of these lengths."""
-    uneven = [j for j, length in enumerate(lengths) if length != lengths[0]]
-    if uneven:
-        j = uneven[0]
-        return f"must be a rectangle: row {j} has {lengths[j]} numbers, row 0 has {lengths[0]}"
-    if len(lengths) < 2 or lengths[0] < 2:
-        return f"must have at least 2 rows of 2 numbers, not {len(lengths)} of {lengths[0] if lengths else 0}"
-    return None
 
 
 @item
@@ -282,6 +278,7 @@ class HeightField(_Shape):
     file: Annotated[str, Field(min_length=1), AfterValidator(os.path.abspath)] | None = None
     """Path of a .npy file, or a .csv file with a row a line; in a model file, relative to its folder and inside it."""
     shape: Literal["heights"] = "heights"
+    """Which shape it is."""
 
     @model_validator(mode="after")
     def _has_heights(self) -> Self:
@@ -295,11 +292,7 @@ class HeightField(_Shape):
         """The heights, rows (y) x columns (x) [m]; those of a file are read and checked now."""
         if self.file is None:
             return np.array(self.heights, float)
-        try:
-            known = os.stat(self.file)
-        except OSError as error:
-            raise _file_problem(self.file, error.strerror or str(error)) from None
-        return _read_heights(self.file, known.st_mtime_ns, known.st_size).copy()
+        return read_heights(self.file)
 
     def mass_properties(self, density: float) -> MassProperties:
         raise ModelError([Problem("HeightField", "a height field has no mass; put it on scenery")])
@@ -323,77 +316,6 @@ Shape = Annotated[
     Box | Sphere | Cylinder | Capsule | Ellipsoid | Mesh | Plane | HeightField, Field(discriminator="shape")
 ]
 """Any shape; in model files the key `shape` tells which."""
-
-
-@lru_cache(maxsize=256)
-def _hull_properties(file: str) -> tuple[float, tuple[float, ...], tuple[tuple[float, ...], ...]]:
-    """Volume, centroid and inertia about it of the convex hull of a mesh file, for a density of one."""
-    try:
-        import trimesh
-    except ImportError:
-        raise MissingExtraError("trimesh", "mesh", f"reading the mesh '{file}'") from None
-    problem = None
-    try:
-        hull = trimesh.load_mesh(file).convex_hull
-        if not (np.isfinite(hull.volume) and hull.volume > 0):
-            problem = "its convex hull has no volume"
-    except Exception as error:  # trimesh raises whatever the format's reader raises
-        problem = str(error) or type(error).__name__
-    if problem is not None:
-        raise ModelError([Problem(f"mesh '{file}'", f"cannot be used: {problem}")])
-    return (
-        float(hull.volume),
-        tuple(map(float, hull.center_mass)),
-        tuple(tuple(map(float, row)) for row in hull.moment_inertia),
-    )
-
-
-@lru_cache(maxsize=16)
-def _read_heights(file: str, changed: int, size: int) -> Array:
-    """The numbers of a .npy or .csv file [m], checked. When it was changed and its size tell whether to read again."""
-    if size == 0:
-        raise _file_problem(file, "it is empty (0 bytes)")
-    try:
-        if Path(file).suffix.lower() == ".npy":
-            loaded = np.load(file, allow_pickle=False)
-        else:
-            loaded = _parse_heights(Path(file).read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, EOFError, MemoryError) as error:
-        raise _file_problem(file, str(error) or type(error).__name__) from None
-    if loaded.ndim != 2 or loaded.dtype.kind not in "fiu":
-        shape = " x ".join(map(str, loaded.shape)) or "one value"
-        raise _file_problem(file, f"it holds no rows of numbers, but {shape} of type {loaded.dtype}")
-    fault = _grid_fault([loaded.shape[1]] * loaded.shape[0])
-    if fault:
-        raise _file_problem(file, fault)
-    grid: Array = loaded.astype(float)
-    bad = np.argwhere(~np.isfinite(grid))
-    if len(bad):
-        j, i = map(int, bad[0])
-        raise _file_problem(file, f"row {j}, column {i} is {grid[j, i]}, not a finite number")
-    return grid
-
-
-def _parse_heights(text: str) -> Array:
-    """Rows of numbers between commas, semicolons or blanks; # begins a comment. ValueError tells the line."""
-    rows = []
-    for k, line in enumerate(text.splitlines()):
-        row = []
-        for word in line.partition("#")[0].replace(",", " ").replace(";", " ").split():
-            try:
-                row.append(float(word))
-            except ValueError:
-                raise ValueError(f"line {k + 1}: '{word[:40]}' is not a number") from None
-        if row:
-            rows.append(row)
-    fault = _grid_fault([len(row) for row in rows])
-    if fault:
-        raise ValueError(fault)
-    return np.array(rows)
-
-
-def _file_problem(file: str, what: str) -> ModelError:
-    return ModelError([Problem(f"heights '{file}'", f"cannot be used: {what}")])
 
 
 SHAPES: dict[str, type] = {cls.shape: cls for cls in typing.get_args(typing.get_args(Shape)[0])}

@@ -24,13 +24,16 @@ class Sine:
     """offset + amplitude sin(2π frequency t + phase)."""
 
     frequency: NonNegative
-    """[Hz]"""
+    """Turns per second [Hz]."""
     _: KW_ONLY
     amplitude: Number = 1.0
+    """Half of the way between lowest and highest factor [1]."""
     phase: Number = 0.0
-    """[rad]"""
+    """Angle of the sine at time zero [rad]."""
     offset: Number = 0.0
+    """Factor about which it swings [1]."""
     signal: Literal["sine"] = "sine"
+    """Which signal it is."""
 
     code = SINE
 
@@ -52,14 +55,16 @@ class Table:
     """
 
     times: Annotated[tuple[Number, ...], Field(min_length=1)]
-    """Increasing [s]; two equal times make a step."""
+    """Times, increasing [s]; two equal times make a step."""
     values: Annotated[tuple[Number, ...], Field(min_length=1)]
+    """Factors at these times [1]."""
     _: KW_ONLY
     repeats: Flag = False
     """True: begins again after the last time."""
     smooth: Flag = False
     """True: joined by cubics instead of straight lines."""
     signal: Literal["table"] = "table"
+    """Which signal it is."""
 
     @property
     def code(self) -> int:

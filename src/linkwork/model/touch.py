@@ -38,9 +38,9 @@ class Material(Item):
 
     _: KW_ONLY
     friction: NonNegative = 0.5
-    """Coefficient of dry friction."""
+    """Coefficient of dry friction [1]."""
     restitution: Share = 0.0
-    """Share of the approach speed that comes back."""
+    """Share of the approach speed that comes back [1]."""
     bounce_speed: NonNegative = 0.01
     """Approach speed below which nothing bounces [m/s]."""
     rolling: NonNegative = 0.0
@@ -57,13 +57,14 @@ class MaterialPair(Item):
     shelf = "material_pairs"
 
     a: MaterialName
+    """One material."""
     b: MaterialName
-    """May be the same as a."""
+    """The other one; may be the same as a."""
     _: KW_ONLY
     friction: NonNegative | None = None
-    """Coefficient of dry friction."""
+    """Coefficient of dry friction [1]."""
     restitution: Share | None = None
-    """Share of the approach speed that comes back."""
+    """Share of the approach speed that comes back [1]."""
     bounce_speed: NonNegative | None = None
     """Approach speed below which nothing bounces [m/s]."""
     rolling: NonNegative | None = None
@@ -81,9 +82,9 @@ class Scenery(Item):
 
     _: KW_ONLY
     at: Point = (0.0, 0.0, 0.0)
-    """Origin of its frame [m]."""
+    """Origin of its frame in the world [m]."""
     rotation: Orientation = IDENTITY
-    """Orientation of its frame."""
+    """Orientation of its frame against the world's."""
     shapes: tuple[Shape, ...]
     """Geometry, in its frame."""
     material: MaterialName | None = None
@@ -115,4 +116,6 @@ class NoContact(Item):
     shelf = "no_contacts"
 
     a: TouchingName
+    """One of the two."""
     b: TouchingName
+    """The other one; may be the same group."""

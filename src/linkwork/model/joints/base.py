@@ -134,17 +134,20 @@ class Joint(Item):
     """The body that moves."""
     _: KW_ONLY
     at: Place = (0.0, 0.0, 0.0)
-    """Position [m], or the name of a marker whose frame the joint takes."""
+    """Origin of the joint frame in the world of the assembled pose [m], or a marker whose frame the joint takes."""
     axis: Axis | None = None
-    """z axis of the joint frame, in world axes; default z, or the marker's z."""
+    """Direction of the z axis of the joint frame, in world axes of the assembled pose, any length but zero [1];
+    default: the world's z, or the marker's."""
     reference: Axis | None = None
-    """Direction of its x axis; default: chosen perpendicular to `axis`."""
+    """Direction towards which the x axis of the joint frame points, in world axes, not along `axis` [1];
+    default: chosen perpendicular to `axis`."""
     position: PerCoordinate | None = None
-    """Coordinates at the start [rad, m]; of a quaternion, four numbers."""
+    """Coordinates at the start, one for each in the order above [rad, m]; of a quaternion, four numbers (w, x, y, z)
+    [1]; default: zero, as drawn."""
     velocity: PerCoordinate | None = None
-    """Rates at the start [rad/s, m/s]."""
+    """Rates at the start, one for each [rad/s, m/s]; default: zero."""
     damping: PerCoordinateNonNegative = 0.0
-    """Viscous, per rate [N m s/rad, N s/m]."""
+    """Viscous damping, per rate [N m s/rad, N s/m]."""
     spring: PerCoordinateNonNegative = 0.0
     """Stiffness per rate [N m/rad, N/m]; a quaternion joint's acts on its rotation vector."""
     rest: PerCoordinate = 0.0
@@ -154,7 +157,7 @@ class Joint(Item):
 
     Of a quaternion joint, the components of its rotation vector are limited."""
     restitution: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.0
-    """Share of the speed that a limit gives back."""
+    """Share of the speed that a limit gives back [1]."""
     friction: PerCoordinateNonNegative = 0.0
     """Dry friction per rate: what must be overcome to move, and resists the motion [N m, N]."""
     armature: PerCoordinateNonNegative = 0.0

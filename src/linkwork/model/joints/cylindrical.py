@@ -5,7 +5,10 @@ from .base import ALIGN_Z, AX, AY, D, Joint, Motion, Z, item, slide, turn
 
 @item
 class Cylindrical(Joint):
-    """Translation along and rotation about the axis."""
+    """Translation along and rotation about the axis.
+
+    Coordinates: `travel` [m], `angle` [rad]; rates `travel_rate` [m/s], `angle_rate` [rad/s].
+    """
 
     kind = "cylindrical"
 

@@ -5,7 +5,12 @@ from .base import Joint, Motion, X, Y, Z, ball, item, slide
 
 @item
 class Free(Joint):
-    """All six motions, position first, then a quaternion."""
+    """All six motions, position first, then a quaternion.
+
+    Coordinates: `x`, `y`, `z` [m] along the axes of the joint frame on a, and the quaternion `qw`, `qx`, `qy`, `qz`
+    [1]; rates `x_rate`, `y_rate`, `z_rate` [m/s] and the angular velocity `wx`, `wy`, `wz` in the axes of b's joint
+    frame [rad/s].
+    """
 
     kind = "free"
 

@@ -5,7 +5,10 @@ from .base import ALIGN_Z, COINCIDE, Joint, Motion, Z, item, turn
 
 @item
 class Hinge(Joint):
-    """Rotation about the axis."""
+    """Rotation about the axis, right-handed.
+
+    Coordinate: `angle` [rad]; rate `angle_rate` [rad/s].
+    """
 
     kind = "hinge"
 

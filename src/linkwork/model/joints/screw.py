@@ -8,7 +8,10 @@ from .base import ALIGN_Z, AX, AY, D, Joint, Motion, Z, item
 
 @item
 class Screw(Joint):
-    """Rotation about the axis that advances along it by `pitch` a turn."""
+    """Rotation about the axis that advances along it by `pitch` a turn.
+
+    Coordinate: `angle` [rad]; rate `angle_rate` [rad/s].
+    """
 
     kind = "screw"
 

@@ -5,7 +5,10 @@ from .base import ALIGN, AX, AY, D, Joint, Motion, Z, item, slide
 
 @item
 class Slider(Joint):
-    """Translation along the axis."""
+    """Translation along the axis.
+
+    Coordinate: `travel` [m]; rate `travel_rate` [m/s].
+    """
 
     kind = "slider"
 

@@ -5,7 +5,11 @@ from .base import COINCIDE, Joint, Motion, ball, item
 
 @item
 class Spherical(Joint):
-    """Rotation about every axis, by a quaternion: no gimbal lock."""
+    """Rotation about every axis, by a quaternion: no gimbal lock.
+
+    Coordinates: the quaternion `qw`, `qx`, `qy`, `qz` [1]; rates: the angular velocity `wx`, `wy`, `wz` of b against a
+    in the axes of b's joint frame [rad/s].
+    """
 
     kind = "spherical"
 

@@ -5,7 +5,10 @@ from .base import AX, BY, COINCIDE, Joint, Motion, X, Y, item, turn
 
 @item
 class Universal(Joint):
-    """Rotation about the x axis carried by a, then about the y axis carried by b (a Cardan joint)."""
+    """Rotation about the x axis carried by a, then about the y axis carried by b (a Cardan joint).
+
+    Coordinates: `angle_x`, `angle_y` [rad]; rates `angle_x_rate`, `angle_y_rate` [rad/s].
+    """
 
     kind = "universal"
 

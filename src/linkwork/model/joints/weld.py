@@ -5,7 +5,7 @@ from .base import ALIGN, COINCIDE, Joint, Motion, item
 
 @item
 class Weld(Joint):
-    """No motion at all."""
+    """No motion at all: it has no coordinates."""
 
     kind = "weld"
 
