@@ -26,6 +26,8 @@ DEFAULT_EVERY = 1e-2
 # Wall time [s]: that a compiled call may take before others are heard again; over which rates are averaged.
 _CALL, _WINDOW = 4e-3, 0.5
 _LATENESSES = 4096
+REST = 1.0
+"""How long a motion stands at its end before it begins again [s]."""
 _FIRST_GUESS, _SHORTEST = 1e-4, 1e-9  # time of a step before the first was measured, and at least [s]
 
 
@@ -62,11 +64,14 @@ class Status(NamedTuple):
     steps: int
     failure: str | None
     """Why the motion ended, if it did."""
+    again: float | None
+    """Time until the motion begins again, while it stands at its end [s]; None while it goes on."""
 
     @property
     def keeps_up(self) -> bool:
         """False if the motion runs slower than wanted."""
-        return self.paused or self.factor > 0.97 * self.speed or self.lost == 0.0
+        standing = self.paused or self.again is not None
+        return standing or self.factor > 0.97 * self.speed or self.lost == 0.0
 
 
 class RealTime:
@@ -90,9 +95,13 @@ class RealTime:
         self.listeners: list[Callable[[Samples], object]] = []
         self.before_steps: list[Callable[[Simulation], object]] = []
         """Called before each stretch of steps: a hand that pulls, a controller of one's own."""
-        self._every, self._backlog = _positive("every", every), _positive("backlog", backlog)
+        self.ends: Callable[[], float] = lambda: math.inf
+        """Tells the simulated time at which the motion is over: it stands for a moment and begins again [s]."""
+        self.begin_again: Callable[[Simulation], object] = lambda simulation: simulation.reset()
+        self._stands: float | None = None  # at its end, since then
+        self._every, self._backlog = positive("every", every), positive("backlog", backlog)
         self._clock = clock
-        self._speed = _positive("speed", speed)
+        self._speed = positive("speed", speed)
         self._paused = paused
         self.run = 0
         """Counts resets and changes."""
@@ -163,18 +172,19 @@ class RealTime:
         """Back to the start; paused or not, as before."""
         return self.change(lambda simulation: simulation.reset())
 
-    def change(self, alter: Callable[[Simulation], object]) -> Future[None]:
+    def change(self, alter: Callable[[Simulation], T]) -> Future[T]:
         """Alter the simulation so that what follows does not belong to what was: the model, the state."""
 
-        def apply(simulation: Simulation) -> None:
-            alter(simulation)
+        def apply(simulation: Simulation) -> T:
+            outcome = alter(simulation)
             self._begin()
+            return outcome
 
         return self.do(apply)
 
     def set_speed(self, speed: float) -> Future[None]:
         """Simulated time per time from now on."""
-        _positive("speed", speed)
+        positive("speed", speed)
 
         def turn(_: Simulation) -> None:
             self._speed = speed
@@ -195,10 +205,12 @@ class RealTime:
             (wall, simulated, busy), (wall_end, simulated_end, busy_end) = moments[0], moments[-1]
             span = max(wall_end - wall, 1e-9)
             factor, load = (simulated_end - simulated) / span, (busy_end - busy) / span
+        stands = None if self._paused else self._stands
+        again = None if stands is None else max(0.0, stands + REST - self._clock())
         late = float(np.percentile(list(self._latenesses), 99)) if self._latenesses else 0.0
         return Status(
             self.simulation.time, self._paused, self._speed, factor, self._step_time, load, late, self._lost,
-            self.simulation.steps, self._failure,
+            self.simulation.steps, self._failure, again,
         )  # fmt: skip
 
     def forget(self) -> Future[None]:
@@ -208,9 +220,12 @@ class RealTime:
     # What the thread does; instead of `start`, a program with a loop of its own may do it
 
     def delay(self) -> float:
-        """Time until a step falls due [s]; infinite while paused."""
+        """Time until a step falls due, or a new beginning [s]; infinite while paused."""
         if self._paused or self._failure is not None:
             return math.inf
+        if self._has_ended():
+            assert self._stands is not None
+            return self._stands + REST - self._clock()
         return (self.simulation.dt - self._behind()) / self._speed
 
     def attend(self) -> bool:
@@ -221,7 +236,11 @@ class RealTime:
             self._serve(*task)
         elif self.delay() <= 0.0:
             try:
-                self._catch_up()
+                if self._stands is None:
+                    self._catch_up()
+                else:
+                    self.begin_again(self.simulation)
+                    self._begin()
             except Exception as error:  # of a listener or a hand; the thread must live to tell
                 self._failure = str(error) or type(error).__name__
         else:
@@ -249,6 +268,15 @@ class RealTime:
         except Exception as error:
             future.set_exception(error)
 
+    def _has_ended(self) -> bool:
+        """Whether the motion stands at its end; since when is noted. It may be told to go on while it does."""
+        ended = self.simulation.time > self.ends() - self.simulation.dt / 2
+        if ended and self._stands is None:
+            self._stands = self._clock()
+        elif not ended and self._stands is not None:
+            self._anchor()
+        return ended
+
     def _behind(self) -> float:
         """How far the motion lags behind the clock, in simulated time [s]."""
         wall, simulated = self._anchored
@@ -265,7 +293,7 @@ class RealTime:
             behind -= excess * self._speed
         self._latenesses.append((behind - dt) / self._speed)
         # Rounding: a step that is due must not wait for the next look at the clock.
-        due = max(1, math.floor(behind / dt + 1e-9))
+        due = max(1, math.floor(min(behind, self.ends() - self.simulation.time) / dt + 1e-9))
         self._take(min(due, max(1, int(_CALL / max(self._step_time, _SHORTEST)))))
 
     def _take(self, count: int) -> None:
@@ -317,6 +345,7 @@ class RealTime:
 
     def _anchor(self) -> None:
         """From here on, time is counted from now."""
+        self._stands = None
         self._anchored = self._clock(), self.simulation.time
         self._busy = 0.0
         self._moments: deque[tuple[float, float, float]] = deque()
@@ -329,7 +358,8 @@ class RealTime:
             self._moments.popleft()
 
 
-def _positive(what: str, value: float) -> float:
+def positive(what: str, value: float) -> float:
+    """The value, if it is a positive number."""
     if not (math.isfinite(value) and value > 0):
         raise LinkworkError(f"{what} must be a positive number, not {value!r}")
     return float(value)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..compile.compiler import Compiled
 from ..methods.options import DEFAULT_DT, Options, option_names
 from ..methods.registry import WAYS, way_for
-from ..model import Model
+from ..model import Flat, Model
 from ..model.edit import with_item
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Vector, matrix, vector
@@ -27,15 +29,19 @@ from .drives import Lever, levers
 from .hand import Grip, Hand
 from .parameters import Parameter, parameters, with_parameter
 from .realtime import RealTime
+from .rewrite import kept_commands, kept_values, other_start, went_over
 from .sight import Sight
 from .view import Method
+from .watch import Watch
+
+T = TypeVar("T")
 
 
 class Session(Sight):
     """One model, running.
 
-    `scene` tells duration, step and method that suit it; `folder` is where recordings go; `options` are those of
-    `Simulation`.
+    `scene` tells duration, step and method that suit it; `folder` is where recordings go; `changed` are values of
+    `parameters` that it begins with; `options` are those of `Simulation`.
     """
 
     def __init__(
@@ -46,28 +52,36 @@ class Session(Sight):
         folder: Path | str = ".",
         speed: float = 1.0,
         paused: bool = False,
+        changed: dict[str, float] | None = None,
         **options: Any,
     ):
-        self._opened = Compiled(model)
-        if not self._opened.flat.bodies:
-            raise LinkworkError(f"the model '{model.name}' has no bodies: there is nothing to see")
+        # Many arguments: each is a wish of its own, told by name.
+        self._opened = _opened(model)
         self.written = model
         """As it was opened."""
         self.scene = scene
         self.hand = Hand(self._opened.flat)
-        self._options = _defaults(self._opened, scene, options)
-        self._values: dict[str, float] = {}
+        self._wishes = options
+        self._values: dict[str, float] = dict(changed or {})
         self.commands: dict[str, float] = {}
         """Commands of drives that the operator gave."""
         self.manual = False
         """True if the drives obey the operator alone, not their signals."""
-        simulation = Simulation(self._model(), **self._options)
-        self.names = simulation.method.name, simulation.method.info().get("solver")
-        self.warnings = [*simulation.system.notes]
+        simulation = Simulation(self._model(), **_defaults(self._opened, scene, options))
+        self.names, self.warnings = _names(simulation), [*simulation.system.notes]
+        self._watch: Watch | None = None
         loop = RealTime(simulation, speed=speed, paused=paused)
-        loop.before_steps.append(self.hand.act)
+        loop.before_steps += [self._press_by_itself, lambda simulation: self.hand.act(simulation)]
         origin = {"model": model.name, "scene": scene and scene.name}
         super().__init__(loop, stage_of(self._opened), Path(folder), origin)
+        self.loops = scene is not None and not scene.endless
+        """Whether it begins again when the scene's duration has passed since it began, or since the operator last did
+        something. Not while a body is held, drives are driven by hand or a recording is made."""
+        self._touched = 0.0
+        """When the operator last did something in this run [s of the simulation]; 0 if never."""
+        self._unattended = False  # while a button is pressed by itself
+        self._pressed = 0.0  # until then the scene's own presses were done [s]
+        loop.ends, loop.begin_again = self._end, self._reset
 
     # Life
 
@@ -77,6 +91,8 @@ class Session(Sight):
 
     def stop(self) -> None:
         """End it; a recording is finished."""
+        if self._watch is not None:
+            self._watch.stop()
         self.loop.stop()
         if self.recording is not None:
             self.look()
@@ -103,6 +119,49 @@ class Session(Sight):
         observer.choose(reactions=False)
         observer.restart()
 
+    # Another model in its place
+
+    def watch_files(self, watch: Watch) -> None:
+        """Let somebody watch the files of the model until the end."""
+        self._watch = watch
+        watch.start()
+
+    def rewrite(self, model: Model) -> str:
+        """Go on with another version of the model, from where it is; returns why it begins anew if it has to.
+
+        Waits until the motion goes on; an error leaves everything as it was. What the operator changed stays, unless
+        the model changes the same.
+        """
+        opened = _opened(model)
+        old, new = self._opened.flat, opened.flat
+        hand = Hand(new)
+        values = kept_values(self._values, self.written, model)
+        commands = kept_commands(self.commands, old, new)
+        fresh = Simulation(
+            hand.held_by(self._changed(model, new, values)), **_defaults(opened, self.scene, self._wishes)
+        )
+        fresh.step()  # compiles what is new in it, while the old one moves
+        fresh.reset()
+        stage = stage_of(opened)
+
+        def become() -> None:
+            self.written, self._opened = model, opened
+            self.names, self.warnings = _names(fresh), [*fresh.system.notes]
+            self._set_stage(stage, [mark.name for mark in fresh.system.markers])
+
+        def apply(simulation: Simulation) -> str:
+            failed = self.loop.status.failure and "the motion had ended"
+            anew = failed or other_start(old, new) or went_over(fresh, simulation)
+            for name, drive in new.drives.items():
+                fresh.command(name, commands.get(name, drive.command))
+            self.loop.simulation, self.hand = fresh, hand
+            self._values, self.commands = values, commands
+            self._coming[self.loop.run + 1] = become
+            simulation.close()
+            return anew
+
+        return self.loop.change(apply).result()
+
     # What an operator does
 
     @property
@@ -118,7 +177,7 @@ class Session(Sight):
         if not np.isfinite(value):
             raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
         self.commands[drive] = value
-        return self.loop.do(lambda simulation: simulation.command(drive, value))
+        return self._do(lambda simulation: simulation.command(drive, value))
 
     @property
     def switches(self) -> dict[str, bool]:
@@ -133,7 +192,7 @@ class Session(Sight):
                 f"there is no joint '{joint}' to attach or release{nearest(joint, self.switches)}"
             )
         names = (joint,)
-        return self.loop.do(
+        return self._do(
             lambda simulation: simulation.method.switch(names if hold else (), () if hold else names)
         )
 
@@ -147,11 +206,15 @@ class Session(Sight):
                 self.commands[name] = factor if manual else drive.command
         self.manual = manual
 
-        return self._begin_with(lambda simulation: simulation.alter(self._model()))
+        def apply(simulation: Simulation) -> None:
+            simulation.alter(self._model())
+            self._obey(simulation)
+
+        return self._change(apply)
 
     def reset(self) -> Future[None]:
         """Back to the start; levers stay where the operator put them."""
-        return self._begin_with(lambda simulation: simulation.reset())
+        return self.loop.change(self._reset)
 
     @property
     def parameters(self) -> list[Parameter]:
@@ -160,6 +223,11 @@ class Session(Sight):
             parameter._replace(value=self._values.get(parameter.name, parameter.value))
             for parameter in parameters(self.written)
         ]
+
+    @property
+    def changed(self) -> dict[str, float]:
+        """Parameters that were changed, by name."""
+        return dict(self._values)
 
     def set_parameter(self, name: str, value: float) -> Future[None]:
         """Change a number of the model while it moves."""
@@ -170,7 +238,7 @@ class Session(Sight):
             if self._values.get(name) == value:  # else a later change is on its way
                 simulation.alter(self._model())
 
-        return self.loop.change(apply)
+        return self._change(apply)
 
     def grab(self, body: str, place: Vector) -> Future[None]:
         """Take hold of a body at a place of the world [m]."""
@@ -178,27 +246,27 @@ class Session(Sight):
         i = self.stage.index(body)
         at = matrix(view.poses.rotations[i]).T @ (np.array(place) - view.poses.positions[i])
         grip = Grip(body, vector(at), place)
-        return self.loop.do(lambda _: setattr(self.hand, "grip", grip))
+        return self._do(lambda _: setattr(self.hand, "grip", grip))
 
     def drag(self, place: Vector) -> Future[None]:
         """Pull what is held to another place of the world [m]."""
-        return self.loop.do(lambda _: self.hand.moved(place))
+        return self._do(lambda _: self.hand.moved(place))
 
     def let_go(self) -> Future[None]:
         """Hold nothing."""
-        return self.loop.do(lambda _: self.hand.let_go())
+        return self._do(lambda _: self.hand.let_go())
 
     def push(self, body: str, direction: Vector) -> Future[None]:
         """Push a body at its centre of mass for a moment, along a direction of the world."""
         self.stage.index(body)  # raises if there is none
-        return self.loop.do(lambda simulation: self.hand.push(body, direction, simulation.time))
+        return self._do(lambda simulation: self.hand.push(body, direction, simulation.time))
 
     def press(self, button: str) -> Future[object]:
         """A button of the scene."""
         if button not in self.buttons:
             raise LinkworkError(f"there is no button '{button}'{nearest(button, self.buttons)}")
         action = self.buttons[button]
-        return self.loop.do(lambda _: action(self))
+        return self._do(lambda _: action(self))
 
     @property
     def buttons(self) -> dict[str, Callable[[Session], object]]:
@@ -211,30 +279,84 @@ class Session(Sight):
 
     # Within
 
-    def _begin_with(self, change: Callable[[Simulation], object]) -> Future[None]:
-        """Change the simulation; drives then obey what the operator told them."""
+    def _do(self, task: Callable[[Simulation], T]) -> Future[T]:
+        """Something that the operator does."""
+        return self.loop.do(self._noting(task))
 
-        def apply(simulation: Simulation) -> None:
-            change(simulation)
-            for name, value in self.commands.items():
-                simulation.command(name, value)
+    def _change(self, task: Callable[[Simulation], T]) -> Future[T]:
+        """Something that the operator changes, so that a new run begins."""
+        return self.loop.change(self._noting(task))
 
-        return self.loop.change(apply)
+    def _noting(self, task: Callable[[Simulation], T]) -> Callable[[Simulation], T]:
+        if self._unattended:
+            return task
+
+        def done(simulation: Simulation) -> T:
+            self._touched = simulation.time
+            return task(simulation)
+
+        return done
+
+    def _reset(self, simulation: Simulation) -> None:
+        """Back to the start; drives then obey what the operator told them."""
+        simulation.reset()
+        self._obey(simulation)
+        self._touched = self._pressed = 0.0
+
+    def _obey(self, simulation: Simulation) -> None:
+        for name, value in self.commands.items():
+            simulation.command(name, value)
+
+    def _end(self) -> float:
+        """When it begins again [s of the simulation]."""
+        held = self.manual or self.hand.grip is not None or self.recording is not None
+        if self.scene is None or not self.loops or held:
+            return inf
+        return self._touched + self.scene.duration
+
+    def _press_by_itself(self, simulation: Simulation) -> None:
+        """Buttons that the scene has pressed when their time has come, unless the operator does something."""
+        if self.scene is None or not self.loops or self._touched:
+            return
+        self._unattended = True
+        for time, button in self.scene.presses:
+            if self._pressed < time <= simulation.time:
+                with suppress(LinkworkError):  # what it is for may not be there, with other parameters
+                    self.buttons[button](self)
+        self._unattended = False
+        self._pressed = simulation.time
 
     def _model(self) -> Model:
         """The model as it is now: with the hand, other parameters and free levers."""
-        model = self.written
-        for name, value in self._values.items():
+        return self.hand.held_by(self._changed(self.written, self._opened.flat, self._values))
+
+    def _changed(self, model: Model, flat: Flat, values: dict[str, float]) -> Model:
+        """A model with other parameters and free levers."""
+        for name, value in values.items():
             model = with_parameter(model, name, value)
         if self.manual:
-            for name in self._opened.flat.drives:
+            for name in flat.drives:
                 model = with_item(model, "drives", name, signal=None)
-        return self.hand.held_by(model)
+        return model
+
+
+def _opened(model: Model) -> Compiled:
+    opened = Compiled(model)
+    if not opened.flat.bodies:
+        raise LinkworkError(f"the model '{model.name}' has no bodies: there is nothing to see")
+    return opened
+
+
+def _names(simulation: Simulation) -> tuple[str, Any]:
+    """Method and solver."""
+    return simulation.method.name, simulation.method.info().get("solver")
 
 
 def _defaults(model: Compiled, scene: Scene | None, options: dict[str, Any]) -> dict[str, Any]:
     chosen = {name: value for name, value in options.items() if value is not None}
     if scene is not None:
+        if "method" not in chosen and "solver" not in chosen:
+            chosen = {**scene.live_options, **chosen}
         chosen.setdefault("dt", scene.dt)
         if scene.method is not None:
             chosen.setdefault("method", scene.method)

@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time as wall
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
 from itertools import groupby
 from pathlib import Path
@@ -18,6 +19,7 @@ from ..methods.touching import TouchArrays
 from ..model.errors import LinkworkError
 from ..model.rotation import Array
 from ..observe.observer import Observer
+from ..results.measured import REACTIONS
 from ..results.record import MISSING, Record, RecordBuilder, matching
 from ..run.simulate import Simulation
 from ..stage.bounds import extent
@@ -26,9 +28,9 @@ from ..version import __version__
 from .files import inside
 from .history import History
 from .realtime import RealTime, Samples, Status
-from .view import View
+from .view import TRACE, View
 
-TRACE = 800  # points of a trace
+FADED = 8.0  # how long points of a trace last [s of the simulation]
 _TRACE_SPACING = 2e-3  # of the size of the model
 _WRITE_EVERY = 0.5  # [s]
 
@@ -47,6 +49,8 @@ class Sight:
         """Where things touch, while that is watched (`watch_contacts`)."""
         self.history = History((), 10.0)
         self.traces: dict[str, deque[Array]] = {}
+        """Where markers went in the last seconds [m]."""
+        self._traced: dict[str, deque[float]] = {}  # when they were there [s]
         self.size = 1.0
         """Largest extent at the start [m]."""
         self._gave: deque[Samples] = deque()
@@ -62,6 +66,7 @@ class Sight:
         self._with_reactions = False
         self._view: View | None = None
         self._run = -1
+        self._coming: dict[int, Callable[[], object]] = {}  # what to do when a run is first seen
         self._heads: list[str] = []
         self.markers = [mark.name for mark in loop.simulation.system.markers]
         """Names of the points that can be traced."""
@@ -117,11 +122,18 @@ class Sight:
         """Keep traces of some markers."""
         with self._seeing:
             self.traces = {name: self.traces.get(name, deque(maxlen=TRACE)) for name in points}
+            self._traced = {name: self._traced.get(name, deque(maxlen=TRACE)) for name in points}
 
     @property
     def touching(self) -> bool:
         """Whether things of this model can touch."""
         return WITH_CONTACT in self.loop.simulation.method.circumstances
+
+    @property
+    def without_reactions(self) -> str | None:
+        """Why this method cannot tell what joints transmit; None if it can."""
+        lacking = self.loop.simulation.method.observer.unavailable
+        return next((lacking[name] for name in REACTIONS if name in lacking), None)
 
     def watch_contacts(self, on: bool) -> None:
         """Keep `contacts` up to date, or no longer."""
@@ -183,7 +195,10 @@ class Sight:
         if observer is not self._observer or self._with_reactions != (
             self.reactions or self._builder is not None
         ):
+            heads = self._heads
             self._observe_with(observer)
+            if self._builder is not None and self._heads != heads:
+                self.stop_recording()
         data = observer.observe(samples.block)
         if kept:
             self._keep(times[:kept], {name: block[:kept] for name, block in data.items()})
@@ -191,7 +206,7 @@ class Sight:
         count = len(self.stage.bodies)
         poses = Poses(data["positions"][-1].reshape(count, 3), data["rotations"][-1].reshape(count, 4))
         self._view = View(float(times[-1]), poses, samples.run, self._heads, last)
-        self._extend_traces(data)
+        self._extend_traces(times, data)
 
     def _copy_contacts(self) -> None:
         """Ask for the contacts of this moment. Between two steps, for a step writes where they are."""
@@ -213,12 +228,21 @@ class Sight:
     def _begin_run(self, run: int, time: float) -> None:
         """Time went back, or the model changed and goes on from where it was."""
         self._run = run
+        if run in self._coming:
+            self._coming.pop(run)()
         if self._view is None or time < self._view.time:
             self.history.clear()
-            for points in self.traces.values():
-                points.clear()
+            self.traces = {name: deque(maxlen=TRACE) for name in self.traces}
+            self._traced = {name: deque(maxlen=TRACE) for name in self._traced}
             if self._builder is not None:
                 self.stop_recording()
+
+    def _set_stage(self, stage: Stage, markers: list[str]) -> None:
+        """There is something else to see; a recording of what was seen before is finished."""
+        if self._builder is not None and stage != self.stage:
+            self.stop_recording()
+        self.stage, self.markers = stage, markers
+        self.traces = {name: points for name, points in self.traces.items() if name in markers}
 
     def _keep(self, times: Array, data: dict[str, Array]) -> None:
         """Samples on the grid: for plots and recordings."""
@@ -243,12 +267,16 @@ class Sight:
         self._unwritten.clear()
         self._written = wall.monotonic()
 
-    def _extend_traces(self, data: dict[str, Array]) -> None:
+    def _extend_traces(self, times: Array, data: dict[str, Array]) -> None:
         for name, points in self.traces.items():
-            first = 3 * self.markers.index(name)
-            for point in data["markers"][:, first : first + 3]:
+            first, when = 3 * self.markers.index(name), self._traced[name]
+            for time, point in zip(times, data["markers"][:, first : first + 3], strict=True):
                 if not points or np.abs(point - points[-1]).max() > _TRACE_SPACING * self.size:
                     points.append(point.copy())
+                    when.append(float(time))
+            while when and when[0] < times[-1] - FADED:
+                points.popleft()
+                when.popleft()
 
 
 def _joined(stretch: list[Samples]) -> Samples:

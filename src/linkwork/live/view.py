@@ -9,6 +9,9 @@ from typing import NamedTuple
 from ..model.rotation import Array
 from ..stage.stage import Poses
 
+TRACE = 800
+"""Points of a trace."""
+
 
 @dataclass(frozen=True, eq=False)
 class View:

@@ -2,18 +2,21 @@
 
 To add a scene, write a file here with a docstring (its first line is the description), a function
 `build(...) -> Model` whose keyword parameters have defaults, and, where they differ from the defaults below,
-SOURCE, DURATION, DT, METHOD, PLOT, WATCHED and BUTTONS (label: function of the live `Session`). Nothing else needs to
-know.
+SOURCE, DURATION, DT, METHOD, PLOT, WATCHED, BUTTONS (label: function of the live `Session`), PRESSES, LIVE,
+LIVE_OPTIONS and ENDLESS. Nothing else needs to know.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import pkgutil
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ..model import Model
@@ -41,14 +44,43 @@ class Scene:
     """How much of it is simulated for its thumbnail [s]."""
     buttons: dict[str, Callable[[Any], object]] = field(default_factory=dict)
     """What an operator of the live page may press, by label: functions of the `Session`."""
+    presses: tuple[tuple[float, str], ...] = ()
+    """Buttons that are pressed by themselves in live runs, so that there is something to see: times [s] and labels."""
+    live: dict[str, Any] = field(default_factory=dict)
+    """Parameters of `build` that live runs begin with, where its own are too much for real time."""
+    live_options: dict[str, Any] = field(default_factory=dict)
+    """Options of `Simulation` for live runs, unless another method is asked for."""
+    endless: bool = False
+    """Whether live runs go on after the duration; others begin again."""
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Parameters of `build` with their defaults."""
         return {name: p.default for name, p in inspect.signature(self.build).parameters.items()}
 
+    def model(self, settings: Mapping[str, Any]) -> Model:
+        """Its model, with some of its parameters changed."""
+        for key in settings:
+            if key not in self.parameters:
+                raise LinkworkError(
+                    f"scene '{self.name}' has no parameter '{key}'{nearest(key, self.parameters)}"
+                )
+        return self.build(**settings)
 
-_STATED = ("SOURCE", "DURATION", "DT", "METHOD", "PLOT", "WATCHED", "BUTTONS")
+
+_STATED = (
+    "SOURCE",
+    "DURATION",
+    "DT",
+    "METHOD",
+    "PLOT",
+    "WATCHED",
+    "BUTTONS",
+    "PRESSES",
+    "LIVE",
+    "LIVE_OPTIONS",
+    "ENDLESS",
+)
 
 
 def scene_names() -> list[str]:
@@ -60,27 +92,59 @@ def find_scene(name: str) -> Scene:
     """A scene by name."""
     if name not in scene_names():
         raise LinkworkError(f"there is no scene '{name}'{nearest(name, scene_names())}")
-    module = import_module(f"{__name__}.{name}")
-    text = inspect.cleandoc(module.__doc__ or "")
+    return _scene_of(name, import_module(f"{__name__}.{name}"))
+
+
+def scene_file(path: Path) -> Scene:
+    """The scene that a Python file of the user's describes as those here do. Runs the file."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except FileNotFoundError:
+        raise LinkworkError(f"{path}: there is no such file") from None
+    except Exception as error:  # whatever the user's code raises
+        lines = [
+            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
+        ]
+        where = f"{path}:{lines[-1]}" if lines else f"{path}"
+        raise LinkworkError(f"{where}: {type(error).__name__}: {error}") from error
+    if not callable(getattr(module, "build", None)):
+        raise LinkworkError(
+            f"{path}: has no function build() -> Model; `linkwork new --kind scene` writes one"
+        )
+    return _scene_of(path.stem, module)
+
+
+def _scene_of(name: str, module: ModuleType) -> Scene:
+    text = inspect.cleandoc(module.__doc__ or name)
     stated = {key.lower(): value for key, value in vars(module).items() if key in _STATED}
     return Scene(name, text.splitlines()[0], module.build, **stated)
 
 
 def scene(name: str, **parameters: Any) -> Model:
     """The model of a scene, with some of its parameters changed."""
-    found = find_scene(name)
-    for key in parameters:
-        if key not in found.parameters:
-            raise LinkworkError(f"scene '{name}' has no parameter '{key}'{nearest(key, found.parameters)}")
-    return found.build(**parameters)
+    return find_scene(name).model(parameters)
+
+
+def live_settings(subject: str | Model, settings: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of a live run: those that were asked for, and the scene's own choice for the rest."""
+    if not isinstance(subject, str) or subject not in scene_names():
+        return settings
+    return {**find_scene(subject).live, **settings}
 
 
 def open_subject(subject: str | Model, settings: dict[str, Any]) -> tuple[Model, Scene | None]:
-    """The model that a scene's name or the path of a model file stands for, with some parameters changed, and its
-    scene if it has one. A model stands for itself."""
+    """The model that a scene's name, or the path of a model file or of a scene's Python file, stands for, with some
+    parameters changed, and its scene if it has one. A model stands for itself."""
     if isinstance(subject, Model):
         return subject, None
     path = Path(subject)
+    if path.suffix == ".py":
+        own = scene_file(path)
+        return own.model(settings), own
     if subject not in scene_names() and (path.suffix in (".yaml", ".yml") or path.exists()):
         from ..io import load_model
 

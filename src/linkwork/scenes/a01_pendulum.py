@@ -6,6 +6,7 @@ from ..model import Body, Cylinder, Hinge, Model, Sphere
 
 SOURCE = "IFToMM benchmark library, problem A01"
 DURATION = 10.0
+ENDLESS = True
 PLOT = ("pivot.angle", "pivot.angle_rate", "energy.balance")
 
 

@@ -9,6 +9,7 @@ from ..model.rotation import Array, about, quaternion, vector
 
 SOURCE = "Bennett (1903), A new mechanism; lengths, twists and masses proposed here"
 DURATION = 10.0
+ENDLESS = True
 PLOT = ("joint?.angle", "energy.balance")
 SHORT, SHORT_TWIST, LONG_TWIST = 0.3, radians(40.0), radians(70.0)
 """Length of the short links [m]; angles between the axes of the short and of the long links [rad]."""

@@ -4,6 +4,7 @@ from ..model import GROUND, Body, Box, Hinge, Marker, Model
 
 SOURCE = "the five-link chain of Mikhaylyuk, Strashnov and Timokhin (fig. 4), parameters proposed here"
 DURATION = 5.0
+ENDLESS = True
 PLOT = ("joint1.angle", "joint2.angle", "energy.balance")
 
 

@@ -5,6 +5,7 @@ from .chain import SOURCE as SOURCE
 from .chain import build as build_chain
 
 DURATION = 10.0
+ENDLESS = True
 PLOT = ("joint*.angle", "energy.kinetic", "energy.gravity", "energy.balance")
 BUTTONS = {
     "Push the tip": lambda session: session.push("link5", (1.0, 0.0, 0.0)),

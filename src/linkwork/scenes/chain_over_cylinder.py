@@ -7,7 +7,8 @@ from ..model import GROUND, Body, Capsule, Cylinder, Free, Hinge, Marker, Materi
 
 DURATION = 3.0
 PLOT = ("left_end.position.z", "right_end.position.z", "contact.patches")
-BUTTONS = {"Pull at the longer end": lambda session: session.push("link1", (0.0, 0.0, -0.2))}
+BUTTONS = {"Swing the longer end": lambda session: session.push("link1", (-1.0, 0.0, 0.0))}
+PRESSES = ((0.5, "Swing the longer end"),)
 PITCH, THICK = 0.08, 0.012
 """Length of a link from joint to joint, and its radius [m]."""
 OVER = 9

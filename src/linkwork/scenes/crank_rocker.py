@@ -8,6 +8,7 @@ from .n_four_bar import rod
 
 SOURCE = "motor: maxon RE 40, 48 V, 150 W (148877), catalogue values; four-bar and gear proposed here"
 DURATION = 5.0
+ENDLESS = True
 PLOT = ("crank.angle_rate", "rocker.angle", "energy.supplied")
 BUTTONS = {
     "Full voltage": lambda session: session.command("motor", 1.0),

@@ -4,6 +4,7 @@ from ..model import GROUND, Body, Box, Free, Material, Model, Plane, Scenery
 
 SOURCE = "size of common dominoes (48 mm x 24 mm x 7.5 mm); spacing proposed here"
 DURATION = 2.0
+LIVE_OPTIONS = {"solver": "impulses", "dt": 2e-3}  # the direct solver needs four seconds for one
 PLOT = ("domino1_way.qy", "domino10_way.qy", "domino20_way.qy", "contact.patches")
 BUTTONS = {"Push the last one back": lambda session: session.push("domino20", (-0.01, 0.0, 0.0))}
 THICK, WIDE, HIGH = 0.0075, 0.024, 0.048

@@ -5,6 +5,7 @@ from .n_four_bar import build as build_row
 
 SOURCE = "Bayo and Avello (1994); Cuadrado and Dopico, example 1; IFToMM benchmark A02 with N = 2"
 DURATION = 10.0
+ENDLESS = True
 PLOT = ("A0.angle", "A0.angle_rate", "energy.balance")
 BUTTONS = {"Push": lambda session: session.push("coupler0", (1.0, 0.0, 0.0))}
 

@@ -4,10 +4,12 @@ from itertools import pairwise
 from math import acos, atan2, cos, hypot, pi, radians, sin
 
 from ..engine.elements import PositionServo
-from ..model import GROUND, Body, Box, Cylinder, Hinge, Marker, Model, Shape, Slider, Table, Weld, about
+from ..model import GROUND, Body, Box, Cylinder, Hinge, Marker, Model, Scenery, Shape, Slider, Table, Weld
+from ..model.rotation import about
 
 SOURCE = "made for Linkwork: round figures of machines of the 8 t class"
 DURATION = 16.0
+ENDLESS = True
 PLOT = ("*_cylinder.travel", "slew.angle", "bucket.position.z")
 BUTTONS = {"Knock at the bucket": lambda session: session.push("bucket", (0.0, 1.0, 0.0))}
 GRAVITY = 9.81
@@ -130,6 +132,10 @@ def holding_forces(bodies: dict[str, Body], angles: Angles) -> tuple[float, floa
     return forces[0], forces[1], forces[2]
 
 
+BENCH = Scenery("bench", shapes=(Box((4.3, 4.2, 1.25), at=(-0.15, 0.0, -0.625)),), color="#a08a68")
+"""For pictures: what it stands on while it digs at the foot of it."""
+
+
 def build(hold: bool = False, payload: float = 350.0) -> Model:
     """Digs, lifts, swings and dumps; with `hold` it keeps the bucket lifted. `payload` stays in the bucket [kg]."""
     model = Model("excavator")
@@ -145,6 +151,7 @@ def build(hold: bool = False, payload: float = 350.0) -> Model:
     for body in arm.values():
         model.add(body)
     model.add(Marker("teeth", "bucket", at=_world(pin["T"])))
+    model.add(BENCH)
 
     model.add(Weld("tracks", GROUND, "carriage"))
     model.add(Hinge("slew", "carriage", "upper", at=(0.0, 0.0, 0.75)))

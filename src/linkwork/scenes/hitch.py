@@ -7,6 +7,7 @@ from ..model import GROUND, Body, Box, Model, Sine, Spherical, Universal
 
 SOURCE = "limits of Strashnov and Mikhaylyuk (robot KRT100-MP with a trailer); masses proposed here"
 DURATION = 10.0
+ENDLESS = True
 PLOT = ("hitch.q?", "gimbal.*", "energy.kinetic")
 LIMITS = (radians(18.0), radians(15.0), radians(18.0))
 """Of the rotation vector of the trailer against the robot, about x, y and z [rad]."""

@@ -5,6 +5,7 @@ from ..model import GROUND, Body, Box, Model, Slider, Table
 
 SOURCE = "the gripper of Mikhaylyuk, Strashnov and Timokhin; parameters proposed here"
 DURATION = 3.0
+ENDLESS = True
 PLOT = ("left.travel", "right.travel", "energy.supplied")
 WIDTH = 0.1
 """Distance of the open jaws [m]."""

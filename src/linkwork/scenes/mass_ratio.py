@@ -5,6 +5,7 @@ from ..model import GROUND, Body, Box, Free, Material, Model, Plane, Scenery
 DURATION = 3.0
 PLOT = ("heavy_way.z", "light_way.z", "contact.depth", "solver.iterations")
 BUTTONS = {"Push the heavy box": lambda session: session.push("heavy", (1.0, 0.0, 0.0))}
+PRESSES = ((1.0, "Push the heavy box"),)
 
 
 def build(ratio: float = 1e4, light: float = 1.0, friction: float = 0.5) -> Model:

@@ -7,6 +7,7 @@ from .n_four_bar import rod
 
 SOURCE = "made for Linkwork: light cranks and a heavy load strain solvers that iterate"
 DURATION = 3.0
+ENDLESS = True
 PLOT = ("crank.angle", "rocker.angle", "energy.balance")
 BASE, CRANK, COUPLER, ROCKER = 1.0, 0.6, 0.8, 0.7
 """Lengths [m]."""

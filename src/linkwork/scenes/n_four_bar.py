@@ -7,6 +7,7 @@ from ..model.errors import LinkworkError
 
 SOURCE = "IFToMM benchmark A02 (lim.ii.udc.es/mbsbenchmark)"
 DURATION = 10.0
+ENDLESS = True
 PLOT = ("A0.angle", "A0.angle_rate", "energy.balance")
 
 

@@ -8,6 +8,7 @@ from .n_four_bar import rod
 
 SOURCE = "the linkage of Mikhaylyuk, Strashnov and Timokhin (fig. 5); lengths and masses proposed here"
 DURATION = 10.0
+ENDLESS = True
 PLOT = ("crank.angle", "tip.position.*", "energy.balance")
 LONG, SIDE, RADIUS = 1.0, 0.6, 0.35
 LINE = (LONG**2 - SIDE**2) / (2 * RADIUS)

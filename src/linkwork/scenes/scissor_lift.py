@@ -7,6 +7,7 @@ from ..model import GROUND, Body, Box, Cylinder, Hinge, Model, Slider, Table, We
 
 SOURCE = "made for Linkwork: every stage repeats what the others hold already, three equations each"
 DURATION = 10.0
+ENDLESS = True
 PLOT = ("guide.travel", "platform.position.z", "energy.balance")
 BAR = 2.0
 """Length of a bar [m]."""

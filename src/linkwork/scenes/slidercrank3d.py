@@ -9,6 +9,7 @@ from ..model.rotation import frame_from_axis, quaternion
 
 SOURCE = "IFToMM benchmark of the spatial slider-crank (Haug 1989, p. 396)"
 DURATION = 5.0
+ENDLESS = True
 DT = 5e-4  # it runs fast through its dead points
 PLOT = ("crank.angle", "guide.travel", "energy.balance")
 A, B, C = (0.0, 0.1, 0.12), (0.0, 0.1, 0.2), (0.2, 0.0, 0.0)

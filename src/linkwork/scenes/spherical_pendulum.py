@@ -3,6 +3,7 @@
 from ..model import Body, Capsule, Model, Spherical
 
 DURATION = 10.0
+ENDLESS = True
 PLOT = ("rod.rotation.*", "ball.w?", "energy.balance")
 
 

@@ -4,7 +4,11 @@ from ..model import GROUND, Body, Box, Free, Material, Model, Plane, Scenery
 
 DURATION = 5.0
 PLOT = ("contact.*", "solver.iterations")
-BUTTONS = {"Push the box in the middle": lambda session: session.push("box5", (0.5, 0.0, 0.0))}
+BUTTONS = {
+    "Push the box in the middle": lambda session: session.push("box5", (0.5, 0.0, 0.0)),
+    "Knock off the top box": lambda session: session.push("box10", (1.0, 0.0, 0.0)),
+}
+PRESSES = ((1.5, "Knock off the top box"),)
 
 
 def build(count: int = 10, side: float = 0.1, mass: float = 1.0, friction: float = 0.5) -> Model:

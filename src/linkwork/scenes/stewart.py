@@ -10,6 +10,7 @@ from ..model.rotation import Array, about, frame_from_axis, matrix, quaternion, 
 
 SOURCE = "made for Linkwork: a motion base for a cabin of one tonne"
 DURATION = 10.0
+ENDLESS = True
 PLOT = ("leg?.travel", "platform.position.z", "platform.rotation.x", "platform.rotation.y")
 BUTTONS = {"Knock at the platform": lambda session: session.push("platform", (1.0, 0.0, 0.0))}
 BASE, TOP, SPREAD = 1.5, 1.1, radians(10.0)

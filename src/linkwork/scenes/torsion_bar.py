@@ -3,6 +3,7 @@
 from ..model import GROUND, Body, Box, Hinge, Model
 
 DURATION = 3.0
+ENDLESS = True
 METHOD = "simgc"  # stable at any stiffness
 PLOT = ("bar.angle", "energy.strain", "energy.balance")
 LENGTH, MASS = 0.5, 2.0

@@ -3,6 +3,7 @@
 from ..model import Body, Box, Free, Model
 
 DURATION = 20.0
+ENDLESS = True
 PLOT = ("float.w?", "box.rotation.*", "energy.balance")
 BUTTONS = {"Push": lambda session: session.push("box", (1.0, 0.0, 0.0))}
 

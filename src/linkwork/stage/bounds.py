@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..model.item import GROUND
 from ..model.rotation import Array, matrix
 from .geometry import Piece, body_pieces, levels, scenery_pieces, turns
 from .meshes import support
-from .stage import Poses, Stage
+from .stage import Stage
 
 _AXES = np.vstack([-np.eye(3), np.eye(3)])
 _AROUND = 2.5  # how far around the bodies scenery counts, in diagonals of all that they do
@@ -86,26 +84,13 @@ def typical_size(stage: Stage) -> float:
     return float(np.median(lengths or [0.0]))
 
 
-def floor(stage: Stage, poses: Poses, low: Array, high: Array) -> float:
+def floor(stage: Stage, low: Array, high: Array) -> float:
     """How high along `up` the ground is drawn [m]: at the highest level plane of the scenery, if there is one; else
-    under all scenery, and under what is welded to the ground or, without such, under the whole motion.
-
-    `low` and `high` are the corners of the motion, `poses` one of it.
-    """
+    under all scenery and the whole motion, of which `low` and `high` are the corners [m]."""
     grounds = levels(stage)
     if grounds:
         return grounds[0][0]
-    held = {
-        joint.b if joint.a == GROUND else joint.a
-        for joint in stage.joints
-        if not joint.freedoms and GROUND in (joint.a, joint.b)
-    }
-    fixed = [i for i, body in enumerate(stage.bodies) if body.name in held]
-    size = float((high - low).max())
-    if fixed:
-        part = replace(stage, bodies=tuple(stage.bodies[i] for i in fixed), joints=(), springs=(), scenery=())
-        low, high = extent(part, poses.positions[fixed], poses.rotations[fixed])
     up = np.array(stage.up)
     lowest = float(np.minimum(low * up, high * up).sum())
     depths = [float(_reach_of_piece(piece, -up[None])[0]) for piece in scenery_pieces(stage)]
-    return min([lowest, *(-depth for depth in depths)]) - _UNDER * size
+    return min([lowest, *(-depth for depth in depths)]) - _UNDER * float((high - low).max())

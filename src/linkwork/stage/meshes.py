@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from ..model.errors import LinkworkError, MissingExtraError
 from ..model.rotation import Array
+from ..model.shape_files import file_version
 from ..model.shapes import HeightField, Mesh
 
 _ROUND = 32  # corners of circles
 _MESH, _HEIGHTS = "mesh:", "heights:"
+_CHANGED = "?changed="  # a mesh file that was saved again is another mesh
 
 
 class Triangles(NamedTuple):
@@ -31,10 +33,10 @@ class Triangles(NamedTuple):
 def mesh(name: str) -> Triangles:
     """A unit box, sphere (radius 1), cylinder (radius 1, height 1 about z), cone (the same, tip at the top), plane (a
     unit square that faces z), or what `mesh_name` names."""
+    if name.startswith(_MESH):
+        return _from_file(name.removeprefix(_MESH).partition(_CHANGED)[0])
     if name.startswith(_HEIGHTS):
         return _field(name)
-    if name.startswith(_MESH):
-        return _from_file(name.removeprefix(_MESH))
     makers = {"box": _box, "sphere": _sphere, "cylinder": _cylinder, "cone": _cone, "plane": _plane}
     return makers[name]()
 
@@ -42,7 +44,8 @@ def mesh(name: str) -> Triangles:
 def mesh_name(shape: Mesh | HeightField) -> str:
     """The name of the mesh of a shape, unscaled. It tells all: meshes are known by their names alone."""
     if isinstance(shape, Mesh):
-        return f"{_MESH}{shape.file}"
+        file, changed, _ = file_version(shape.file)
+        return f"{_MESH}{file}{_CHANGED}{changed}"
     grid = shape.grid()
     numbers = base64.b64encode(np.ascontiguousarray(grid, "<f8").tobytes()).decode()
     x, y = shape.size

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from ..engine.loads.line import LineFunction
-from ..engine.loads.spring import Spring
 from ..model import Flat, Model, Scenery
 from ..model.errors import LinkworkError
 from ..model.item import GROUND
@@ -168,6 +166,9 @@ class Poses(NamedTuple):
 
 def stage_of(model: Model | Compiled) -> Stage:
     """The stage of a model."""
+    from ..engine.loads.line import LineFunction  # loads Numba, which a stage that is read does without
+    from ..engine.loads.spring import Spring
+
     flat = model.flatten() if isinstance(model, Model) else model.flat
     joints = tuple(_joint(flat, joint) for joint in flat.joints.values())
     points = tuple(

@@ -1,24 +1,49 @@
-"""How far what a page opens goes in the next seconds."""
+"""How far what a page opens goes in the next seconds, and whether a camera has to go with it."""
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..live.session import Session
+import numpy as np
+
 from ..model.errors import LinkworkError
+from ..model.rotation import Array
+from ..model.shapes import HeightField
+from ..stage.bounds import extent
+from ..stage.stage import Stage
+from .layers import Bounds
 
-_GLANCE, _PATIENCE = 5.0, 0.5  # simulated time to look ahead to place the camera, and time to spend on it [s]
+if TYPE_CHECKING:
+    from ..live.session import Session
+
+# Simulated time to look ahead to place the camera, time of a core to spend on it, and at most of the clock [s].
+_GLANCE, _PATIENCE, _LONGEST = 5.0, 1.0, 2.0
+_FAR = 2.0  # how far something travels, in diagonals of what is there at the start
 
 
-def look_ahead(session: Session) -> tuple[list[Any], list[Any]]:
-    """Poses of the next seconds, as far as they can be computed at once: the camera is to see all of them."""
+class Ahead(NamedTuple):
+    """Poses of the next seconds, which the camera is to see."""
+
+    positions: Array
+    """times × bodies × 3 [m]"""
+    rotations: Array
+    """times × bodies × 4"""
+    share: float
+    """Of the time that was to be looked at: the rest could not be computed at once."""
+
+
+def look_ahead(session: Session) -> Ahead:
+    """What a session will do, as far as it can be computed at once."""
     positions, rotations = [session.view.poses.positions], [session.view.poses.rotations]
     simulation = session.loop.simulation
-    began, steps = time.perf_counter(), max(1, round(0.05 / simulation.dt))
+    steps = max(1, round(0.05 / simulation.dt))
+    until = session.scene.duration if session.scene is not None else _GLANCE
     try:
-        until = session.scene.duration if session.scene is not None else _GLANCE
-        while simulation.time < until and time.perf_counter() - began < _PATIENCE:
+        simulation.advance([1])  # the first step has kernels to load
+        enough, late = time.thread_time() + _PATIENCE, time.perf_counter() + _LONGEST
+        while simulation.time < until and time.thread_time() < enough and time.perf_counter() < late:
             block = simulation.advance([steps])
             data = simulation.method.observer.observe(block)
             count = len(session.stage.bodies)
@@ -26,6 +51,24 @@ def look_ahead(session: Session) -> tuple[list[Any], list[Any]]:
             rotations.append(data["rotations"][0].reshape(count, 4))
     except LinkworkError:
         pass  # the run itself will say so
+    share = min(simulation.time / until, 1.0)
     simulation.reset()
     simulation.method.observer.restart()
-    return positions, rotations
+    return Ahead(np.array(positions), np.array(rotations), share)
+
+
+def focus(stage: Stage, ahead: Ahead) -> tuple[str | None, Bounds]:
+    """The body that cameras are to follow, or None, and the corners of what they are to see [m], at the start.
+
+    The heaviest body is followed if all of them go far, or would at this pace. A landscape is to be travelled through;
+    other scenery is what they move about in.
+    """
+    gone = np.linalg.norm(ahead.positions[-1] - ahead.positions[0], axis=1).min(initial=np.inf)
+    things = [one for one in stage.scenery if not any(isinstance(shape, HeightField) for shape in one.shapes)]
+    about = replace(stage, scenery=tuple(things))
+    low, high = extent(about, ahead.positions[0], ahead.rotations[0])
+    if not stage.bodies or gone <= _FAR * ahead.share * float(np.linalg.norm(high - low)):
+        return None, extent(stage, ahead.positions, ahead.rotations)
+    heaviest = max(stage.bodies, key=lambda body: body.mass).name
+    here = ahead.positions[:, stage.index(heaviest)]
+    return heaviest, extent(about, ahead.positions - (here - here[0])[:, None], ahead.rotations)

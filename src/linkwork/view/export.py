@@ -28,6 +28,8 @@ _MOST_NUMBERS = 25_000_000
 _TRACE_POINTS, _TRACE_NUMBERS = 1500, 4_000_000
 # Samples of a trace for every pose, and the least distance between its points, as a share of the stage's size.
 _TRACE_SAMPLES, _TRACE_SPACING = 4, 0.002
+# What viser has to say about browsers lies on the picture.
+_QUIET = "<style>.mantine-Notifications-root { display: none !important; }</style>"
 # Width to height of a window, less the bar with the buttons.
 _ASPECT = 1.7
 
@@ -90,7 +92,7 @@ def save_html(
     title = html.escape(record.title or play.stage.name)
     page = re.sub("<title>.*?</title>", lambda _: f"<title>{title}</title>", _page(play, progress), count=1)
     with atomic(path) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+        temporary.write_text(page.replace("<head>", f"<head>{_QUIET}", 1), encoding="utf-8")
 
 
 def _play(record: Record, stage: Stage, fps: float, traces: Iterable[str] | None, layers: set[str]) -> _Play:
@@ -152,7 +154,7 @@ def _nodes(server: Server, play: _Play) -> Nodes:
 
     Lights stay viser's own: others would flash, since it puts its own back whenever a replay begins anew.
     """
-    height = floor(play.stage, play.moving.poses(0), play.low, play.high)
+    height = floor(play.stage, play.low, play.high)
     nodes = Nodes(server.viser.scene, play.stage, (play.low, play.high), height)
     for layer in LAYERS:
         if (layer in play.layers) != nodes.shows(layer):

@@ -7,12 +7,14 @@ import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model import Model
 from ..model.errors import LinkworkError
-from .page import Page
 from .server import DEFAULT_PORT, LOOPBACK, Server, new_token
+
+if TYPE_CHECKING:
+    from .page import Page
 
 
 def show(
@@ -35,8 +37,6 @@ def show(
     Returns when interrupted; without `block`, at once, and the page is to be closed by `close`.
     """
     # Many arguments: each is a wish of its own, told by name.
-    if not Path(folder).is_dir():
-        raise LinkworkError(f"there is no folder '{folder}' for recordings")
     what = str(subject) if isinstance(subject, Path) else subject
     page = begin(
         lambda page: page.open(what, settings),
@@ -54,12 +54,21 @@ def begin(
     first: Callable[[Page], object], *, host: str, port: int, token: str | None, **options: Any
 ) -> Page:
     """A page that runs, with something on it that `first` puts there; options are those of `Page`."""
+    if not Path(options.get("folder", ".")).is_dir():
+        raise LinkworkError(f"there is no folder '{options['folder']}' for recordings")
     if token is None and host not in (LOOPBACK, "localhost", "::1"):
         token = new_token()
-    page = Page(Server(host=host, port=port, token=token), **options)
+    server = Server(host=host, port=port, token=token)
     try:
-        first(page)
+        from .page import Page  # takes longer than the server, which answers meanwhile
+
+        page = Page(server, **options)
+    except BaseException:
+        server.stop()
+        raise
+    try:
         page.start()
+        first(page)
     except BaseException:
         page.close()
         raise

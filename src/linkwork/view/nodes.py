@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..engine.kernels.instances import place_instances
 from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, quaternion
 from ..stage.bounds import typical_size
 from ..stage.geometry import Color, Piece
 from ..stage.meshes import is_open, mesh
 from ..stage.stage import Poses, Stage
 from .layers import Bounds, Layers, ground_color
+from .place import place_instances
 
 LAYERS = (
     "bodies", "joints", "limits", "springs", "ground", "scenery", "traces", "contacts", "reactions", "coms", "frames"
@@ -27,6 +27,7 @@ SHOWN = ("bodies", "joints", "springs", "ground", "scenery", "traces")
 
 _TRACE_COLORS = ((213, 94, 0), (0, 114, 178), (0, 158, 115), (204, 121, 167))
 _FORCE_COLOR, _SPRING_COLOR, _PLAIN = (200, 30, 120), (60, 130, 90), (243, 244, 246)
+_PALEST = 0.15  # share of its colour that the oldest end of a trace has
 # Longest arrow of a force, as a share of the stage's size.
 _ARROW = 0.35
 STICKS_COLOR, SLIDES_COLOR = (0, 158, 115), (213, 94, 0)
@@ -59,7 +60,6 @@ class Instances:
         self.bodies = np.array([piece.body for piece in pieces], np.int64)
         self._at = np.array([piece.at for piece in pieces])
         self._turn = np.array([piece.rotation for piece in pieces])
-        self._p, self._q = np.empty((len(pieces), 3), np.float32), np.empty((len(pieces), 4), np.float32)
         triangles = mesh(pieces[0].mesh)
         inside_out = any(piece.scale[0] < 0 for piece in pieces)
         self.handle = scene.add_batched_meshes_simple(
@@ -87,18 +87,21 @@ class Instances:
         if self._rests:
             return
         self._rests = bool((self.bodies < 0).all())
-        place_instances(*poses, self.bodies, self._at, self._turn, self._p, self._q)
-        self.handle.batched_positions = self._p  # viser copies them
-        self.handle.batched_wxyzs = self._q
+        p, q = place_instances(*poses, self.bodies, self._at, self._turn)
+        self.handle.batched_positions = p.astype(np.float32)
+        self.handle.batched_wxyzs = q.astype(np.float32)
 
 
 class Nodes:
-    """All nodes of a stage. `bounds` [m] are the corners of its motion; the ground lies at `floor` [m] along `up`."""
+    """All nodes of a stage. `bounds` [m] are the corners of its motion; the ground lies at `floor` [m] along `up`.
 
-    def __init__(self, scene: Any, stage: Stage, bounds: Bounds, floor: float):
+    `root` is what their names begin with.
+    """
+
+    def __init__(self, scene: Any, stage: Stage, bounds: Bounds, floor: float, root: str = ""):
         self.size = size = float((bounds[1] - bounds[0]).max())
         """The longest side of the corners [m]."""
-        self.stage, self._scene = stage, scene
+        self.stage, self._scene, self._root = stage, scene, root
         self._made = Layers(stage, bounds, size)
         self._mark = self._made.mark
         self._shown = set(SHOWN)
@@ -114,7 +117,7 @@ class Nodes:
             self._add(layer)
         if stage.springs:
             self._lines["springs"] = scene.add_line_segments(
-                "/springs", np.zeros((1, 2, 3)), _SPRING_COLOR, thickness=0.004 * self._mark
+                f"{self._root}/springs", np.zeros((1, 2, 3)), _SPRING_COLOR, thickness=0.004 * self._mark
             )
 
     def _add(self, layer: str, by_component: bool = False) -> None:
@@ -123,7 +126,12 @@ class Nodes:
             kinds.setdefault(piece.mesh, []).append(piece)
         cloudy = layer == "scenery"
         self._layers[layer] = [
-            Instances(self._scene, f"/{layer}/{k}", group, _CLOUDY if cloudy and name in _HIDING else None)
+            Instances(
+                self._scene,
+                f"{self._root}/{layer}/{k}",
+                group,
+                _CLOUDY if cloudy and name in _HIDING else None,
+            )
             for k, (name, group) in enumerate(kinds.items())
         ]
 
@@ -132,7 +140,7 @@ class Nodes:
         cell = 10.0 ** np.floor(np.log10(max(self.size, 1e-6) / 2))
         centre = middle - (middle @ up) * up + floor * up
         self._lines["ground"] = self._scene.add_grid(
-            "/ground",
+            f"{self._root}/ground",
             width=float(round(5 * self.size / cell) * cell),
             height=float(round(5 * self.size / cell) * cell),
             cell_size=float(cell),
@@ -201,17 +209,19 @@ class Nodes:
             self._lines["springs"].points = np.concatenate([_segments(way) for way in coils])
 
     def trace(self, traces: Mapping[str, Sequence[Array] | Array]) -> None:
-        """Draw where points went."""
+        """Draw where points went, the paler the longer ago."""
         for k, (name, points) in enumerate(traces.items()):
             key = f"traces:{name}"
             if len(points) < 2:
                 if key in self._lines:
                     self._lines.pop(key).remove()
                 continue
-            look = {"thickness": 0.006 * self.size, "visible": "traces" in self._shown}
-            color = _TRACE_COLORS[k % len(_TRACE_COLORS)]
-            add = self._scene.add_line_segments
-            self._draw(key, add, f"/traces/{k}", _segments(np.array(points)), color, **look)
+            # A node of the same name takes the place of the old one, whole: points and colours are as many.
+            self._lines[key] = self._scene.add_line_segments(
+                f"{self._root}/traces/{k}", _segments(np.array(points)),
+                _faded(_TRACE_COLORS[k % len(_TRACE_COLORS)], len(points)),
+                thickness=0.006 * self._mark, visible="traces" in self._shown,
+            )  # fmt: skip
         for key in [key for key in self._lines if key.startswith("traces:") and key[7:] not in traces]:
             self._lines.pop(key).remove()
 
@@ -229,7 +239,8 @@ class Nodes:
         self._strongest = max(self._strongest, float(np.linalg.norm(arrows, axis=1).max()), 1e-12)
         ends = tails + arrows * (_ARROW * self.size / self._strongest)
         self._draw(
-            "reactions", self._scene.add_arrows, "/reactions", np.stack([tails, ends], axis=1), _FORCE_COLOR,
+            "reactions", self._scene.add_arrows, f"{self._root}/reactions",
+            np.stack([tails, ends], axis=1), _FORCE_COLOR,
             shaft_radius=0.004 * self.size, head_radius=0.011 * self.size, head_length=0.03 * self.size,
             visible="reactions" in self._shown,
         )  # fmt: skip
@@ -244,7 +255,11 @@ class Nodes:
         ends = points + forces * (np.minimum(length, longest) / np.maximum(strength, 1e-300))[:, None]
         r = 0.006 * self._mark
         for kind, color, some in (("sticks", STICKS_COLOR, ~slides), ("slides", SLIDES_COLOR, slides)):
-            dots, arrows, name = f"contacts:{kind}:dots", f"contacts:{kind}:arrows", f"/contacts/{kind}"
+            dots, arrows, name = (
+                f"contacts:{kind}:dots",
+                f"contacts:{kind}:arrows",
+                f"{self._root}/contacts/{kind}",
+            )
             if some.any():
                 self._draw(
                     dots, self._scene.add_point_cloud, f"{name}/dots", points[some], color,
@@ -291,11 +306,20 @@ class Nodes:
                 instances.handle.remove()
         for handle in self._lines.values():
             handle.remove()
+        if self._root:
+            self._scene.remove_by_name(self._root)
 
 
 def _linear(colors: Sequence[Color]) -> Any:
     """Colours of instances, which viser takes for linear ones: written as on the screen, they would be pale."""
     return np.rint(255.0 * (np.array(colors) / 255.0) ** 2.2).astype(np.uint8)
+
+
+def _faded(color: Color, count: int) -> npt.NDArray[np.uint8]:
+    """Colours of the segments through so many points, from the oldest, pale, to the latest."""
+    share = np.linspace(_PALEST, 1.0, count)[:, None]
+    colors = share * np.array(color) + (1.0 - share) * np.array(_PLAIN)
+    return _segments(np.rint(colors)).astype(np.uint8)
 
 
 def _segments(way: Array) -> Array:

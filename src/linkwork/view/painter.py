@@ -22,7 +22,7 @@ from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, q
 from ..stage import bounds as stage_bounds
 from ..stage.geometry import Color, Piece, turns
 from ..stage.stage import Poses, Stage
-from .camera import Camera, close_camera, first_of
+from .camera import Camera, close_camera
 from .layers import Bounds, Layers, ground_color
 from .motion import check
 from .surface import surface
@@ -59,8 +59,8 @@ class Arrow(NamedTuple):
 class Painter:
     """Pictures of one stage from one camera.
 
-    `bounds` are the corners of what there is to see [m]; the floor lies at `floor` [m] along `up`, by default under
-    them.
+    `bounds` are the corners of what there is to see [m]; the floor lies at `floor` [m] along `up`, by default where
+    `stage.bounds.floor` has it.
     """
 
     def __init__(
@@ -295,8 +295,7 @@ def _view(stage: Stage, camera: Camera, rows: float) -> View:
 def _floor(stage: Stage, bounds: Bounds, size: float, floor: float | None, shown: bool) -> Floor:
     up = np.array(stage.up)
     low, high = bounds
-    corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
-    height = float((corners @ up).min()) - 0.015 * size if floor is None else floor
+    height = stage_bounds.floor(stage, *bounds) if floor is None else floor
     centre = (low + high) / 2
     R = frame_from_axis(vector(up))
     wide = max(float(np.linalg.norm(high - low - ((high - low) @ up) * up)), 0.5 * size)
@@ -375,11 +374,19 @@ def close_painter(
     width: int,
     height: int,
     show: Sequence[str],
+    motion: Poses | None = None,
 ) -> Painter:
-    """Pictures with all bodies in them, over one or many poses, and all traces, as large as they can be."""
+    """Pictures with all bodies in them, over one or many poses, and all traces, as large as they can be.
+
+    The floor lies under the `motion` that the poses are of, by default under these alone.
+    """
     check_size(width, height)
     points = np.concatenate([np.empty((0, 3)), *traces.values()])
     camera = close_camera(stage, poses, preset, width / height, points)
     bounds = bounds_of(stage, poses, traces)
-    floor = stage_bounds.floor(stage, first_of(poses), *bounds)
+    floor = stage_bounds.floor(stage, *bounds)
+    if motion is not None:
+        # What falls for ever has its shadow near it all the same.
+        size = float(np.linalg.norm(bounds[1] - bounds[0]))
+        floor = max(stage_bounds.floor(stage, *bounds_of(stage, motion)), floor - size)
     return Painter(stage, camera, bounds, width=width, height=height, show=show, floor=floor)

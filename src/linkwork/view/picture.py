@@ -23,7 +23,7 @@ from .painter import LAYERS, USUAL, Arrow, Image, Painter, bounds_of, close_pain
 
 __all__ = ["LAYERS", "USUAL", "Arrow", "Image", "draw", "save_png", "snapshot", "thumbnail"]
 
-THUMBNAIL = (320, 200)
+THUMBNAIL = (480, 300)
 # Of a scene: how long it is simulated for its thumbnail [s], how long traces are, and how many moments are compared.
 _TRACED, _MOMENTS = 2.0, 24
 
@@ -42,13 +42,13 @@ def draw(
 ) -> Image:
     """A picture, height × width × 3: red, green and blue.
 
-    `show` names layers (see LAYERS), `traces` are lines by name (n × 3 [m]). The floor lies under what is welded to
-    it, or under `bounds`, two corners [m], to which joints and arrows are in proportion too: by default what this
+    `show` names layers (see LAYERS), `traces` are lines by name (n × 3 [m]). Where scenery has no level plane, the
+    floor lies under `bounds`, two corners [m], to which joints and arrows are in proportion too: by default what this
     picture shows.
     """
     # Many arguments: each is a wish of its own, told by name.
     bounds = bounds or bounds_of(stage, poses, traces)
-    ground = floor(stage, poses, *bounds)
+    ground = floor(stage, *bounds)
     painter = Painter(stage, camera, bounds, width=width, height=height, show=show, floor=ground)
     return painter.draw(poses, traces, arrows)
 
@@ -73,8 +73,12 @@ def snapshot(
         t = float(record.time[0] + record.time[-1]) / 2
     now = motion(record, stage, None if t is None else [t])
     until = motion(record, stage, [*record.time[record.time < now.time[0]], now.time[0]])
-    lines = ways(stage, until, traces)
-    return close_painter(stage, now.poses(0), lines, preset, width, height, show).draw(now.poses(0), lines)
+    poses, lines = now.poses(0), ways(stage, until, traces)
+    try:
+        whole = motion(record, stage).every
+    except LinkworkError:  # it goes wrong later on
+        whole = until.every
+    return close_painter(stage, poses, lines, preset, width, height, show, whole).draw(poses, lines)
 
 
 def save_png(path: Path | str, image: Image) -> None:
@@ -120,7 +124,8 @@ def thumbnail(scene: str, width: int = THUMBNAIL[0], height: int = THUMBNAIL[1])
     first = _since(stage, moving, row)
     part = Motion(*(array[first : row + 1] for array in moving))
     poses, lines = moving.poses(row), ways(stage, part)
-    return close_painter(stage, poses, lines, "best", width, height, USUAL).draw(poses, lines)
+    painter = close_painter(stage, poses, lines, "best", width, height, USUAL, moving.every)
+    return painter.draw(poses, lines)
 
 
 def _moment(stage: Stage, moving: Motion) -> int:

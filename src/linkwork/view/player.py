@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import html
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..live.sight import TRACE
+from ..live.view import TRACE
 from ..model.rotation import Array
-from ..results.record import Record
-from ..stage.stage import Poses
-from .motion import motion, stage_in, traces
+from ..stage.stage import Poses, Stage
+from .gui import Gui
+from .motion import Motion, traces
 
 if TYPE_CHECKING:
     from .page import Page
@@ -21,43 +21,35 @@ _SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "5")
 
 
 class Player:
-    """Where a recording is now; `look` moves it on with the clock."""
+    """Where a recording is now; `look` moves it on with the clock. With `again` it begins anew at its end."""
 
-    def __init__(self, record: Record, name: str):
-        self.name = name
-        self.record = record
-        self.stage = stage_in(record)
-        self.motion = motion(record, self.stage)
-        self.times = self.motion.time
-        self._ways = traces(self.stage, self.motion)
+    def __init__(self, name: str, stage: Stage, moving: Motion, *, title: str = "", again: bool = False):
+        self.name, self.title, self.stage, self.motion, self.again = name, title, stage, moving, again
+        self.times = moving.time
+        self._ways = traces(stage, moving)
         self.time = float(self.times[0])
         self.playing, self.speed = True, 1.0
         self._last = time.perf_counter()
-        self._moved = True
+        self._moved, self._shown = True, -1
 
-    def build(self, page: Page) -> None:
+    def build(self, page: Page, gui: Gui) -> None:
         """Controls on the panel."""
-        gui = page.server.viser.gui
         # Both may come from elsewhere, so they are text and nothing more.
-        name, title = html.escape(self.name), html.escape(self.record.title)
-        gui.add_html(f"<div style='padding:2px 8px'><b>{name}</b><div>{title}</div></div>")
-        self._button = gui.add_button("Pause", icon="player-pause", color="blue")
-        self._button.on_click(lambda _: self.play(not self.playing))
+        name, title = html.escape(self.name), html.escape(self.title)
+        gui.add_html(f"<h2>{name}</h2><div>{title}</div>")
+        self._button = gui.add_button("Pause", look="main")
+        self._button.on_event(lambda _: self.play(not self.playing))
         end = float(self.times[-1])
         step = max((end - float(self.times[0])) / 1000, 1e-3)
         self._slider = gui.add_slider(
-            "Time", float(self.times[0]), max(end, self.time + step), step, self.time
+            "Time", float(self.times[0]), max(end, self.time + step), step, self.time, unit="s"
         )
-
-        def sought(event: Any) -> None:
-            if event.client is not None:
-                self.seek(float(self._slider.value))
-
-        self._slider.on_update(sought)
-        pace = gui.add_dropdown("Speed", _SPEEDS, initial_value="1")
-        pace.on_update(lambda _: setattr(self, "speed", float(pace.value)))
-        back = gui.add_button("Back to the simulation", icon="arrow-back")
-        back.on_click(lambda event: page.attempt(event.client, page.back))
+        self._slider.on_event(lambda _: self.seek(float(self._slider.value)))
+        pace = gui.add_dropdown("Speed", _SPEEDS, "1")
+        pace.on_event(lambda _: setattr(self, "speed", float(pace.value)))
+        if not self.again:
+            back = gui.add_button("Back to the simulation")
+            back.on_event(lambda event: page.attempt(event.visitor, page.back))
 
     def play(self, playing: bool) -> None:
         """Go on or stand still."""
@@ -65,7 +57,6 @@ class Player:
         if playing and self.time >= self.times[-1]:
             self.seek(float(self.times[0]))
         self._button.label = "Pause" if playing else "Play"
-        self._button.icon = "player-pause" if playing else "player-play"
 
     def seek(self, t: float) -> None:
         """Jump to a time [s]."""
@@ -79,13 +70,19 @@ class Player:
         if self.playing:
             self.seek(self.time + passed * self.speed)
             if self.time >= self.times[-1]:
-                self.play(False)
-        if panel and abs(self._slider.value - self.time) > 1e-9:
+                if self.again:
+                    self.seek(float(self.times[0]))
+                else:
+                    self.play(False)
+        if panel:
             self._slider.value = self.time
         if not self._moved:
             return None
         self._moved = False
         k = self._row()
+        if k == self._shown:  # browsers need not draw what has not changed
+            return None
+        self._shown = k
         return self.motion.poses(k)
 
     def traces(self) -> dict[str, Array]:

@@ -1,8 +1,9 @@
 """The server of the page: on loopback unless told otherwise, at the port that was asked for or not at all.
 
-Viser has no access control: whoever reaches it, a page of another site in the operator's own browser included, may
-drive the simulation. All requests therefore pass a guard that wants the right host, origin and token. Viser has no
-place for such a guard either: it is put around the one function by which its server begins to listen.
+It serves our page and its channel, and viser's client as the canvas in it. Viser has no access control: whoever reaches
+it, a page of another site in the operator's own browser included, may drive the simulation. All requests therefore pass
+a guard that wants the right host, origin and token. Viser has no place for such a guard either: it is put around the
+one function by which its server begins to listen.
 """
 
 from __future__ import annotations
@@ -13,42 +14,30 @@ import hmac
 import http
 import io
 import os
-import re
 import secrets
 import socket
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
+from contextvars import ContextVar
 from http.cookies import SimpleCookie
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from ..model.errors import LinkworkError, MissingExtraError
+from . import channel, site
+from .channel import Channel
+from .reply import Handler, Reply
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8080
 _COOKIE = "linkwork"
 _LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
-
-
-class Reply(NamedTuple):
-    """An answer to a request that is not viser's own."""
-
-    status: int
-    kind: str
-    """Content type."""
-    body: bytes
-    headers: tuple[tuple[str, str], ...] = ()
-
-
-Handler = Callable[[str, dict[str, str]], Reply | None]
-"""Takes the path and the query of a request; None leaves it to viser."""
+_visitor: ContextVar[str] = ContextVar("visitor", default="")
 
 
 class Server:
     """A viser server behind a guard.
 
-    `token` is what a visitor must know; None for no token. `handler` answers requests for pages of our own.
+    `token` is what a visitor must know; None for no token.
     """
 
     def __init__(self, *, host: str = LOOPBACK, port: int = DEFAULT_PORT, token: str | None = None):
@@ -57,7 +46,8 @@ class Server:
         except ImportError:
             raise MissingExtraError("viser", "view", "the live page") from None
         self.host, self.token = host, token
-        self._handlers: list[Handler] = []
+        self.channel = Channel()
+        self._handlers: list[Handler] = [site.answer, self.channel.answer]
         _refuse_busy(host, port)
         listening = False
         import websockets.asyncio.server as websockets
@@ -71,7 +61,16 @@ class Server:
             def check(connection: Any, request: Any) -> Any:
                 return self._answer(request) or process_request(connection, request)
 
-            return serve(handler, host, port, process_request=check, **options)
+            async def receive(connection: Any) -> None:
+                path = urlsplit(connection.request.path).path
+                place, _, name = path.rpartition("/")
+                if place == channel.PATH:
+                    await self.channel.receive(connection, name)
+                else:
+                    _visitor.set(name if place == site.CANVAS else "")
+                    await handler(connection)
+
+            return serve(receive, host, port, process_request=check, **options)
 
         # Viser greets on standard output, which belongs to --json and to pipes.
         # It also obeys a variable that moves its port.
@@ -98,8 +97,13 @@ class Server:
         return f"http://{name}:{self.port}/" + (f"?token={self.token}" if self.token else "")
 
     def serve(self, handler: Handler) -> None:
-        """Let a handler answer requests before viser does."""
-        self._handlers.append(handler)
+        """Let a handler answer requests before all others."""
+        self._handlers.insert(0, handler)
+
+    @staticmethod
+    def visitor_of_connection() -> str:
+        """(async callback of viser) Which visitor a canvas belongs to."""
+        return _visitor.get()
 
     def stop(self) -> None:
         """End it."""
@@ -126,6 +130,7 @@ class Server:
                 ("Connection", "close"),
                 ("X-Content-Type-Options", "nosniff"),
                 ("Referrer-Policy", "no-referrer"),
+                ("Content-Security-Policy", "frame-ancestors 'self'"),  # no other site may cover it
                 *reply.headers,
             ]
         )
@@ -159,9 +164,7 @@ class Server:
             reply = handler(parts.path, query)
             if reply is not None:
                 return reply
-        if parts.path in ("/", "/index.html"):
-            return Reply(200, "text/html; charset=utf-8", _home())
-        return None
+        return Reply(404, "text/plain; charset=utf-8", b"there is nothing here")
 
     def _own_names(self) -> Iterator[str]:
         for name in _LOCAL_NAMES:
@@ -186,15 +189,6 @@ def _listening_by(serve: Any) -> Iterator[None]:
         yield
     finally:
         websockets.serve = own  # type: ignore[misc]
-
-
-@cache
-def _home() -> bytes:
-    """Viser's page under our name."""
-    import viser
-
-    page = Path(viser.__file__).parent / "client" / "build" / "index.html"
-    return re.sub(rb"<title>.*?</title>", b"<title>Linkwork</title>", page.read_bytes(), count=1)
 
 
 def _refused(why: str) -> Reply:

@@ -1,74 +1,93 @@
-"""Thumbnails of scenes, made when they are first wanted and kept beside the compiled kernels."""
+"""Pictures of all scenes, which come with the package: the gallery draws nothing by itself.
+
+Beside them is kept what each of them was drawn from, so that a test can tell which are of another model than today's.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-import sys
-import traceback
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+import inspect
+import io
+import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
-from ..engine.kernels.store import cache_directory
-from ..results.files import atomic
-from ..scenes import find_scene
+import numpy as np
 
+from ..results.files import atomic, need
+from ..scenes import Scene, find_scene, scene_names
 
-class Thumbnails:
-    """Pictures of scenes as PNG, drawn one after the other in a thread of their own."""
-
-    def __init__(self) -> None:
-        self._made: dict[str, Future[bytes | None]] = {}
-        self._painter = ThreadPoolExecutor(1, "linkwork-thumbnails")
-
-    def get(self, name: str) -> bytes | None:
-        """The picture of a scene; None if it is not ready yet, or cannot be drawn."""
-        kept = _file(name)
-        if kept is not None and kept.is_file():
-            return kept.read_bytes()
-        if name not in self._made:
-            self._made[name] = self._painter.submit(_picture, name, kept)
-        return self._made[name].result() if self._made[name].done() else None
-
-    def stop(self) -> None:
-        """Leave the rest undrawn."""
-        self._painter.shutdown(cancel_futures=True)
+KIND = "image/webp"
+"""Content type."""
+FOLDER = Path(__file__).with_name("cards")
+_DIGESTS = FOLDER / "digests.json"
+_QUALITY = 82  # of 100
+_DIGITS, _NOTHING = 6, 1e-12  # of numbers that count: those of another machine differ in the last ones
 
 
-def _picture(name: str, kept: Path | None) -> bytes | None:
-    """A new picture, which is kept if there is a place for it."""
-    from .picture import png, thumbnail
-
-    try:
-        picture = png(thumbnail(name))
-    except Exception:  # the page does without
-        traceback.print_exc(file=sys.stderr)
-        return None
-    if kept is not None:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with atomic(kept) as temporary:
-            temporary.write_bytes(picture)
-    return picture
+def thumbnail_of(name: str) -> bytes | None:
+    """The picture of a scene; None if there is none."""
+    path = FOLDER / f"{name}.webp"
+    return path.read_bytes() if name in scene_names() and path.is_file() else None
 
 
-def _file(name: str) -> Path | None:
-    """Where a thumbnail is kept: another place for every version of the scene and of what draws it."""
-    folder = cache_directory()
-    if folder is None:
-        return None
-    scene = sys.modules[find_scene(name).build.__module__]
-    digest = hashlib.sha256(_drawers())
-    digest.update(Path(str(scene.__file__)).read_bytes())
-    return folder.parent / "thumbnails" / f"{name}-{digest.hexdigest()[:12]}.png"
+def stale() -> list[str]:
+    """Scenes without a picture, and those that were drawn of another model."""
+    known = json.loads(_DIGESTS.read_text()) if _DIGESTS.is_file() else {}
+    return [
+        name
+        for name in scene_names()
+        if thumbnail_of(name) is None or known.get(name) != digest(find_scene(name))
+    ]
 
 
-@cache
-def _drawers() -> bytes:
-    """A hash of the sources that decide how a scene looks."""
-    from ..stage import bounds, geometry, meshes
-    from . import camera, layers, painter, picture, surface
+def make(names: Iterable[str], progress: Callable[[str], object] = print) -> None:
+    """Draw these scenes anew, and forget pictures of scenes that are gone; needs the extra `video`."""
+    from .picture import thumbnail
 
-    digest = hashlib.sha256()
-    for drawer in (bounds, camera, geometry, layers, meshes, painter, picture, surface):
-        digest.update(Path(str(drawer.__file__)).read_bytes())
-    return digest.digest()
+    images = need("PIL.Image", "video", "a thumbnail")
+    FOLDER.mkdir(exist_ok=True)
+    digests = json.loads(_DIGESTS.read_text()) if _DIGESTS.is_file() else {}
+    for name in names:
+        progress(name)
+        file = io.BytesIO()
+        images.fromarray(thumbnail(name)).save(file, "WEBP", quality=_QUALITY, method=6)
+        with atomic(FOLDER / f"{name}.webp") as temporary:
+            temporary.write_bytes(file.getvalue())
+        digests[name] = digest(find_scene(name))
+    known = scene_names()
+    for path in FOLDER.glob("*.webp"):
+        if path.stem not in known:
+            path.unlink()
+    kept = {name: digests[name] for name in known if name in digests}
+    with atomic(_DIGESTS) as temporary:
+        temporary.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def digest(scene: Scene) -> str:
+    """Of all that a scene's picture shows: its model, looks included, and how long it moves."""
+    told = scene.duration, scene.watched, scene.dt, scene.method, _plain(vars(scene.build().flatten()))
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+def _plain(value: Any) -> Any:
+    """As JSON may hold it: functions by their sources, files by their contents."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {"": type(value).__name__, **fields}
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset | np.ndarray):
+        parts = [_plain(part) for part in value]
+        return sorted(parts) if isinstance(value, set | frozenset) else parts
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | float | np.integer | np.floating):
+        return f"{value:.{_DIGITS}g}" if abs(float(value)) > _NOTHING else "0"
+    if isinstance(value, str) and Path(value).is_absolute():
+        return hashlib.sha256(Path(value).read_bytes()).hexdigest()
+    if callable(value):
+        return inspect.getsource(value)
+    return None if value is None else str(value)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from ...live.view import View
+from ..gui import Control
 from .tab import Tab, number, table
 
 _STEPS = 200  # of a lever from end to end
@@ -15,11 +15,11 @@ _MOST = 60  # joints in the table
 class JointsTab(Tab):
     """Levers of the drives, switches and readings of the joints."""
 
-    title, icon = "Joints", "adjustments"
+    title = "Joints"
 
     def build(self) -> None:
         session, gui = self.session, self.gui
-        self._sliders: dict[str, Any] = {}
+        self._sliders: dict[str, Control] = {}
         if any(lever.automatic for lever in session.levers) or session.manual:
             manual = gui.add_checkbox(
                 "Drive by hand", session.manual, hint="Drives obey the levers instead of the scene's program"
@@ -27,7 +27,7 @@ class JointsTab(Tab):
             self.on(manual, self._by_hand)
         self._folder = gui.add_folder("Drives") if session.levers else None
         self._add_levers()
-        self._holds: dict[str, Any] = {}
+        self._holds: dict[str, Control] = {}
         for joint, holds in session.switches.items():
             box = gui.add_checkbox(f"{joint} attached", holds, hint="The joint holds, or is let go")
             self._holds[joint] = box
@@ -51,7 +51,7 @@ class JointsTab(Tab):
                 command = self.session.commands.get(lever.drive, lever.command)
                 slider = self.gui.add_slider(
                     lever.drive, lever.low, lever.high, (lever.high - lever.low) / _STEPS,
-                    min(max(command, lever.low), lever.high), hint=f"{lever.coordinate} [{lever.unit}]",
+                    min(max(command, lever.low), lever.high), unit=lever.unit, hint=lever.coordinate,
                 )  # fmt: skip
             self._sliders[lever.drive] = slider
             self.on(slider, partial(self.session.command, lever.drive))
@@ -66,7 +66,7 @@ class JointsTab(Tab):
     def refresh(self, view: View) -> None:
         for drive, value in list(self.session.commands.items()):  # a button may have moved it
             slider = self._sliders.get(drive)
-            if slider is not None and slider.value != value and slider.min <= value <= slider.max:
+            if slider is not None and slider.value != value and slider.low <= value <= slider.high:
                 slider.value = value
         for joint, holds in self.session.switches.items():  # the scene's program may have switched it
             if joint in self._holds and self._holds[joint].value != holds:
@@ -77,9 +77,7 @@ class JointsTab(Tab):
             rate = values.get(f"{name}_rate")
             unit = self.session.unit(name)
             rows.append((name, number(values[name]), "" if rate is None else number(rate), unit))
-        content = table([("joint", "now", "per s", ""), *rows], numbers=2)
+        content = table([("joint", "now", "per s", ""), *rows], numbers=2, head=True)
         if self._left_out:
-            content += (
-                f"<div style='font-size:11px;padding:2px 6px'>and {self._left_out} more (see Plots)</div>"
-            )
+            content += f"<div class='soft'>and {self._left_out} more (see Plots)</div>"
         self._readings.content = content

@@ -10,29 +10,30 @@ from .tab import Tab
 
 _NOBODY = "nothing"
 _LABELS = {"coms": "Centres of mass"}
+_COLORS = ("per body", "by component")
 
 
 class LooksTab(Tab):
     """Layers, colours, cameras, traces."""
 
-    title, icon = "View", "eye"
+    title = "View"
 
     def build(self) -> None:
         gui, page, session = self.gui, self.page, self.session
-        cameras = gui.add_button_group("Camera", PRESETS)
-        cameras.on_click(
-            lambda event: page.attempt(event.client, lambda: page.aim(cameras.value, event.client))
-        )
+        cameras = gui.add_buttons("Camera", PRESETS)
+        cameras.on_event(lambda event: page.shown.cameras.turn(cameras.value, event.visitor))
         names = tuple(body.name for body in session.stage.bodies)
-        follow = gui.add_dropdown("Follow", (_NOBODY, *names), initial_value=page.followed or _NOBODY)
-        self.on(follow, lambda value: page.follow(None if value == _NOBODY else value))
-        colors = gui.add_dropdown("Colours", ("per body", "by component"), initial_value="per body")
-        self.on(colors, lambda value: page.color(value == "by component"))
+        follow = gui.add_dropdown("Follow", (_NOBODY, *names), page.shown.cameras.followed or _NOBODY)
+        self.on(follow, lambda value: page.shown.follow(None if value == _NOBODY else value))
+        colors = gui.add_dropdown("Colours", _COLORS, _COLORS[page.shown.by_component])
+        self.on(colors, lambda value: page.shown.color(value == _COLORS[True]))
         with gui.add_folder("Layers"):
             empty = {"scenery": not session.stage.scenery, "contacts": not session.touching}
             for layer in (layer for layer in LAYERS if not empty.get(layer)):
                 box = gui.add_checkbox(_LABELS.get(layer, layer.capitalize()), page.nodes.shows(layer))
                 self.on(box, partial(page.show, layer))
+                if layer == "reactions" and (why := session.without_reactions) is not None:
+                    box.change(disabled=True, value=False, hint=why)
         if session.markers:
             with gui.add_folder("Traces"):
                 for name in session.markers:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
+from ..channel import Visitor
+from ..gui import Control
 from .tab import Tab
 
 _STEPS = 200
@@ -14,7 +15,7 @@ _MOST = 24  # sliders at once
 class ModelTab(Tab):
     """Sliders for gravity, friction, springs; parameters of the scene."""
 
-    title, icon = "Model", "settings"
+    title = "Model"
 
     def build(self) -> None:
         session, gui = self.session, self.gui
@@ -22,12 +23,11 @@ class ModelTab(Tab):
             for parameter in session.parameters[:_MOST]:
                 top = max(parameter.high, parameter.value)
                 slider = gui.add_slider(
-                    f"{parameter.name}", 0.0, float(top), float(top / _STEPS), float(parameter.value),
-                    hint=f"[{parameter.unit}]",
+                    parameter.name, 0.0, float(top), float(top / _STEPS), float(parameter.value), unit=parameter.unit
                 )  # fmt: skip
                 self.on(slider, partial(session.set_parameter, parameter.name))
         scene = session.scene
-        self._inputs: dict[str, Any] = {}
+        self._inputs: dict[str, Control] = {}
         known = {} if scene is None else scene.parameters
         numbers = {name: value for name, value in known.items() if isinstance(value, bool | int | float)}
         if numbers:
@@ -38,10 +38,9 @@ class ModelTab(Tab):
                         self._inputs[name] = gui.add_checkbox(name, bool(value))
                     else:
                         self._inputs[name] = gui.add_number(name, value)
-                again = gui.add_button("Start with these", icon="refresh")
-                self.click(again, self._again)
+                again = gui.add_button("Start with these")
+                again.on_event(lambda event: self._again(event.visitor))
 
-    def _again(self) -> None:
-        assert self.session.scene is not None
+    def _again(self, visitor: Visitor) -> None:
         values = {name: control.value for name, control in self._inputs.items()}
-        self.page.open(self.session.scene.name, settings=values)
+        self.page.choose(visitor, self.page.label, settings=values)

@@ -7,10 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...live.session import Session
 from ...live.view import View
+from ..gui import Control
 
 if TYPE_CHECKING:
+    from ...live.session import Session
     from ..page import Page
 
 
@@ -21,11 +22,10 @@ class Tab(ABC):
     """
 
     title: ClassVar[str]
-    icon: ClassVar[str]
 
     def __init__(self, page: Page, session: Session):
         self.page, self.session = page, session
-        self.gui: Any = page.server.viser.gui
+        self.gui = page.gui
 
     @abstractmethod
     def build(self) -> None:
@@ -34,31 +34,25 @@ class Tab(ABC):
     def refresh(self, view: View) -> None:  # noqa: B027
         """Show what is now."""
 
-    def on(self, control: Any, action: Callable[[Any], object]) -> None:
+    def on(self, control: Control, action: Callable[[Any], object]) -> None:
         """Call `action(value)` when a visitor moves a control; what goes wrong is shown to that visitor."""
+        control.on_event(lambda event: self.page.attempt(event.visitor, lambda: action(control.value)))
 
-        def moved(event: Any) -> None:
-            if event.client is not None:  # else it was moved by ourselves
-                self.page.attempt(event.client, lambda: action(control.value))
-
-        control.on_update(moved)
-
-    def click(self, button: Any, action: Callable[[], object]) -> None:
+    def click(self, button: Control, action: Callable[[], object]) -> None:
         """Call `action()` when a visitor presses a button."""
-        button.on_click(lambda event: self.page.attempt(event.client, action))
+        button.on_event(lambda event: self.page.attempt(event.visitor, action))
 
 
-def table(rows: Iterable[tuple[str, ...]], numbers: int = 1) -> str:
-    """A small HTML table; the last `numbers` columns but the very last (a unit) are aligned to the right."""
-    lines = []
+def table(rows: Iterable[tuple[str, ...]], numbers: int = 1, head: bool = False) -> str:
+    """A small HTML table: names, so many columns of numbers, and a unit; with a `head`, the first row is one."""
+    lines: list[str] = []
     for row in rows:
-        cells = []
-        for k, cell in enumerate(row):
-            number = 0 < k <= numbers
-            style = "text-align:right;font-variant-numeric:tabular-nums;" if number else ""
-            cells.append(f'<td style="padding:1px 4px;white-space:nowrap;{style}">{html.escape(cell)}</td>')
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    return f'<table style="width:100%;font-size:12px;border-collapse:collapse">{"".join(lines)}</table>'
+        kinds = ("", *["number"] * numbers, "unit")
+        cells = [
+            f'<td class="{kind}">{html.escape(cell)}</td>' for kind, cell in zip(kinds, row, strict=True)
+        ]
+        lines.append(f'<tr class="{"head" if head and not lines else ""}">{"".join(cells)}</tr>')
+    return f"<table>{''.join(lines)}</table>"
 
 
 def number(value: float) -> str:

@@ -1,0 +1,49 @@
+"""The files of the page: our own (web/), and viser's client as the canvas in it, with nothing of its own to be seen."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from .reply import Reply
+
+CANVAS = "/canvas"
+"""Where the picture of a visitor is: /canvas/<visitor>."""
+_WEB = Path(__file__).parent / "web"
+_PAGES = ("/", "/index.html", "/gallery")
+# Not kept by browsers: another version of the package may be started at the same address.
+_FRESH = (("Cache-Control", "no-cache"),)
+_KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+
+
+def answer(path: str, query: dict[str, str]) -> Reply | None:
+    """A file of the page, or None."""
+    if path in _PAGES:
+        return _file("index.html")
+    place, _, name = path.rpartition("/")
+    if place == CANVAS:
+        return Reply(200, "text/html; charset=utf-8", canvas(), _FRESH)
+    if place == "/web" and name in _names():
+        return _file(name)
+    return None
+
+
+@cache
+def canvas() -> bytes:
+    """Viser's client, of which nothing but the picture is visible."""
+    import viser
+
+    page = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_bytes()
+    style, script = ((_WEB / name).read_bytes() for name in ("canvas_inside.css", "canvas_inside.js"))
+    own = b"<head><style>" + style + b"</style><script>" + script + b"</script>"
+    return page.replace(b"<head>", own, 1)
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(path.name for path in _WEB.iterdir() if path.suffix in _KINDS)
+
+
+def _file(name: str) -> Reply:
+    kind = _KINDS[Path(name).suffix]
+    return Reply(200, f"{kind}; charset=utf-8", (_WEB / name).read_bytes(), _FRESH)
