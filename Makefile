@@ -44,7 +44,7 @@ format: $(STAMP)  ## Rewrite the sources in the project's style
 bench: $(STAMP)  ## Measure the speed on trees of bodies
 	$(BIN)/python -m benchmarks tree
 
-pictures: $(STAMP)  ## Make the pictures of the README and the docs anew (needs Chromium)
+pictures: $(STAMP)  ## Make the pictures of the gallery, the README and the docs anew (needs Chromium)
 	$(BIN)/python docs/make_pictures.py
 
 peers: $(PEERS_STAMP)  ## Install the other engines that the cross-checks compare with

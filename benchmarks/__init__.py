@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .links import LinkResult
     from .loops import LoopResult
     from .report import Result
+    from .start import StartResult
     from .view import ViewResult
 
 
@@ -60,8 +61,19 @@ def _links(*, quick: bool = False, progress: Callable[[float], object] | None = 
     return run(quick=quick, progress=progress)
 
 
+def _start(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> StartResult:
+    """First use, with nothing compiled: each method's first step, the gallery, a live page, all kernels."""
+    from .start import run
+
+    return run(quick=quick, progress=progress)
+
+
 SUITES: dict[
-    str, Callable[..., Result | LoopResult | ContactResult | ImplicitResult | ViewResult | LinkResult]
+    str,
+    Callable[
+        ...,
+        Result | LoopResult | ContactResult | ImplicitResult | ViewResult | LinkResult | StartResult,
+    ],
 ] = {
     "tree": _tree,
     "loops": _loops,
@@ -69,5 +81,6 @@ SUITES: dict[
     "implicit": _implicit,
     "view": _view,
     "links": _links,
+    "start": _start,
 }
 """Every suite by the name that the command line calls it."""

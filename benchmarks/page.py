@@ -13,6 +13,7 @@ from .implicit import sections as implicit_sections
 from .report import Section, sections
 from .report_loops import limits
 from .report_loops import sections as loop_sections
+from .start import sections as start_sections
 from .view import sections as view_sections
 
 _HEAD = """\
@@ -26,6 +27,7 @@ python -m benchmarks loops --json > benchmarks/results/loops.json
 python -m benchmarks contact --json > benchmarks/results/contact.json
 python -m benchmarks implicit --json > benchmarks/results/implicit.json
 python -m benchmarks view --json > benchmarks/results/view.json
+python -m benchmarks start --json > benchmarks/results/start.json
 python -m benchmarks.page benchmarks/results > docs/benchmarks.md    # write this page
 ```
 
@@ -203,6 +205,22 @@ def render_view(data: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
+def render_start(data: dict[str, Any]) -> str:
+    """The part of the page about first starts (see `StartResult.to_dict`)."""
+    made = data["made_with"]
+    parts = ["## First start\n"]
+    if data["quick"]:
+        parts.append("**These figures come from a quick run: they show the form of the page, not speed.**\n")
+    parts.append(
+        f"Each in new processes with a new folder for kernels, on {made['machine']}; linkwork {made['linkwork']}.\n"
+    )
+    for section in start_sections(data):
+        parts.append(f"### {section.title}\n")
+        parts.append(_table(section))
+    parts.append(_explained("figure", data["how"]))
+    return "\n".join(parts)
+
+
 def main(arguments: list[str]) -> int:
     """Print the page of the results in a folder."""
     folder = Path(arguments[0]) if len(arguments) == 1 else None
@@ -226,6 +244,9 @@ def main(arguments: list[str]) -> int:
     live = folder / "view.json"
     if live.is_file():
         page += "\n" + render_view(json.loads(live.read_text(encoding="utf-8")))
+    first = folder / "start.json"
+    if first.is_file():
+        page += "\n" + render_start(json.loads(first.read_text(encoding="utf-8")))
     sys.stdout.write(page)
     return 0
 

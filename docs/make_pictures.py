@@ -1,4 +1,7 @@
-"""Makes the pictures of the README and the docs: `make pictures`. The pages need a browser (Chromium)."""
+"""Makes the pictures of the gallery, the README and the docs: `make pictures`. The pages need a browser (Chromium).
+
+`python docs/make_pictures.py cards` makes those of the gallery alone.
+"""
 
 import shutil
 import sys
@@ -10,6 +13,8 @@ from linkwork import Simulation, render, scene, show
 from linkwork.analysis.partition import partition
 from linkwork.analysis.partition_plot import plot_partition
 from linkwork.reproduce import reproduce
+from linkwork.scenes import scene_names
+from linkwork.view import thumbnails
 
 FOLDER = Path(__file__).parent / "pictures"
 FLAGS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
@@ -26,6 +31,11 @@ def films() -> None:
     render(record, FOLDER / "excavator.png", t=6.0, width=640, height=400)
     record = Simulation(scene("car"), method="components").run(3.0)
     render(record, FOLDER / "car.png", t=3.0, width=640, height=400)
+
+
+def cards() -> None:
+    """Pictures of the gallery, which come with the package."""
+    thumbnails.make(scene_names())
 
 
 def subsystems() -> None:
@@ -59,11 +69,11 @@ def _shoot(
 ) -> None:
     page = browser.new_page(viewport={"width": width, "height": height})
     page.goto(url)
-    frame = page.frame_locator("iframe") if "gallery" in url else page
-    notice = frame.locator(".mantine-Notification-closeButton")  # that there is no graphics card
-    notice.first.click(timeout=60_000)
+    page.locator("iframe.ready").wait_for(timeout=60_000)
+    if url.endswith("gallery"):
+        page.get_by_role("button", name="Show all").click()
     if tab is not None:
-        frame.get_by_role("tab", name=tab).click(timeout=60_000)
+        page.get_by_role("tab", name=tab).click(timeout=60_000)
     page.wait_for_timeout(wait)
     page.screenshot(path=FOLDER / name)
     page.close()
@@ -71,6 +81,9 @@ def _shoot(
 
 def main() -> None:
     """All of them."""
+    cards()
+    if "cards" in sys.argv:
+        return
     films()
     subsystems()
     papers()
