@@ -1,11 +1,13 @@
-"""Where several workers run all tests, each compiles its share of the kernels before the first test.
+"""Where several workers run all tests, one of them has the kernels compiled, on all cores, before the first test.
 
-Workers begin with tests that need the same kernels. With an empty cache each of them would compile all of these itself.
+Workers begin with tests that need the same kernels, and would wait for each other on an empty cache.
 """
 
 import contextlib
 
 import pytest
+
+from linkwork.model.errors import LinkworkError
 
 MANY = 1000
 """So many tests need every kernel; fewer compile what they need."""
@@ -15,14 +17,9 @@ MANY = 1000
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Before a worker says that it is ready: tests are handed out when all of them are."""
     worker = getattr(session.config, "workerinput", None)
-    if worker is None or len(session.items) < MANY:
+    if worker is None or worker["workerid"] != "gw0" or len(session.items) < MANY:
         return
-    from linkwork.live.warmup import PIECES, compile_piece
+    from linkwork.run.warmup import PIECES, missing, warm_up
 
-    busy = [0.0] * worker["workercount"]
-    for name, piece in PIECES.items():  # the longest first
-        least = busy.index(min(busy))
-        busy[least] += piece.cost
-        if worker["workerid"] == f"gw{least}":
-            with contextlib.suppress(Exception):  # what fails here fails in a test
-                compile_piece(name)
+    with contextlib.suppress(LinkworkError):  # what fails here fails in a test
+        warm_up(missing(PIECES))

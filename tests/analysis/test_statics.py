@@ -30,6 +30,17 @@ from linkwork.scenes import scene_names
 from linkwork.scenes.crank_rocker import BASE, CRANK, points
 from linkwork.scenes.n_four_bar import rod
 
+# --- where the search begins ---
+
+
+def test_studies_begin_where_a_run_begins():
+    model = scene("crank_rocker", start=60.0, voltage=0.0)
+    model.joints["crank"] = dataclasses.replace(model.joints["crank"], position=0.2)  # the others must follow
+    q = Mechanism(model).assemble()
+    assert q[0] == 0.2
+    np.testing.assert_allclose(q, Simulation(model, method="simgc").q, rtol=0.0, atol=1e-14)
+
+
 # --- springs ---
 
 

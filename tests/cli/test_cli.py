@@ -1,15 +1,21 @@
 """The command line as a user meets it."""
 
 import json
+import re
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+from helpers import processes
 from helpers.command import call, document
 from helpers.processes import command_line
 from helpers.runs import SETTLED, SLOP, touches
 from linkwork.methods.capabilities import LACKS
 from linkwork.methods.features import features
+from linkwork.methods.registry import WAYS
 from linkwork.results.record import Record
 from linkwork.scenes import find_scene, scene, scene_names
 
@@ -224,3 +230,32 @@ def test_the_table_of_the_paper_is_reproduced(tmp_path):
 
 def test_the_schema_is_printed():
     assert json.loads(call("schema").stdout)["properties"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_keeps_what_it_has_recorded(tmp_path, how):
+    part = tmp_path / "long.h5.part"
+    command = [sys.executable, "-m", "linkwork", "run", "chain5", "--time", 1e6, "--every", 0.1]
+    with processes.started([*command, "--save", tmp_path / "long.h5"], stderr=subprocess.PIPE) as process:
+
+        def rows():
+            return len(Record.load(part).time) if part.exists() else 0
+
+        seen = processes.wait_until(lambda: rows() if rows() > 1 else 0, "rows are recorded")
+        process.send_signal(how)
+        _, errors = process.communicate(timeout=processes.PATIENCE)
+    assert process.returncode != 0
+    if how == signal.SIGINT:
+        assert str(part) in errors.replace("\n", "")
+        assert "Traceback" not in errors
+    record = Record.load(part)
+    assert not record.complete
+    assert len(record.time) >= seen
+
+
+def test_help_names_every_method():
+    told = " ".join(call("run", "--help").output.split())
+    listed = {entry["method"] for entry in document("methods")}
+    assert listed == {way.method for way in WAYS}
+    for name in listed:
+        assert re.search(rf"\b{name}\b", told)

@@ -13,7 +13,7 @@ import pytest
 
 from helpers import processes
 from helpers.processes import IGNORED, PATIENCE, command_line
-from linkwork import Simulation, scene
+from linkwork import Record, Simulation, scene
 
 pytest.importorskip("viser", reason="no viser found: tests of the page were LEFT OUT; install linkwork[view]")
 
@@ -35,14 +35,6 @@ class Command:
         self.process.send_signal(how)
         out, errors = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out, errors
-
-    def left(self):
-        """Whether any process of the group is left."""
-        try:
-            os.killpg(self.process.pid, 0)
-        except ProcessLookupError:
-            return False
-        return True
 
 
 @pytest.fixture
@@ -89,19 +81,93 @@ def test_the_page_is_served_until_interrupted(begin, how):
     assert code == 0
     assert out == ""
     assert errors == ""
-    assert not command.left()
+    processes.group_ends(command.process.pid)
     with pytest.raises(urllib.error.URLError):
         get(told["url"])
 
 
-def test_a_page_in_the_background_does_not_hear_an_interrupt(begin):
-    """Started where SIGINT is ignored, by nohup or in the background of a script, it is for SIGTERM to end it."""
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_page_in_the_background_ends_by_the_same_signals(begin, how):
+    """Started where SIGINT is ignored: by nohup, or in the background of a script."""
     command = begin("view", "a01_pendulum", "--no-open", "--port", 0, "--json", interrupt=IGNORED)
-    url = json.loads(command.first)["url"]
-    command.process.send_signal(signal.SIGINT)
-    assert get(url)[0] == 200
-    assert command.end(signal.SIGTERM) == (0, "", "")
-    assert not command.left()
+    assert get(json.loads(command.first)["url"])[0] == 200
+    assert command.end(how) == (0, "", "")
+    processes.group_ends(command.process.pid)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_first_start_ends_while_kernels_are_compiled(tmp_path, how):
+    """The page is there and says how far compiling is; it ends as it does later, with all that compiles for it."""
+    environment = {**os.environ, "LINKWORK_CACHE_DIR": str(tmp_path)}
+    arguments = [sys.executable, "-m", "linkwork", "view", "gripper", "--no-open", "--port", 0]
+    with processes.started(
+        arguments, env=environment, stderr=subprocess.PIPE, start_new_session=True, interrupt=IGNORED
+    ) as process:
+        assert "compiling" in process.stderr.readline()
+        process.send_signal(how)
+        out, errors = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, errors) == (0, "")
+        assert "gripper runs at http://127.0.0.1:" in " ".join(out.split())
+        processes.group_ends(process.pid)
+
+
+SERVES = """
+import sys, time
+from linkwork.cli.ending import ended_by_signals
+with ended_by_signals() as closers:
+    {begin}
+    print("ready", flush=True)
+    time.sleep(3600)
+"""
+RECORDS = """from linkwork import show
+    page = show("a01_pendulum", port=0, folder=sys.argv[1], block=False)
+    page.session.start_recording("swing")
+    closers.append(page.close)
+"""
+HANGS = """import threading
+    threading.Thread(target=time.sleep, args=(3600,)).start()  # Python would wait for it
+    closers += [lambda: print("closed", flush=True), lambda: time.sleep(3600)]
+"""
+
+
+def serve(begin, *arguments):
+    """A process that ends by signals, and has got ready to."""
+    code = SERVES.format(begin=begin)
+    return processes.started(
+        [sys.executable, "-c", code, *arguments], stderr=subprocess.PIPE, start_new_session=True
+    )
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_recording_is_closed_at_the_end(tmp_path, how):
+    with serve(RECORDS, tmp_path) as process:
+        assert process.stdout.readline() == "ready\n"
+        processes.wait_until(lambda: list(tmp_path.iterdir()), "the recording begins")
+        process.send_signal(how)
+        assert process.communicate(timeout=PATIENCE) == ("", "")
+        assert process.returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["swing.h5"]
+    record = Record.load(tmp_path / "swing.h5")
+    assert record.complete
+    assert len(record.time) > 0
+
+
+def test_what_never_closes_does_not_hold_up_the_end():
+    with serve(HANGS) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=PATIENCE) == ("closed\n", "")
+        assert process.returncode == 0
+
+
+def test_a_second_signal_ends_at_once():
+    with serve(HANGS) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.readline() == "closed\n"
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=PATIENCE)
+        assert process.returncode in (128 + signal.SIGTERM, 0)  # 0: it had waited long enough before
 
 
 def test_the_address_is_told_to_people_too(begin):
@@ -117,7 +183,8 @@ def test_the_gallery_comes_first(begin):
     command = begin("view", "--no-open", "--port", 0, "--json")
     url = json.loads(command.first)["url"]
     assert url.endswith("/gallery")
-    assert b'data-scene="chain5"' in get(url)[1]
+    assert b"/web/main.js" in get(url)[1]
+    assert "chain5" in [scene["name"] for scene in json.loads(get(url + "/scenes")[1])]
     assert command.end(signal.SIGTERM)[0] == 0
 
 
@@ -189,7 +256,7 @@ def test_a_record_is_replayed(begin, tmp_path):
     assert json.loads(get(url + "gallery/now")[1])["scene"] == "swing.h5"
     code, out, errors = command.end(signal.SIGINT)
     assert (code, out, errors) == (0, "", "")
-    assert not command.left()
+    processes.group_ends(command.process.pid)
 
 
 def test_what_is_no_record_is_said(tmp_path):

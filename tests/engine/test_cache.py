@@ -108,8 +108,8 @@ def test_code_for_a_type_that_has_moved_is_made_anew(tmp_path):
     types.rename(tmp_path / "there.py")
     assert run(tmp_path, script.format("there"), **cache) == ["2.0", "0"]
     assert run(tmp_path, script.format("there"), **cache) == ["2.0", "1"]
-    for index in (tmp_path / "cache").rglob("*.nbi"):
-        index.write_bytes(index.read_bytes()[:100])  # cut short
+    for code in (tmp_path / "cache").rglob("*.nbc"):
+        code.write_bytes(code.read_bytes()[:100])  # cut short
     assert run(tmp_path, script.format("there"), **cache) == ["2.0", "0"]
 
 

@@ -203,7 +203,7 @@ def test_small_matrices_agree_with_numpy(seed):
     for got, wanted in (
         (rotate(tuple(R.ravel()), tuple(a)), R @ a),
         (chain(tuple(R.ravel()), tuple(Q.ravel())), (R @ Q).ravel()),
-        (turn_z(tuple(R.ravel()), angle), (R @ Rz).ravel()),
+        (turn_z(tuple(R.ravel()), np.sin(angle), np.cos(angle)), (R @ Rz).ravel()),
         (cross3(tuple(a), tuple(b)), np.cross(a, b)),
         (rotate_symmetric(tuple(R.ravel()), tuple(S[upper])), (R @ S @ R.T)[upper]),
     ):

@@ -29,7 +29,16 @@ from linkwork.compile.compiler import compile_model
 from linkwork.compile.constrain import MEASURED
 from linkwork.compile.order import elimination_order
 from linkwork.engine.elements import LAWS
-from linkwork.engine.kernels.skyline import LOWER, START, add, factor, new_skyline, solve
+from linkwork.engine.kernels.skyline import (
+    LOWER,
+    START,
+    add,
+    factor,
+    factor_rows,
+    new_skyline,
+    solve,
+    solve_rows,
+)
 from linkwork.engine.loads import JOINT_FUNCTION, KIND_CODES
 from linkwork.engine.solvers.equations import SOFT
 from linkwork.engine.tables import COORDINATE, DISTANCE, DOT, SPIN, USER_LAW
@@ -72,6 +81,24 @@ def test_sparse_factors_solve_like_dense_ones(seed):
     np.testing.assert_allclose(x, np.linalg.solve(A, b), rtol=0.0, atol=1e-13)
     assert smallest == pytest.approx(min(pivots), rel=1e-14)
     assert np.prod(pivots) == pytest.approx(np.linalg.det(A), rel=1e-11)
+
+
+def test_rows_that_follow_from_others_are_left_out():
+    """Of a singular matrix B Bᵀ with a solution: unknowns of dependent rows are zero, and all rows are met."""
+    rng = np.random.default_rng(41)
+    n, rank = 12, 7
+    B = rng.normal(size=(n, rank))
+    A, b = B @ B.T, B @ rng.normal(size=rank)
+    matrix = new_skyline(list(range(n)), [set(range(n))])
+    for i in range(n):
+        for j in range(n):
+            add(matrix.shape, matrix.values, i, j, A[i, j])
+    x = b.copy()
+    factor_rows(matrix.shape, matrix.values, n, 1e-11)
+    solve_rows(matrix.shape, matrix.values, n, x)
+    assert np.count_nonzero(x) == rank
+    # Rounding times the condition of the leading block, some 1e4 for random numbers.
+    np.testing.assert_allclose(A @ x, b, rtol=0.0, atol=1e-10)
 
 
 def test_elements_outside_the_shape_take_no_room():

@@ -22,9 +22,9 @@ from linkwork.engine.coordinates.tree import place
 from linkwork.engine.kernels.rows import survey
 from linkwork.engine.loads import apply_loads
 from linkwork.engine.tables import Constraints, Tables
-from linkwork.mechanism.kinematics import Kinematics
+from linkwork.mechanism.kinematics import Kinematics, settle
 from linkwork.mechanism.mobility import Mobility, analyse
-from linkwork.methods.rows import Start, floating, settle
+from linkwork.methods.rows import Start, floating
 from linkwork.model import Model
 from linkwork.model.rotation import Array
 

@@ -12,12 +12,14 @@ SCREENSHOTS = Path(__file__).parents[2] / "out" / "screenshots"
 WINDOW = {"width": 900, "height": 560}
 """Small, since every pixel is computed in software; wide enough for the panel beside the picture."""
 _SHARPNESS = 0.5  # pixels of the picture per pixel of the screen
-# A warning of viser's that lies on the picture wherever there is no graphics card.
-_UNCOVERED = "#webgl-software-rendering { display: none !important; }"
-# Whether what slides in, as notifications do, has arrived; what turns for ever never does.
-_AT_REST = """document.getAnimations().every(
-    (one) => one.playState !== "running" || one.effect.getComputedTiming().endTime === Infinity
-)"""
+_CANVAS = "canvas[data-engine]"
+
+
+# What is visible in a page of viser beside the picture.
+_FOREIGN = """() => [...document.querySelectorAll("body, body *")].filter((one) =>
+    one.matches("body") ? one.innerText.trim() : !one.matches("canvas[data-engine]") && one.getClientRects().length
+        && getComputedStyle(one).visibility === "visible"
+).map((one) => one.outerHTML.slice(0, 100))"""
 
 
 class Visitor:
@@ -36,7 +38,7 @@ class Visitor:
             lambda: self.client.camera.image_width < 0.8 * window["width"], "the panel takes its place"
         )
         wait_until(self.sees_all, "the camera sees the whole model")
-        self.browser.add_style_tag(content=_UNCOVERED)
+        self.browser.locator("iframe.ready").wait_for()
 
     def _new(self, before):
         clients = self.live.server.viser.get_clients()
@@ -45,7 +47,7 @@ class Visitor:
     def sees_all(self):
         """Whether the camera stands where it sees the whole model."""
         camera = self.client.camera
-        wanted = self.live.camera_of("best", camera.aspect)
+        wanted = self.live.shown.camera_of("best", camera.aspect)
         return np.allclose(camera.position, wanted.position, rtol=1e-3, atol=1e-3)
 
     @property
@@ -76,8 +78,13 @@ class Visitor:
         return self.browser.locator(f'[id="{name.get_attribute("for")}"]')
 
     def choose(self, label, option):
-        """Take an option of a dropdown."""
-        self.control(label).click()
+        """Take an option of a dropdown, or search it among many."""
+        control = self.control(label)
+        if control.evaluate("(one) => one.tagName") == "SELECT":
+            control.select_option(option)
+            return
+        control.click()
+        self.browser.get_by_role("searchbox", name="Search signals").fill(option)
         self.browser.get_by_role("option", name=option, exact=True).click()
 
     def tick(self, label):
@@ -86,16 +93,14 @@ class Visitor:
 
     def slide(self, label, *keys):
         """Move a slider by keys."""
-        thumb = self.control(label).get_by_role("slider")
+        thumb = self.control(label)
         thumb.focus()
         for key in keys:
             thumb.press(key)
 
     def write(self, label, text):
-        """Write into a field of text, whose label does not name it in the way of others."""
-        name = self.browser.locator(f'label:text-is("{label}")')
-        field = name.locator("xpath=ancestor::div[contains(@class, 'Flex-root')][1]").get_by_role("textbox")
-        field.fill(text)
+        """Write into a field of text."""
+        self.control(label).fill(text)
 
     def drag(self, body, *moves):
         """Take hold of a body at its centre of mass and move the mouse by steps [px], without letting go."""
@@ -111,7 +116,11 @@ class Visitor:
 
     def canvas(self):
         """Where the picture is on the screen [px]."""
-        return self.browser.locator("canvas[data-engine]").bounding_box()
+        return self.frame().locator(_CANVAS).bounding_box()
+
+    def frame(self):
+        """The page of viser in ours."""
+        return self.browser.frame_locator("iframe.ready")
 
     def place_of(self, body):
         """Where the centre of mass of a body is on the screen [px]."""
@@ -147,7 +156,6 @@ class Visitor:
 
     def keep(self, name):
         """Keep a screenshot to be looked at."""
-        self.browser.wait_for_function(_AT_REST)
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.browser.screenshot(path=SCREENSHOTS / f"{name}.png")
 
@@ -159,8 +167,17 @@ class Visitor:
     def number(self, name, column=1):
         return float(self.reading(name, column))
 
+    def status(self, name):
+        """What the bar at the top tells: time, factor, method, warnings."""
+        return self.browser.locator(f"#{name}").inner_text()
+
+    def foreign(self):
+        """What viser shows of its own, in whatever picture is loaded or being loaded."""
+        frames = [frame for frame in self.browser.frames if "/canvas/" in frame.url]
+        return [text for frame in frames for text in frame.evaluate(_FOREIGN)]
+
     def told(self):
-        """Texts of the notifications on the screen."""
+        """Texts of the messages on the screen."""
         return " ".join(self.browser.get_by_role("alert").all_inner_texts())
 
 

@@ -55,6 +55,33 @@ def all_end(pids: Sequence[int]) -> None:
     wait_until(lambda: not any(map(alive, pids)), f"processes {list(pids)} end")
 
 
+def group_ends(leader: int) -> None:
+    """Wait until no process of a group runs: those that watch for the end of another one end a moment after it."""
+
+    def running() -> bool:
+        try:
+            os.killpg(leader, 0)
+        except ProcessLookupError:
+            return False
+        found = list(Path("/proc").glob("[0-9]*/stat"))
+        return not found or any(map(_runs_in(leader), found))
+
+    wait_until(lambda: not running(), f"the processes of group {leader} end")
+
+
+def _runs_in(leader: int) -> Callable[[Path], bool]:
+    """Whether a file of /proc is of a process of this group that has not ended; whoever inherits it may wait late."""
+
+    def runs(path: Path) -> bool:
+        try:
+            state, _, group = path.read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            return False
+        return int(group) == leader and state not in "ZX"
+
+    return runs
+
+
 @contextlib.contextmanager
 def _interrupt_means(what: Any) -> Iterator[None]:
     """SIGINT as children inherit it: what this process ignores they ignore, and all else is the default to them.

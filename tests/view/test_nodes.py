@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from linkwork.engine.kernels.instances import place_instances
 from linkwork.model.rotation import matrix
+from linkwork.view.place import place_instances
 
 
 def test_pieces_ride_on_their_bodies_and_on_the_ground():
@@ -13,10 +13,8 @@ def test_pieces_ride_on_their_bodies_and_on_the_ground():
     for quaternions in (rotations, turns):
         quaternions /= np.linalg.norm(quaternions, axis=1)[:, None]
     bodies = np.array([0, 1, 2, -1, 4, 3])
-    p, q = np.empty((6, 3), np.float32), np.empty((6, 4), np.float32)
-    place_instances(positions, rotations, bodies, at, turns, p, q)
+    p, q = place_instances(positions, rotations, bodies, at, turns)
     for i, body in enumerate(bodies):
         R, origin = (np.eye(3), np.zeros(3)) if body < 0 else (matrix(rotations[body]), positions[body])
-        # single precision, numbers of order one
-        np.testing.assert_allclose(p[i], origin + R @ at[i], atol=1e-6)
-        np.testing.assert_allclose(matrix(q[i].astype(float)), R @ matrix(turns[i]), atol=1e-6)
+        np.testing.assert_allclose(p[i], origin + R @ at[i], atol=1e-14)
+        np.testing.assert_allclose(matrix(q[i]), R @ matrix(turns[i]), atol=1e-14)

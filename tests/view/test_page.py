@@ -218,15 +218,14 @@ def test_scenes_are_switched_in_the_gallery(visit):
     visitor = visit("a01_pendulum", path="gallery")
     page = visitor.browser
     cards = page.locator(".card")
-    assert cards.count() == len(scene_names())
+    wait_until(lambda: cards.count() == len(scene_names()), "all scenes are offered")
     wait_until(lambda: page.locator("#now").inner_text() == "a01_pendulum", "what runs is told")
     visitor.keep("gallery")
     page.locator('.card[data-scene="chain5"]').click()
     wait_until(lambda: visitor.live.subject == "chain5", "the scene is switched")
     wait_until(lambda: page.locator("#now").inner_text() == "chain5", "what runs is told")
-    assert page.locator(".card.now h2").all_inner_texts() == ["chain5"]
-    frame = page.frame_locator("iframe")
-    frame.get_by_text("Five-link chain").first.wait_for()
+    wait_until(lambda: page.locator(".card.now h2").all_inner_texts() == ["chain5"], "its card is marked")
+    page.locator("#panel").get_by_text("Five-link chain").first.wait_for()
     visitor.keep("gallery_after_a_choice")
 
 
@@ -300,17 +299,21 @@ def test_everything_can_be_shown(visit):
     assert moves(visitor)
     visitor.choose("Colours", "by component")
     visitor.choose("Follow", visitor.session.stage.bodies[-1].name)
-    wait_until(lambda: visitor.live.followed == visitor.session.stage.bodies[-1].name, "the camera follows")
+    wait_until(
+        lambda: visitor.live.shown.cameras.followed == visitor.session.stage.bodies[-1].name,
+        "the camera follows",
+    )
     assert moves(visitor)
     visitor.keep("hitch_with_all_layers")
-    assert visitor.live.troubles == [] or "pictures per second" in visitor.live.troubles[0]
+    troubles = visitor.live.pictures.troubles
+    assert troubles == [] or "pictures per second" in troubles[0]
 
 
 @pytest.mark.slow
 def test_curves_are_plotted(visit):
     visitor = visit("crank_rocker")
     visitor.tab("Plots")
-    plot = visitor.browser.locator(".uplot").first
+    plot = visitor.browser.locator(".plot canvas").first
     plot.wait_for()
 
     def inked():
@@ -475,7 +478,10 @@ def test_a_body_can_be_pulled(visit):
 def test_the_page_says_that_the_server_has_stopped(visit):
     visitor = visit("chain5")
     assert moves(visitor)
+    last = visitor.picture()
     visitor.live.close()
-    visitor.browser.locator(".mantine-Loader-root").first.wait_for()
-    wait_until(lambda: "has ended" in visitor.told(), "it says so")
+    wait_until(lambda: "The simulation has ended" in visitor.told(), "it says so")
+    assert "reconnecting" in visitor.told()
+    assert difference(last, visitor.picture()) < 0.2, "the last picture is gone"
+    assert visitor.foreign() == []
     visitor.keep("server_stopped")

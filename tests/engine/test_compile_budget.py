@@ -1,0 +1,52 @@
+"""How much there is to compile, counted in bytes: seconds hang on the machine and whatever else it does.
+
+The loops of the methods are what a first step waits for at last, in one process: optimised whole, with all that they
+call. Their time goes with the size of their code. Who adds to them finds out here; a budget may grow for a reason.
+"""
+
+import pickle
+
+import pytest
+
+from helpers.processes import python
+from linkwork.engine.kernels import store
+from linkwork.run.warmup import PIECES, missing, warm_up
+
+MARGIN = 1.25
+"""Of bytes: other processors have other instructions, and vectors of other lengths."""
+BUDGETS = {
+    "steppers/impulse.py:run_impulses": (2, 1_446_000),  # without contact, with contact
+    "steppers/implicit.py:run_implicit": (2, 993_000),  # multipliers, independent coordinates
+    "steppers/explicit.py:_run": (3, 736_000),  # trees, the direct solver, components
+}
+"""For how many kinds of arguments each loop is compiled, and bytes of machine code of the largest."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BUDGETS)
+def test_loops_of_methods_keep_their_budget(name):
+    if store.cache_directory() is None:
+        pytest.skip("kernels are not kept")
+    lacking = missing(PIECES)
+    if lacking:
+        warm_up(lacking)
+    path, _, function = name.partition(":")
+    found = store._folder(store.PACKAGE / "engine" / path)
+    assert found is not None
+    kept = [file for file in found[0].glob(f"*.{function}-*.nbc") if ".inner." not in file.name]
+    sizes = [len(pickle.loads(file.read_bytes())[1][0][2][0]) for file in kept]
+    kinds, budget = BUDGETS[name]
+    assert 0 < len(sizes) <= kinds
+    assert max(sizes) <= MARGIN * budget
+
+
+def test_constants_do_not_make_kernels_of_their_own(tmp_path):
+    """`g` with three constants and a variable is one function."""
+    (tmp_path / "mine.py").write_text(
+        "from linkwork.engine.kernels.jit import kernel\n\n"
+        "@kernel\ndef g(x, k, last):\n    return -x if last else k * x\n\n"
+        "@kernel\ndef f(x, k):\n    return g(x, 1, True) + g(x, 2, False) + g(x, k=3, last=False) + g(x, k, False)\n"
+    )
+    cache = {"LINKWORK_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    assert python("-c", "import mine; print(mine.f(1.0, 5))", environment=cache).split() == ["9.0"]
+    assert len(list((tmp_path / "cache").rglob("mine.g*.nbc"))) == 1
