@@ -8,6 +8,7 @@ against each other since then is error of integration, and is taken back.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,8 @@ POINT = np.dtype(
     [
         ("feature", "i8"),  # the same number while the same corners, edges and faces touch
         ("loaded", "i8"),  # 1 if it pushed in the last solution
-        ("slides", "i8"),  # 1 if its friction was at the cone
+        ("pushes", "i8"),  # 1 if it is taken to push, 0 if not, -1 if nothing is known
+        ("slides", "i8"),  # 1 if its friction is at the cone
         ("x", "f8", 3),  # in the world, halfway between the two shapes [m]
         ("n", "f8", 3),  # normal from A to B
         ("t", "f8", 3),  # tangents
@@ -50,6 +52,9 @@ POINT = np.dtype(
         ("mass", "f8"),  # 1/(Jn·gn) [kg]
         ("inverse", "f8", 3),  # of the 2x2 matrix of the tangents: tt, ts, ss [kg]
         ("step", "f8"),  # 1/its largest eigenvalue [kg]
+        ("rho", "f8"),  # mean response to unit impulses along n, t, s [1/kg]
+        ("d", "f8", 2),  # direction of the friction of a sliding point, along its tangents
+        ("turn", "f8"),  # softness across that: slip per friction [1/kg]
     ]
 )
 
@@ -241,7 +246,7 @@ def _put_points(out, points, patch):
         set3(point.s, cross3(n, t))
         point.gap = contact.distance
         point.feature = contact.feature
-        point.loaded, point.slides = 0, 0
+        point.loaded, point.pushes, point.slides = 0, -1, 0
         for m in range(6):
             point.p[m] = 0.0
         for m in range(3):
@@ -290,7 +295,11 @@ def _inherit(old, point):
     point.p[0] = old.p[0] if dot3(n, get3(old.n)) > 0.0 else 0.0
     point.p[1], point.p[2] = dot3(force, t), dot3(force, s)
     point.p[3] = old.p[3]
-    point.slides = old.slides
+    point.pushes, point.slides, point.turn = old.pushes, old.slides, old.turn
+    along = add3(scale3(old.d[0], get3(old.t)), scale3(old.d[1], get3(old.s)))
+    a, b = dot3(along, t), dot3(along, s)
+    size = math.sqrt(a * a + b * b)
+    point.d[0], point.d[1] = (a / size, b / size) if size > 0.0 else (0.0, 0.0)
     point.p[4], point.p[5] = dot3(turn, t), dot3(turn, s)
 
 

@@ -17,7 +17,7 @@ from .kinds import support
 from .scratch import CYLINDRICAL, FIRST, SMOOTH, Core, emit, put, row3, unit
 
 _ALIGNED = 1e-18  # squared sine of the angle between a normal and that of a face: 1e-9 rad,
-_NEARLY = 1e-6  # and 1e-3 rad, below which a line that crosses an edge still lies on the face
+_NEARLY = 1e-6  # and 1e-3 rad, below which what crosses an edge still lies on the face
 _WITNESS = 1 << 62
 
 
@@ -205,12 +205,16 @@ def manifold(cores, nearest, hulls, strict, contacts):
     face_a, m, sine_a = facing(w, a, n)
     face_b, m_b, sine_b = facing(w, b, (-n[0], -n[1], -n[2]))
     flat_a, flat_b = sine_a <= _ALIGNED, sine_b <= _ALIGNED
+    # Faces that are nearly parallel touch by what they have in common, even if an edge or a corner is nearest: that one
+    # alone would carry the whole load until the other corners, a breath away, arrive in the next step.
+    faces = sine_a <= _NEARLY and sine_b <= _NEARLY and not strict and not flat_a
     # A line that crosses an edge of a face and nearly lies on it: the crossing, and where the line ends on the face.
-    nearly = not flat_a and not flat_b and not strict
+    nearly = not flat_a and not flat_b and not strict and not faces
     if nearly:
         flat_a = sine_a <= _NEARLY and _is_line(w, b, n)
         flat_b = sine_b <= _NEARLY and _is_line(w, a, n) and not flat_a
         nearly = flat_a or flat_b
+    flat_a |= faces
     if not (flat_a or flat_b):
         if strict:
             return 0
@@ -227,8 +231,11 @@ def manifold(cores, nearest, hulls, strict, contacts):
     margin = contacts.margin + ra + rb
     final, count, least, length = _clip_face(cores, ref, inc, face, other, m, hulls, margin)
     first = FIRST
-    n_ref = n if nearly else scale3(sign, m)
-    if nearly or not abs(least - distance) <= 3e-10 * cores.scale:
+    n_ref = n if nearly or faces else scale3(sign, m)
+    shift = 0.0
+    if faces and count > 1:
+        shift = distance - least  # seen along n, not along the face
+    elif nearly or not abs(least - distance) <= 3e-10 * cores.scale:
         # The polygons do not have the nearest point.
         if strict:
             return 0
@@ -244,7 +251,7 @@ def manifold(cores, nearest, hulls, strict, contacts):
         for k in range(count):
             mark = w[final + 2 * k + 1, 3]
             if mark == (2.0 if turn == 0 else 1.0) and written < MOST:
-                p, depth = row3(w, final + 2 * k), w[final + 2 * k, 3]
+                p, depth = row3(w, final + 2 * k), w[final + 2 * k, 3] + shift
                 if nearly:
                     e = sub3(p, x)
                     if dot3(e, e) <= 0.0025 * length:

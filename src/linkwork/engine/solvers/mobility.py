@@ -3,11 +3,12 @@
 import math
 
 from ..kernels.jit import inlined, kernel
-from ..kernels.math3 import add3, cross3, get3, sub3
+from ..kernels.math3 import add3, cross3, dot3, get3, scale3, sub3
 from ..kernels.spatial import dot6, get6, set6
 from .envelope import solve_columns, solve_envelope
 from .layout import INVERSE, KEPT, RIGHT
 
+_LEVEL = 1e-9  # rounding of heights, as a share of the size of a patch
 _FAST = 1e-11  # share of its free mobility below which a point is held fast by rows
 
 
@@ -193,11 +194,18 @@ def reach_row(work, reach, rows, r):
 def prepare_points(patch, points):
     """Rows of the points against the relative twist at the patch's centre, and their effective masses."""
     G = patch.G
-    c = get3(patch.x)
+    c, gap = get3(patch.x), 0.0
+    for i in range(patch.first, patch.first + patch.count):
+        gap += points[i].gap / patch.count
     for i in range(patch.first, patch.first + patch.count):
         point = points[i]
-        arm = sub3(get3(point.x), c)
-        _row(point.Jn, point.gn, G, arm, get3(point.n))
+        n, arm = get3(point.n), sub3(get3(point.x), c)
+        _row(point.Jn, point.gn, G, arm, n)
+        # Points are halfway between two faces. Where these are not parallel, friction acts in one plane all the same: at
+        # different heights, points of a face that turns could not stick together.
+        height = dot3(n, arm)
+        if abs(height) <= 0.5 * abs(point.gap - gap) + _LEVEL * patch.radius:
+            arm = sub3(arm, scale3(height, n))
         # What rows hold fast altogether cannot be pushed: rounding is all that moves there.
         least = _FAST * patch.loose
         nn = dot6(get6(point.Jn), get6(point.gn))
@@ -210,6 +218,7 @@ def prepare_points(patch, points):
             tt = dot6(get6(point.Jt), get6(point.gt))
             ts = dot6(get6(point.Jt), get6(point.gs))
             ss = dot6(get6(point.Js), get6(point.gs))
+            point.rho = (nn + tt + ss) / 3.0
             half, root = 0.5 * (tt + ss), math.sqrt(0.25 * (tt - ss) ** 2 + ts * ts)
             point.step = 1.0 / (half + root) if half + root > least else 0.0
             if half - root > least:
@@ -218,6 +227,7 @@ def prepare_points(patch, points):
             else:
                 point.inverse[0], point.inverse[1], point.inverse[2] = point.step, 0.0, point.step
         else:
+            point.rho = nn
             point.p[1] = point.p[2] = 0.0
 
 

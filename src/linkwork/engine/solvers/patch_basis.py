@@ -1,4 +1,9 @@
-"""What the points of a patch can do together: at most six directions, whose orthonormal basis are its unknowns."""
+"""Unknowns of a patch: what its points can do together.
+
+A patch whose points all stick (or have no friction) acts as one: at most six directions, whose orthonormal basis are
+its unknowns, however many points repeat each other; of the impulses that make up a wrench the smallest are taken. In a
+patch that slides, friction follows the load of each point, and impulses of its points are the unknowns.
+"""
 
 from __future__ import annotations
 
@@ -9,99 +14,86 @@ import numpy as np
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.skyline import Skyline, new_skyline
-from ..kernels.spatial import add_scaled6, dot6, get6, scale6
+from ..kernels.spatial import add_scaled6, dot6, get6, scale6, set6
 
 MOST_PATCHES = 64
 MOST_UNKNOWNS = 384
+MOST_ROWS = 12  # of a patch: four points, three directions each
 _SPAN = 1e-9  # a row that adds less than this share to those before follows from them
-_UNEVEN = 1.5  # largest load of a point over the mean at which loads are shared anew
-_TINY = 1e-300
+_FEW = 2  # points whose impulses are as few unknowns as a basis of them
 
 
 class Subspace(NamedTuple):
     """Working memory; the same for every model."""
 
     Q: Any
-    """Basis of each patch against twists: patches x 6 x 6."""
-    C: Any
-    """Rows of the points in that basis: patches x 12 x 6."""
+    """What each unknown of a patch measures of its twist: patches x 12 x 6."""
     F: Any
-    """Wrench of each unknown: patches x 6 (unknowns) x 6."""
+    """Wrench of each unknown: patches x 12 x 6."""
+    C: Any
+    """Rows of the points in the basis Q, of patches that act as one: patches x 12 x 6."""
+    N: Any
+    """Cholesky factors of CᵀC: patches x 6 x 6."""
     size: Any
-    """Unknowns of each patch; where its first one stands."""
+    """Unknowns of each patch; where its first one stands; 1 if it acts as one."""
+    which: Any
+    """The row (three times the point, plus 0 for its normal, 1 and 2 for tangents) of each unknown: patches x 12."""
     matrix: Skyline
     """Of the unknowns, in the order of its rows."""
     x: Any
     """Right side, then solution; scratch."""
     T: Any
-    """What dofs do under each unknown of one patch: dofs x 6."""
+    """What dofs do under each unknown of one patch: dofs x 12."""
     near: Any
     """The one or two mechanisms (clusters) that each unknown acts on."""
     who: Any
     """The row that an unknown behind those of the patches belongs to."""
-    N: Any
-    """Cholesky factors of CᵀC: patches x 6 x 6."""
+    count: Any
+    """How many unknowns the patches have, and how many there are."""
 
 
 def make_subspace(dofs: int) -> Subspace:
     """Working memory for a system of so many dofs."""
+    rows = np.zeros((3, MOST_PATCHES, MOST_ROWS, 6))
     return Subspace(
-        np.zeros((MOST_PATCHES, 6, 6)), np.zeros((MOST_PATCHES, 12, 6)), np.zeros((MOST_PATCHES, 6, 6)),
-        np.zeros((2, MOST_PATCHES), np.int64),
+        *rows, np.zeros((MOST_PATCHES, 6, 6)), np.zeros((3, MOST_PATCHES), np.int64),
+        np.zeros((MOST_PATCHES, MOST_ROWS), np.int64),
         new_skyline(list(range(MOST_UNKNOWNS)), [set(range(MOST_UNKNOWNS))]),
-        np.zeros((2, MOST_UNKNOWNS)), np.zeros((dofs, 6)), np.zeros((MOST_UNKNOWNS, 2), np.int64),
-        np.zeros(MOST_UNKNOWNS, np.int64), np.zeros((MOST_PATCHES, 6, 6)),
+        np.zeros((2, MOST_UNKNOWNS)), np.zeros((dofs, MOST_ROWS)), np.zeros((MOST_UNKNOWNS, 2), np.int64),
+        np.zeros(MOST_UNKNOWNS, np.int64), np.zeros(2, np.int64),
     )  # fmt: skip
 
 
 @kernel
-def spread(space, patch, points, slop):
-    """Share the load of a sticking patch evenly among its points, if it has gathered on few of them.
-
-    The wrench is the same, and of all impulses that make it up these are the smallest: corners that push or pull
-    against each other for nothing are relieved.
-    """
-    if patch.count < 3 or patch.touches == 0 or patch.friction == 0.0:
-        return
-    total, largest = 0.0, 0.0
+def find_unknowns(space, k, patch, points):
+    """Unknowns of the k-th patch, by who pushes and who slides; their number."""
+    pushing, slides = 0, False
     for i in range(patch.first, patch.first + patch.count):
-        point = points[i]
-        if point.gap > slop or (point.slides != 0 and point.p[0] > 0.0):
-            return
-        total += point.p[0]
-        largest = max(largest, point.p[0])
-    if largest * patch.count <= _UNEVEN * total:
-        return
-    for i in range(patch.first, patch.first + patch.count):
-        for m in range(3):
-            points[i].last[m] = points[i].p[m]
-        points[i].p[0] = max(points[i].p[0], _TINY)  # all points take part
-        points[i].slides = 0
-    span = find_basis(space, 0, patch, points)
-    C, x = space.C[0], space.x[0]
-    for s in range(span):
-        x[s] = 0.0
-        for m in range(3 * patch.count):
-            x[s] += C[m, s] * points[patch.first + m // 3].last[m % 3]
-    divide_normal(space.N[0], x, 0, span)
-    fine = True
-    for i in range(patch.count):
-        point = points[patch.first + i]
-        for m in range(3):
-            point.p[m] = 0.0
-            for s in range(span):
-                point.p[m] += C[3 * i + m, s] * x[s]
-        most = patch.friction * point.p[0]
-        fine &= point.p[0] >= 0.0 and point.p[1] * point.p[1] + point.p[2] * point.p[2] <= most * most
-    if not fine:
-        for i in range(patch.first, patch.first + patch.count):
-            for m in range(3):
-                points[i].p[m] = points[i].last[m]
+        pushing += points[i].pushes
+        slides |= points[i].slides != 0
+    one = pushing > _FEW and not slides
+    space.size[2, k] = 1 if one else 0
+    if one:
+        return find_basis(space, k, patch, points)
+    count, Q, F = 0, space.Q[k], space.F[k]
+    for m in range(3 * patch.count):
+        point, kind = points[patch.first + m // 3], m % 3
+        if not takes_part(patch, point, kind):
+            continue
+        J = measures(point, kind)
+        set6(Q[count], J)
+        if kind == 0 and point.slides != 0:  # friction follows the load
+            J = add_scaled6(J, patch.friction * point.d[0], get6(point.Jt))
+            J = add_scaled6(J, patch.friction * point.d[1], get6(point.Js))
+        set6(F[count], J)
+        space.which[k, count] = m
+        count += 1
+    return count
 
 
 @kernel
 def find_basis(space, k, patch, points):
-    """Rows of the points that push (and, where they stick, of their tangents) => orthonormal Q and C, J = C Q."""
+    """Rows of the points that push, and of their tangents => orthonormal Q and C, J = C Q."""
     Q, C = space.Q[k], space.C[k]
     scale = patch.radius if patch.radius > 0.0 else 1.0
     span = 0
@@ -112,7 +104,7 @@ def find_basis(space, k, patch, points):
             C[m, c] = 0.0
         if not takes_part(patch, point, kind):
             continue
-        J = measures(patch, point, kind)
+        J = measures(point, kind)
         x0, x1, x2, x3, x4, x5 = J[0] / scale, J[1] / scale, J[2] / scale, J[3], J[4], J[5]
         whole = x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3 + x4 * x4 + x5 * x5
         for _ in range(2):  # twice: the second time takes away what rounding left
@@ -126,92 +118,60 @@ def find_basis(space, k, patch, points):
         if span < 6 and left > _SPAN * whole:
             left = math.sqrt(left)
             C[m, span] = left
-            q = Q[span]
-            q[0], q[1], q[2], q[3], q[4], q[5] = (
-                x0 / left,
-                x1 / left,
-                x2 / left,
-                x3 / left,
-                x4 / left,
-                x5 / left,
-            )
+            set6(Q[span], (x0 / left, x1 / left, x2 / left, x3 / left, x4 / left, x5 / left))
             span += 1
     for s in range(span):
         for c in range(3):
             Q[s, c] *= scale
-    _normal(C, 3 * patch.count, space.N[k], span)
-    _wrenches(space, k, patch, points, span)
-    return span
-
-
-@kernel
-def _wrenches(space, k, patch, points, span):
-    """Wrench of each unknown: of the smallest impulses that make it up, with the friction that they carry along."""
-    F, C, x = space.F[k], space.C[k], space.x[1]
-    slides = False
-    for i in range(patch.count):
-        point = points[patch.first + i]
-        slides |= point.p[0] > 0.0 and point.slides != 0 and patch.friction > 0.0
-    for s in range(span):
         for c in range(6):
-            F[s, c] = space.Q[k, s, c]
-        if not slides:
-            continue
-        for r in range(span):
-            x[r] = 1.0 if r == s else 0.0
-        divide_normal(space.N[k], x, 0, span)
-        for i in range(patch.count):
-            point = points[patch.first + i]
-            if point.p[0] > 0.0 and point.slides != 0:
-                normal = 0.0
-                for r in range(span):
-                    normal += C[3 * i, r] * x[r]
-                along, across = direction(point)
-                normal *= patch.friction
-                for c in range(6):
-                    F[s, c] += normal * (along * point.Jt[c] + across * point.Js[c])
+            space.F[k, s, c] = Q[s, c]
+    _normal(C, 3 * patch.count, space.N[k], span)
+    return span
 
 
 @inlined
 def takes_part(patch, point, kind):
     """Rows of a point that pushes: its normal (0); if it sticks both tangents (1, 2), else the one across (1)."""
-    if point.p[0] <= 0.0:
+    if point.pushes == 0:
         return False
-    if kind == 0:
-        return True
-    if patch.friction == 0.0:
-        return False
-    if point.slides == 0:
-        return True
-    return kind == 1 and (point.p[1] != 0.0 or point.p[2] != 0.0)
+    return kind == 0 or (patch.friction > 0.0 and (point.slides == 0 or kind == 1))
 
 
 @inlined
-def measures(patch, point, kind):
+def measures(point, kind):
     """The row itself, against the relative twist."""
     if kind == 0:
         return get6(point.Jn)
     if point.slides == 0:
         return get6(point.Jt) if kind == 1 else get6(point.Js)
-    along, across = direction(point)
-    J = scale6(-across, get6(point.Jt))
-    return add_scaled6(J, along, get6(point.Js))
+    J = scale6(-point.d[1], get6(point.Jt))
+    return add_scaled6(J, point.d[0], get6(point.Js))
 
 
 @inlined
-def direction(point):
-    """Direction of the friction of a sliding point along its tangents, of length one; zero if there is none."""
-    size = math.sqrt(point.p[1] * point.p[1] + point.p[2] * point.p[2])
-    if size == 0.0:
-        return 0.0, 0.0
-    return point.p[1] / size, point.p[2] / size
+def lacking(point, kind, w):
+    """The velocity that a row wants and does not have [m/s]."""
+    rate = dot6(measures(point, kind), w)
+    if kind == 0:
+        return point.goal - rate
+    if point.slides != 0:
+        return -rate - point.turn * (point.d[0] * point.p[2] - point.d[1] * point.p[1])
+    return -rate
 
 
 @inlined
-def slip(point, w):
-    """How fast a point slides [m/s]."""
-    along, across = dot6(get6(point.Jt), w), dot6(get6(point.Js), w)
-    return math.sqrt(along * along + across * across)
+def add_impulse(patch, point, kind, p):
+    """Give a point an impulse p along one of its rows."""
+    if kind == 0:
+        point.p[0] += p
+        if point.slides != 0:
+            point.p[1] += patch.friction * point.d[0] * p
+            point.p[2] += patch.friction * point.d[1] * p
+    elif point.slides == 0:
+        point.p[kind] += p
+    else:
+        point.p[1] -= point.d[1] * p
+        point.p[2] += point.d[0] * p
 
 
 @kernel

@@ -8,9 +8,9 @@ exactly as long as the cone allows.
 import math
 
 from ..kernels.jit import inlined, kernel
-from ..kernels.math3 import get3
 from ..kernels.spatial import add_scaled6, dot6, get6
 from .reach import answer, answer_row, relative_twist, row_rate
+from .spin import relax_spin
 
 _ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -39,6 +39,19 @@ def wrench(patch, points):
     f = _ZERO6
     for i in range(patch.first, patch.first + patch.count):
         f = add_wrench(f, points[i], patch, get6(points[i].p))
+    return f
+
+
+@inlined
+def wrench_of_forces(patch, points):
+    """The same without torques of rolling and torsional friction."""
+    f = _ZERO6
+    for i in range(patch.first, patch.first + patch.count):
+        point = points[i]
+        f = add_scaled6(f, point.p[0], get6(point.Jn))
+        if patch.friction > 0.0:
+            f = add_scaled6(f, point.p[1], get6(point.Jt))
+            f = add_scaled6(f, point.p[2], get6(point.Js))
     return f
 
 
@@ -101,7 +114,7 @@ def relax_patch(reach, patch, points, rounds, enough):
                 w = add_scaled6(add_scaled6(w, a - p[1], get6(point.gt)), b - p[2], get6(point.gs))
                 p[1], p[2] = a, b
             if spins:
-                w = _relax_spin(patch, point, w)
+                w = relax_spin(patch, point, w)
         if turn > 0 and moved <= enough * began:
             break
         if turn == 0:
@@ -124,51 +137,6 @@ def relax_patch(reach, patch, points, rounds, enough):
             energy += (change[1] * change[1] + change[2] * change[2]) / point.step
     answer(reach, patch, f, reach.u)
     return fastest, largest, energy
-
-
-@kernel
-def _relax_spin(patch, point, w):
-    """Torsional and rolling friction: torques within the arms times the normal impulse."""
-    G, p, n, t, s = patch.G, point.p, get3(point.n), get3(point.t), get3(point.s)
-    if patch.torsion > 0.0:
-        most = patch.torsion * p[0]
-        stiff = _turning(G, n)
-        new = min(max(p[3] - (n[0] * w[0] + n[1] * w[1] + n[2] * w[2]) / stiff, -most), most)
-        w = _add_turn(w, G, n, new - p[3])
-        p[3] = new
-    if patch.rolling > 0.0:
-        most = patch.rolling * p[0]
-        stiff = _turning(G, t) + _turning(G, s)
-        a = p[4] - (t[0] * w[0] + t[1] * w[1] + t[2] * w[2]) / stiff
-        b = p[5] - (s[0] * w[0] + s[1] * w[1] + s[2] * w[2]) / stiff
-        size = math.sqrt(a * a + b * b)
-        if size > most:
-            a, b = a * most / size, b * most / size
-        w = _add_turn(_add_turn(w, G, t, a - p[4]), G, s, b - p[5])
-        p[4], p[5] = a, b
-    return w
-
-
-@inlined
-def _turning(G, n):
-    """How fast B turns against A about n under a unit of angular impulse about it."""
-    total = 0.0
-    for r in range(3):
-        total += n[r] * (G[6 * r] * n[0] + G[6 * r + 1] * n[1] + G[6 * r + 2] * n[2])
-    return total
-
-
-@inlined
-def _add_turn(w, G, n, p):
-    """Relative twist w after an angular impulse p about n."""
-    return (
-        w[0] + p * (G[0] * n[0] + G[1] * n[1] + G[2] * n[2]),
-        w[1] + p * (G[6] * n[0] + G[7] * n[1] + G[8] * n[2]),
-        w[2] + p * (G[12] * n[0] + G[13] * n[1] + G[14] * n[2]),
-        w[3] + p * (G[18] * n[0] + G[19] * n[1] + G[20] * n[2]),
-        w[4] + p * (G[24] * n[0] + G[25] * n[1] + G[26] * n[2]),
-        w[5] + p * (G[30] * n[0] + G[31] * n[1] + G[32] * n[2]),
-    )
 
 
 @inlined

@@ -1,72 +1,103 @@
-"""Contact forces of an island: sweeps until nothing changes, with help where they are slow."""
+"""Contact forces of an island: until the residual is within the tolerance, or until no impulse changes (sweeps)."""
 
 import numpy as np
 
 from ..kernels.clock import cycles
 from ..kernels.jit import kernel
+from .cone import judge, residual
 from .impulses import CUT_SHORT
 from .relax import relax_patch, relax_row
 from .search import accelerate, keep_island
-from .subspace import solve_subspace
+from .subspace import drop_pulling, softness, solve_subspace, stiffen
 
-# Degenerate islands, where loads may be shared in many ways, settle to within the tolerance slowly or never.
-_LATE, LATER = 8, 1e3
-_PATIENCE = 2  # sweeps before help is sought
-_DAMPING = 1e-4  # share of the diagonal
-_FEW, _MANY = 4, 60  # rounds through the points of a patch, each time it is its turn
+SWEPT = 1e3
+"""By how much coarser the tolerance is for islands that are too large to be solved at once."""
+_AT_REST = 1e-2  # share of the tolerance at which the impulses of the last step are good enough for this one
+_TRIES = 6  # Newton steps before sweeps are to find a better start
+_ROUNDS, _MOST_ROUNDS = 4, 60  # through the points of a patch, each time it is its turn
+_HELP = 3  # sweeps between Newton steps that fail
+_LOOK = 4  # sweeps between two looks at the residual
 _LEAST = 8  # sweeps of a step whose time is up: after one or two, what is held may be worse off than before
-_SOLUTIONS = 10  # of the whole island at once, before the search goes on by sweeps alone
 
 
 @kernel
 def settle_island(work, reach, space, rows, patches, points, island, options, deadline):
-    """Sweeps over the rows and patches of an island until nothing changes any more; (sweeps, cut short, last change).
+    """Impulses of an island; (iterations, cut short, residual [m/s]).
 
-    Velocities or impulses, whichever meets its tolerance first. With rows eliminated, small islands are also solved at
-    once; a solution after which more changes than before is taken back, and sought with more damping (Levenberg and
-    Marquardt): where many points stick, all of them may need forces that the cone does not allow. All parts by
-    themselves: bundled, they would be unpacked at every call.
+    Small islands by Newton steps, from the best impulses so far; where these lead nowhere, a few sweeps find out who
+    pushes and who slides. All parts by themselves: bundled, they would be unpacked at every call.
     """
-    tolerance, epsilon, limit = options.tolerance, options.epsilon, options.most_sweeps
-    together = options.eliminate != 0
-    first, last = reach.islands[island].patch, reach.islands[island + 1].patch
-    first_row, last_row = reach.islands[island].row, reach.islands[island + 1].row
-    before, fastest, trusted, damping = np.inf, 0.0, np.inf, 0.0
-    solved, doubtful, large = 0 if together else _SOLUTIONS, False, False
-    for sweep in range(limit):
-        fastest, largest, energy = 0.0, 0.0, 0.0
-        rounds, enough = (_FEW, 0.1) if sweep < _PATIENCE or not together or large else (_MANY, 1e-4)
-        for k in range(first_row, last_row):
-            change, mass = relax_row(work, reach, rows, reach.row_order[k])
-            if mass > 0.0:
-                fastest = max(fastest, abs(change) / mass)
-                energy += change * change / mass
-            largest = max(largest, abs(change))
-        for k in range(first, last):
-            speed, size, more = relax_patch(reach, patches[reach.order[k]], points, rounds, enough)
-            fastest, largest = max(fastest, speed), max(largest, size)
-            energy += more
-        enough_now = tolerance if sweep < _LATE else LATER * tolerance
-        if fastest <= enough_now or largest <= epsilon:
-            return sweep + 1, 0, fastest
-        if (sweep + 1 >= _LEAST and cycles() > deadline) or sweep + 1 == limit:
-            return sweep + 1, CUT_SHORT, fastest
-        if sweep + 1 < _PATIENCE:
-            continue
-        if doubtful and fastest > trusted:
+    if options.eliminate == 0:
+        return _sweep_until(work, reach, rows, patches, points, island, options, deadline)
+    left = residual(work, reach, rows, patches, points, island, 0.0)
+    if left <= _AT_REST * options.tolerance:
+        return 0, 0, left
+    soft = softness(reach, patches, points, island)
+    best, tolerance = left, options.tolerance
+    keep_island(reach, rows, patches, points, island, True)
+    for turn in range(options.most_sweeps):
+        if turn % (_TRIES + 1) == _TRIES:
             keep_island(reach, rows, patches, points, island, False)
-            damping = max(_DAMPING, 30.0 * damping)
+            for _ in range(_HELP):
+                _sweep(work, reach, rows, patches, points, island, _MOST_ROUNDS, 1e-4)
         else:
-            trusted = fastest
-        doubtful = False
-        if solved < _SOLUTIONS:
+            for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
+                judge(reach, patches[reach.order[k]], points, soft, turn > 0)
+            pulls = True
+            while pulls:
+                if not solve_subspace(work, reach, space, rows, patches, points, island, soft, tolerance):
+                    return _sweep_until(work, reach, rows, patches, points, island, options, deadline)
+                pulls = drop_pulling(reach, patches, points, island)
+            if residual(work, reach, rows, patches, points, island, soft) <= tolerance:
+                stiffen(work, reach, space, rows, patches, points, island, tolerance)
+        left = residual(work, reach, rows, patches, points, island, 0.0)
+        if left <= tolerance:
+            return turn + 1, 0, left
+        if left < best or turn % (_TRIES + 1) == _TRIES:
+            best = left
             keep_island(reach, rows, patches, points, island, True)
-            doubtful = solve_subspace(work, reach, space, rows, patches, points, island, damping)
-            solved = solved + 1 if doubtful else _SOLUTIONS
-            large = not doubtful
-            before = np.inf
-        if not doubtful:
-            ratio = energy / before
-            accelerate(reach, rows, patches, points, island, ratio if ratio < 1.0 else -1.0)
-            before = energy
-    return limit, CUT_SHORT, fastest
+        if cycles() > deadline:
+            break
+    keep_island(reach, rows, patches, points, island, False)
+    return options.most_sweeps, CUT_SHORT, best
+
+
+@kernel
+def _sweep(work, reach, rows, patches, points, island, rounds, enough):
+    """Once through the rows and patches of an island; the largest change of a velocity and of an impulse, and the
+    change in the metric of energy."""
+    fastest, largest, energy = 0.0, 0.0, 0.0
+    for k in range(reach.islands[island].row, reach.islands[island + 1].row):
+        change, mass = relax_row(work, reach, rows, reach.row_order[k])
+        if mass > 0.0:
+            fastest = max(fastest, abs(change) / mass)
+            energy += change * change / mass
+        largest = max(largest, abs(change))
+    for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
+        speed, size, more = relax_patch(reach, patches[reach.order[k]], points, rounds, enough)
+        fastest, largest = max(fastest, speed), max(largest, size)
+        energy += more
+    return fastest, largest, energy
+
+
+@kernel
+def _sweep_until(work, reach, rows, patches, points, island, options, deadline):
+    """Sweeps until the residual is within the tolerance (direct) or no impulse changes by more than epsilon; like
+    `settle_island`."""
+    tolerance, before, left = SWEPT * options.tolerance, np.inf, 0.0
+    for sweep in range(options.most_sweeps):
+        fastest, largest, energy = _sweep(work, reach, rows, patches, points, island, _ROUNDS, 0.1)
+        left = fastest
+        if options.eliminate == 0:
+            if largest <= options.epsilon:
+                return sweep + 1, 0, left
+        elif fastest <= tolerance or sweep % _LOOK == _LOOK - 1:
+            left = residual(work, reach, rows, patches, points, island, 0.0)
+            if left <= tolerance:
+                return sweep + 1, 0, left
+        if sweep + 1 >= _LEAST and cycles() > deadline:
+            return sweep + 1, CUT_SHORT, left
+        ratio = energy / before
+        accelerate(reach, rows, patches, points, island, ratio if ratio < 1.0 else -1.0)
+        before = energy
+    return options.most_sweeps, CUT_SHORT, left

@@ -13,6 +13,12 @@ _ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @inlined
+def holds(point):
+    """Whether a point is pressed together, and does not bounce: pseudo impulses may pull there, too."""
+    return point.loaded != 0 and point.goal <= 0.0
+
+
+@inlined
 def to_shove(reach, rows, patches, points, island):
     """Whether anything in an island has to be moved."""
     for k in range(reach.islands[island].row, reach.islands[island + 1].row):
@@ -22,7 +28,8 @@ def to_shove(reach, rows, patches, points, island):
         patch = patches[reach.order[k]]
         for i in range(patch.first, patch.first + patch.count):
             push = points[i].push
-            if push[0] > 0.0 or push[1] != 0.0 or push[2] != 0.0:
+            pulls = push[0] < 0.0 and holds(points[i])
+            if push[0] > 0.0 or pulls or push[1] != 0.0 or push[2] != 0.0:
                 return True
     return False
 
@@ -57,7 +64,9 @@ def _shove_patch(reach, patch, points):
         for i in range(patch.first, patch.first + patch.count):
             point = points[i]
             shove = point.shove
-            change = max((point.push[0] - dot6(get6(point.Jn), w)) * point.mass, -shove[0])
+            change = (point.push[0] - dot6(get6(point.Jn), w)) * point.mass
+            if not holds(point):
+                change = max(change, -shove[0])
             shove[0] += change
             w = add_scaled6(w, change, get6(point.gn))
             f = add_scaled6(f, change, get6(point.Jn))

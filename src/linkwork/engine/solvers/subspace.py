@@ -1,73 +1,169 @@
-"""Contact of a small island at once: all that pushes or sticks now is solved for together.
+"""Contact of a small island at once: a Newton step for impulses of all that pushes, given who sticks and who slides.
 
-Sweeps (`touch`) find out quickly which points push and which slide, but pass loads from body to body slowly: a heavy
-box on a light one takes as many sweeps as their ratio of mass. Given who pushes and who sticks, the impulses follow
-from one linear system (projected Gauss-Seidel with subspace minimisation: Silcowitz-Hansen, Niebe and Erleben,
-"Projected Gauss-Seidel subspace minimization method for interactive rigid body dynamics", GRAPP 2010). The next sweep
-tells whether the guess was right. Points of a patch repeat each other: what they can do together spans at most six
-directions, an orthonormal basis of which are its unknowns.
+Sweeps pass loads from body to body slowly: a heavy box on a light one takes as many as their ratio of mass. Given who
+pushes, sticks and slides (`cone.judge`), impulses follow from one linear system (Alart and Curnier, "A mixed formulation
+for frictional contact problems prone to Newton like solution methods", CMAME 92, 1991): a point that sticks has no
+velocity; one that slides along d has µ times its load as friction, and across d, where friction turns with the slip v,
+moves like one held by a damper, v_e + v/(µ p) p_e = 0.
 
-A point that slides carries its friction along: μ times its normal impulse in the direction d that it has, which makes
-the system unsymmetric. Friction also turns with the slip: across d a point that slides at the speed v moves like one
-held by a damper, v_e + v/(μ p) Δp_e = 0 (the derivative of the projection onto the cone: Alart and Curnier, "A mixed
-formulation for frictional contact problems prone to Newton like solution methods", CMAME 92, 1991). Without that,
-points at the edge of the cone that hardly slide would settle very slowly.
+Where loads may be shared in many ways, the smallest impulses are taken: all points are given the same tiny softness, and
+impulses are solved for whole, from zero. What that leaves is taken back by further solutions with the same factors,
+which change no share (the proximal point method, from zero).
 """
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.skyline import FIRST, LOWER, START, UPPER, factor_rows, solve_rows
-from ..kernels.spatial import add_scaled6, dot6, get6
+from ..kernels.spatial import add_scaled6, dot6, get6, scale6
 from .patch_basis import (
     MOST_PATCHES,
+    MOST_ROWS,
     MOST_UNKNOWNS,
-    direction,
+    add_impulse,
     divide_normal,
-    find_basis,
-    measures,
-    slip,
+    find_unknowns,
+    lacking,
     takes_part,
 )
 from .reach import answer, answer_row, relative_twist, row_rate
+from .relax import wrench_of_forces
 
+SOFTNESS = 1e-6  # share of the smallest response of a point
 _WORK = 2.0e6  # products that a solution may take: more are better spent on sweeps
-_PIVOT = 1e-11  # an unknown whose pivot is less than this share of its diagonal follows from others
+_PIVOT = 1e-12  # an unknown whose pivot is less than this share of its diagonal follows from others
+_TIE = 1e-9  # points that pull this much later on the way are let go, too
+_LEFT = 0.03  # share of the tolerance that may be left of what unknowns lack
+_SOLUTIONS = 8  # with the same factors, at most
 
 
 @kernel
-def solve_subspace(work, reach, space, rows, patches, points, island, damping):
-    """Impulses of all points that push and rows within their bounds, at once; False if there are too many of them.
-
-    damping: added to the diagonal, as a share of it.
-    """
+def solve_subspace(work, reach, space, rows, patches, points, island, soft, tolerance):
+    """Impulses of all points that push, giving way by `soft` [1/kg], and of rows within their bounds, at once; False if
+    there are too many of them."""
     first, last = reach.islands[island].patch, reach.islands[island + 1].patch
-    first_row, last_row = reach.islands[island].row, reach.islands[island + 1].row
     if last - first > MOST_PATCHES:
         return False
-    size, near = space.size, space.near
-    count = 0
+    contacts, count = _count(work, reach, space, rows, patches, points, island)
+    if count > MOST_UNKNOWNS or not _shape(space, count):
+        return False
+    space.count[0], space.count[1] = contacts, count
+    for k in range(first, last):  # impulses are solved for whole
+        patch = patches[reach.order[k]]
+        answer(reach, patch, scale6(-1.0, wrench_of_forces(patch, points)), reach.u)
+        for i in range(patch.first, patch.first + patch.count):
+            points[i].p[0] = points[i].p[1] = points[i].p[2] = 0.0
+    _assemble(work, reach, space, rows, patches, points, first, last, contacts, count)
+    _soften(space, patches, points, reach, first, last, soft)
+    factor_rows(space.matrix.shape, space.matrix.values, count, _PIVOT)
+    _solve(work, reach, space, rows, patches, points, island, soft, tolerance)
+    return True
+
+
+@kernel
+def stiffen(work, reach, space, rows, patches, points, island, tolerance):
+    """Take back what softness has left of the last solution, until it is a small share of the tolerance [m/s]."""
+    for _ in range(_SOLUTIONS):
+        if _solve(work, reach, space, rows, patches, points, island, 0.0, tolerance) <= _LEFT * tolerance:
+            break
+
+
+@kernel
+def _solve(work, reach, space, rows, patches, points, island, soft, tolerance):
+    """Give points and rows what they lack, by the factors at hand; how much that was [m/s].
+
+    soft: of points, if it is the first solution; else zero.
+    """
+    first, last = reach.islands[island].patch, reach.islands[island + 1].patch
+    contacts, count, lack = space.count[0], space.count[1], 0.0
+    for k in range(last - first):
+        lack = max(lack, _lacking(reach, space, k, patches[reach.order[first + k]], points, soft, tolerance))
+    for i in range(contacts, count):
+        row = rows[space.who[i]]
+        missing = row.goal - row_rate(work, reach, space.who[i], reach.u) - row.soft * row.p
+        space.x[0, i], lack = missing, max(lack, abs(missing))
+    solve_rows(space.matrix.shape, space.matrix.values, count, space.x[0])
+    _apply(reach, space, rows, patches, points, first, last, contacts, count)
+    return lack
+
+
+@kernel
+def drop_pulling(reach, patches, points, island):
+    """Of points that would pull, the first ones to do so on the way from `last` are taken not to push; whether there
+    were any. `last` moves on to there."""
+    first, last = reach.islands[island].patch, reach.islands[island + 1].patch
+    share, found = 1.0, False
+    for k in range(first, last):
+        patch = patches[reach.order[k]]
+        for i in range(patch.first, patch.first + patch.count):
+            p, was = points[i].p[0], points[i].last[0]
+            if points[i].pushes != 0 and p < 0.0:
+                share, found = min(share, was / (was - p)), True
+    if not found:
+        return False
+    for k in range(first, last):
+        patch = patches[reach.order[k]]
+        for i in range(patch.first, patch.first + patch.count):
+            point = points[i]
+            p, was = point.p[0], point.last[0]
+            if point.pushes != 0 and p < 0.0 and was <= (share + _TIE) * (was - p):
+                point.pushes = point.slides = 0
+            point.last[0] = max(was + share * (p - was), 0.0)
+    return True
+
+
+@kernel
+def softness(reach, patches, points, island):
+    """What points of an island give way by: a tiny share of the smallest mean response of those that can be moved
+    [1/kg]."""
+    least = 0.0
+    for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
+        patch = patches[reach.order[k]]
+        for i in range(patch.first, patch.first + patch.count):
+            point = points[i]
+            if point.mass > 0.0 and (least == 0.0 or point.rho < least):
+                least = point.rho
+    return SOFTNESS * least
+
+
+@kernel
+def _count(work, reach, space, rows, patches, points, island):
+    """Unknowns of the patches, then those of rows within their bounds; rows at a bound are set to it. Returns how many
+    unknowns patches have, and how many there are: more than MOST_UNKNOWNS if there are too many."""
+    size, near, count = space.size, space.near, 0
+    first, last = reach.islands[island].patch, reach.islands[island + 1].patch
     for k in range(last - first):
         patch = patches[reach.order[first + k]]
-        span = find_basis(space, k, patch, points)
+        if count + MOST_ROWS > MOST_UNKNOWNS:
+            return count, MOST_UNKNOWNS + 1
+        span = find_unknowns(space, k, patch, points)
         size[0, k], size[1, k] = span, count
-        if count + span > MOST_UNKNOWNS:
-            return False
         a = reach.dofs[patch.a - 1].cluster if patch.a != 0 else -1
         b = reach.dofs[patch.b - 1].cluster if patch.b != 0 else -1
         for i in range(count, count + span):
             near[i, 0], near[i, 1] = a, b
         count += span
     contacts = count
-    for k in range(first_row, last_row):
-        row = rows[reach.row_order[k]]
-        if row.lo < row.p < row.hi:
+    for k in range(reach.islands[island].row, reach.islands[island + 1].row):
+        r = reach.row_order[k]
+        row = rows[r]
+        lack = row.goal - row_rate(work, reach, r, reach.u) - row.soft * row.p
+        wanted = row.p + lack * reach.rows[r].mass
+        new = min(max(wanted, row.lo), row.hi)
+        if new == wanted and reach.rows[r].mass > 0.0:
             if count == MOST_UNKNOWNS:
-                return False
-            near[count, 0] = near[count, 1] = reach.rows[reach.row_order[k]].cluster
-            space.who[count] = reach.row_order[k]
+                return contacts, MOST_UNKNOWNS + 1
+            near[count, 0] = near[count, 1] = reach.rows[r].cluster
+            space.who[count] = r
             count += 1
-    if count == 0:
-        return True
-    shape, values = space.matrix.shape, space.matrix.values
+            new = 0.0
+        answer_row(reach, r, new - row.p, reach.u)
+        row.p = new
+    return contacts, count
+
+
+@kernel
+def _shape(space, count):
+    """Where the rows of the matrix begin, emptied; False if a solution would take too long."""
+    shape, values, near = space.matrix.shape, space.matrix.values, space.near
     cost, room = 0.0, 0
     for i in range(count):
         start = i
@@ -83,12 +179,6 @@ def solve_subspace(work, reach, space, rows, patches, points, island, damping):
     for k in range(room):
         values[LOWER, k] = 0.0
         values[UPPER, k] = 0.0
-    _assemble(work, reach, space, rows, patches, points, first, last, contacts, count)
-    for i in range(count):
-        values[LOWER, shape[START, i] + i] *= 1.0 + damping
-    factor_rows(shape, values, count, _PIVOT)
-    solve_rows(shape, values, count, space.x[0])
-    _apply(reach, space, rows, patches, points, first, last, contacts, count)
     return True
 
 
@@ -102,8 +192,8 @@ def _meet(near, i, j):
 # All parts by themselves, here and in `_apply`: bundled, they would be unpacked at every call.
 @kernel
 def _assemble(work, reach, space, rows, patches, points, first, last, contacts, count):
-    """M = (what an unknown measures) of (what another one does), and what each lacks."""
-    shape, values, T, size, x = space.matrix.shape, space.matrix.values, space.T, space.size, space.x
+    """M = (what an unknown measures) of (what another one does)."""
+    shape, values, T, size = space.matrix.shape, space.matrix.values, space.T, space.size
     for k in range(last - first):
         patch, F, at, span = patches[reach.order[first + k]], space.F[k], size[1, k], size[0, k]
         if span == 0:
@@ -122,7 +212,6 @@ def _assemble(work, reach, space, rows, patches, points, first, last, contacts, 
         for e in range(patch.z, patch.z + patch.nz):
             for s in range(span):
                 T[reach.zi[e], s] = 0.0
-        _lacking(reach, space, k, patch, points, at, span)
     for i in range(contacts, count):
         r = space.who[i]
         z, stop = reach.rows[r].z, reach.rows[r].z + reach.rows[r].nz
@@ -138,8 +227,8 @@ def _assemble(work, reach, space, rows, patches, points, first, last, contacts, 
                 values[UPPER, shape[START, j] + i] = rate
         for e in range(z, stop):
             T[reach.rzi[e], 0] = 0.0
+        values[LOWER, shape[START, i] + i] *= 1.0 + SOFTNESS
         values[LOWER, shape[START, i] + i] += rows[r].soft
-        x[0, i] = rows[r].goal - row_rate(work, reach, r, reach.u) - rows[r].soft * rows[r].p
 
 
 @inlined
@@ -172,80 +261,93 @@ def _measure(reach, space, patch, k, column, width):
 
 
 @kernel
-def _lacking(reach, space, k, patch, points, at, span):
-    """The velocities that the points of a patch want and do not have, in its basis: C x = lack, by least squares."""
-    C, x = space.C[k], space.x
-    w = relative_twist(reach, patch, reach.u)
-    for s in range(span):
-        x[0, at + s] = 0.0
-    for m in range(3 * patch.count):
-        point = points[patch.first + m // 3]
-        kind = m % 3
-        if not takes_part(patch, point, kind):
+def _soften(space, patches, points, reach, first, last, soft):
+    """Add the softness of all points, and that of sliding ones across their direction."""
+    shape, values, x, size = space.matrix.shape, space.matrix.values, space.x[1], space.size
+    for k in range(last - first):
+        at, span, patch = size[1, k], size[0, k], patches[reach.order[first + k]]
+        if size[2, k] == 0:
+            for s in range(span):
+                m = space.which[k, s]
+                point = points[patch.first + m // 3]
+                turn = point.turn if point.slides != 0 and m % 3 == 1 else 0.0
+                values[LOWER, shape[START, at + s] + at + s] += soft + turn
             continue
-        lack = (point.goal if kind == 0 else 0.0) - dot6(measures(patch, point, kind), w)
-        if kind == 1 and point.slides != 0:
-            _soften(space, k, m, at, span, slip(point, w) / (patch.friction * point.p[0]))
         for s in range(span):
-            x[0, at + s] += C[m, s] * lack
-    divide_normal(space.N[k], x[0], at, span)
+            for r in range(span):
+                x[r] = soft if r == s else 0.0
+            divide_normal(space.N[k], x, 0, span)
+            for r in range(span):
+                if r >= s:
+                    values[LOWER, shape[START, at + r] + at + s] += x[r]
+                else:
+                    values[UPPER, shape[START, at + s] + at + r] += x[r]
 
 
 @kernel
-def _soften(space, k, m, at, span, soft):
-    """Add the softness of row m of a patch to the matrix."""
-    shape, values, x, C = space.matrix.shape, space.matrix.values, space.x[1], space.C[k]
+def _lacking(reach, space, k, patch, points, soft, tolerance):
+    """The velocities that unknowns of a patch want and do not have; the largest of them [m/s].
+
+    Points of a patch that acts as one may want what no motion gives them. Against that, they would push and pull each
+    other without end, were it not for their softness: who pulls is let go then.
+    """
+    C, x, at, span = space.C[k], space.x[0], space.size[1, k], space.size[0, k]
+    w, largest = relative_twist(reach, patch, reach.u), 0.0
+    if space.size[2, k] == 0:
+        for s in range(span):
+            m = space.which[k, s]
+            x[at + s] = lacking(points[patch.first + m // 3], m % 3, w)
+            largest = max(largest, abs(x[at + s]))
+        return largest
     for s in range(span):
-        x[s] = C[m, s]
-    divide_normal(space.N[k], x, 0, span)
-    for r in range(span):
-        for s in range(r + 1):
-            values[LOWER, shape[START, at + r] + at + s] += soft * x[r] * x[s]
-            if s < r:
-                values[UPPER, shape[START, at + r] + at + s] += soft * x[r] * x[s]
+        x[at + s] = 0.0
+    for m in range(3 * patch.count):
+        point = points[patch.first + m // 3]
+        if takes_part(patch, point, m % 3):
+            lack = lacking(point, m % 3, w)
+            for s in range(span):
+                x[at + s] += C[m, s] * lack
+    divide_normal(space.N[k], x, at, span)
+    for s in range(span):  # Q is of length one where angles are scaled by the radius
+        largest = max(largest, abs(x[at + s]))
+    if soft > 0.0:
+        for i in range(patch.count):
+            point = points[patch.first + i]
+            if point.pushes != 0:
+                beyond = lacking(point, 0, w)
+                for s in range(span):
+                    beyond -= C[3 * i, s] * x[at + s]
+                if abs(beyond) > tolerance:
+                    point.p[0] += beyond / soft
+    return largest
 
 
 @kernel
 def _apply(reach, space, rows, patches, points, first, last, contacts, count):
-    """Go as far as no point would pull and no row pass a bound: what blocks is let go by the next sweep."""
-    x, y, size, share = space.x[0], space.x[1], space.size, 1.0
-    for k in range(last - first):
-        patch, C, at, span = patches[reach.order[first + k]], space.C[k], size[1, k], size[0, k]
-        for s in range(span):
-            y[at + s] = x[at + s]
-        divide_normal(space.N[k], y, at, span)
-        for i in range(patch.count):
-            point = points[patch.first + i]
-            for m in range(3):
-                total = 0.0
-                for s in range(span):
-                    total += C[3 * i + m, s] * y[at + s]
-                point.last[m] = total
-            if point.slides != 0 and patch.friction > 0.0:
-                along, across = direction(point)
-                more, turn = patch.friction * point.last[0], point.last[1]
-                point.last[1], point.last[2] = along * more - across * turn, across * more + along * turn
-            if point.p[0] + point.last[0] < 0.0:
-                share = min(share, -point.p[0] / point.last[0])
-    for i in range(contacts, count):
-        row = rows[space.who[i]]
-        new = row.p + x[i]
-        if new < row.lo:
-            share = min(share, (row.lo - row.p) / x[i])
-        elif new > row.hi:
-            share = min(share, (row.hi - row.p) / x[i])
+    """Give points and rows the impulses that were found."""
+    x, y, size = space.x[0], space.x[1], space.size
     for k in range(last - first):
         patch, F, at, span = patches[reach.order[first + k]], space.F[k], size[1, k], size[0, k]
         if span == 0:
             continue
         f = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for s in range(span):
-            f = add_scaled6(f, share * x[at + s], get6(F[s]))
+            f = add_scaled6(f, x[at + s], get6(F[s]))
         answer(reach, patch, f, reach.u)
-        for i in range(patch.first, patch.first + patch.count):
-            point = points[i]
-            for m in range(3):
-                point.p[m] += share * point.last[m]
+        if size[2, k] == 0:
+            for s in range(span):
+                m = space.which[k, s]
+                add_impulse(patch, points[patch.first + m // 3], m % 3, x[at + s])
+            continue
+        C = space.C[k]
+        for s in range(span):
+            y[s] = x[at + s]
+        divide_normal(space.N[k], y, 0, span)
+        for m in range(3 * patch.count):
+            total = 0.0
+            for s in range(span):
+                total += C[m, s] * y[s]
+            points[patch.first + m // 3].p[m % 3] += total
     for i in range(contacts, count):
-        rows[space.who[i]].p += share * x[i]
-        answer_row(reach, space.who[i], share * x[i], reach.u)
+        rows[space.who[i]].p += x[i]
+        answer_row(reach, space.who[i], x[i], reach.u)

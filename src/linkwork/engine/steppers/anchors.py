@@ -9,10 +9,13 @@ from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, get3, get9, rotate, scale3, set9, sub3
 from ..kernels.spatial import dot6, get6
 from ..solvers.reach import relative_twist
+from ..solvers.shove import holds
 from .sleep import asleep
 
 # Sticking points are shifted back when they have strayed by this share of the slop.
 _STRAYED = 0.1
+# Points that push are brought together when their gap is more than this share of the slop, by this share of it a step.
+_GAPING, _CLOSING = 0.01, 0.2
 
 
 @kernel
@@ -29,9 +32,13 @@ def aim_places(reach, found, patches, points, count, h, options):
             point = points[i]
             slides |= point.loaded != 0 and point.slides != 0
             deepest = max(deepest, -point.gap)
-            # What will be left of the gap after this step, beyond the slop: more may not be used up.
-            left = point.gap + slop + h * dot6(get6(point.Jn), w)
+            gap = point.gap + h * dot6(get6(point.Jn), w)  # after this step
+            left = gap + slop  # more may not be used up, and what is below zero is too deep
             point.push[0] = -left / h if left > 0.0 else -erp * left / h
+            if holds(point):  # what is pressed together has no gap: the rest is error of integration
+                point.push[0] = -erp * min(left, 0.0) / h
+                if abs(gap) > _GAPING * slop:
+                    point.push[0] -= _CLOSING * min(max(gap, -slop), slop) / h
             point.push[1], point.push[2] = 0.0, 0.0
         if patch.touches == 0 or patch.friction == 0.0:
             patch.anchored = 0
