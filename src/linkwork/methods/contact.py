@@ -110,7 +110,7 @@ class ContactMethod(ImpulseMethod):
         contacts = shape, pose, shape, pose, colliders.hulls, h, found.scratch, found.out
         return {
             "collide": (collide, contacts),
-            "subspace": (solve_subspace, (work, reach, space, rows, patches, points, 0, h)),
+            "subspace": (solve_subspace, (work, reach, space, rows, patches, points, 0, h, h)),
             "detect": (detect, (tables, colliders, found, h, h)),
             "rows": (evaluate_rows, (tables, self._constraints, work, self.state.q, self.state.v, h)),
             "patches": (reach_patch, (tables, work, reach, patches[0])),

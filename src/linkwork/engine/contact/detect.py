@@ -40,6 +40,7 @@ POINT = np.dtype(
             6,
         ),  # impulses: normal, along both tangents [N s], about the normal and the tangents [N m s]
         ("last", "f8", 6),  # those before the present sweep
+        ("origin", "f8", 3),  # those that a Newton step changes as little as possible, along n, t, s
         ("way", "f8", 6),  # direction of the accelerated search
         ("push", "f8", 3),  # wanted pseudo velocities along n, t, s [m/s]
         ("shove", "f8", 3),  # pseudo impulses [N s]
@@ -68,6 +69,7 @@ PATCH = np.dtype(
         ("count", "i8"),
         ("island", "i8"),
         ("touches", "i8"),  # 1 if it carries an impulse
+        ("uneven", "i8"),  # 1 if its impulses may not be the smallest that will do
         ("old", "i8"),  # the patch of the last step that it continues, or -1
         ("y", "i8"),  # where its list of dofs begins in the pool, and how many they are
         ("ny", "i8"),
@@ -183,7 +185,7 @@ def detect(tables, colliders, found, h, near):
         if before < counts[0].old_patches:
             old = found.patches[old_side, before]
             if old.i == i and old.j == j:
-                patch.old, patch.touches = before, old.touches
+                patch.old, patch.touches, patch.uneven = before, old.touches, old.uneven
                 _match(found.points[old_side], old, points, patch)
                 _keep_anchor(old, patch, pose_a, pose_b)
         made += 1
@@ -219,7 +221,7 @@ def _begin_patch(colliders, patch, i, j, first, count):
     a, b = colliders.mounts[i], colliders.mounts[j]
     material = colliders.materials[a.material, b.material]
     patch.i, patch.j, patch.a, patch.b = i, j, a.link, b.link
-    patch.first, patch.count, patch.touches = first, count, 0
+    patch.first, patch.count, patch.touches, patch.uneven = first, count, 0, 0
     patch.friction, patch.restitution = material[FRICTION], material[RESTITUTION]
     patch.bounce, patch.rolling, patch.torsion = material[BOUNCE_SPEED], material[ROLLING], material[TORSION]
 

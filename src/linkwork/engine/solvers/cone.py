@@ -23,10 +23,11 @@ def patch_residual(reach, patch, points, soft):
         point = points[i]
         if point.mass == 0.0:
             continue
-        p, rho = point.p, point.rho
-        n, t, s = dot6(get6(point.Jn), w) - point.goal + soft * p[0], 0.0, 0.0
+        p, rho, origin = point.p, point.rho, point.origin
+        n, t, s = dot6(get6(point.Jn), w) - point.goal + soft * (p[0] - origin[0]), 0.0, 0.0
         if mu > 0.0:
-            t, s = dot6(get6(point.Jt), w) + soft * p[1], dot6(get6(point.Js), w) + soft * p[2]
+            t = dot6(get6(point.Jt), w) + soft * (p[1] - origin[1])
+            s = dot6(get6(point.Js), w) + soft * (p[2] - origin[2])
             n += mu * math.sqrt(t * t + s * s)
         zn, zt, zs = n - rho * p[0], t - rho * p[1], s - rho * p[2]
         size = math.sqrt(zt * zt + zs * zs)
@@ -78,18 +79,18 @@ def judge(reach, patch, points, soft, anew):
     w, friction = relative_twist(reach, patch, reach.u), patch.friction
     for i in range(patch.first, patch.first + patch.count):
         point = points[i]
-        p = point.p
+        p, origin = point.p, point.origin
         point.last[0] = max(p[0], 0.0)
         if point.mass == 0.0:
             point.pushes = point.slides = 0
             continue
         if point.pushes >= 0 and not anew:
             continue
-        normal = p[0] + (point.goal - dot6(get6(point.Jn), w) - soft * p[0]) * point.mass
+        normal = p[0] + (point.goal - dot6(get6(point.Jn), w) - soft * (p[0] - origin[0])) * point.mass
         point.pushes, point.slides = 1 if normal > 0.0 else 0, 0
         if friction > 0.0 and normal > 0.0 and point.step > 0.0:
-            a = p[1] - point.step * (dot6(get6(point.Jt), w) + soft * p[1])
-            b = p[2] - point.step * (dot6(get6(point.Js), w) + soft * p[2])
+            a = p[1] - point.step * (dot6(get6(point.Jt), w) + soft * (p[1] - origin[1]))
+            b = p[2] - point.step * (dot6(get6(point.Js), w) + soft * (p[2] - origin[2]))
             size, most = math.sqrt(a * a + b * b), friction * normal
             if size > most:
                 point.slides = 1

@@ -8,13 +8,15 @@ from .cone import judge, residual
 from .impulses import CUT_SHORT
 from .relax import relax_patch, relax_row
 from .search import accelerate, keep_island
-from .subspace import drop_pulling, softness, solve_subspace, stiffen
+from .subspace import drop_pulling, set_origins, softness, solve_subspace, stiffen
 
 SWEPT = 1e3
 """By how much coarser the tolerance is for islands that are too large to be solved at once."""
 _AT_REST = 1e-2  # share of the tolerance at which the impulses of the last step are good enough for this one
-_TRIES = 6  # Newton steps before sweeps are to find a better start
+_TRIES = 3  # Newton steps from an origin, before another one, or sweeps, are to find a better start
+_AGED = 0.9  # share of uneven impulses that steps begin with
 _ROUNDS, _MOST_ROUNDS = 4, 60  # through the points of a patch, each time it is its turn
+_FAR = 1e6  # tolerances that the impulses of the last step are off by to be of no use
 _HELP = 3  # sweeps between Newton steps that fail
 _LOOK = 4  # sweeps between two looks at the residual
 _LEAST = 8  # sweeps of a step whose time is up: after one or two, what is held may be worse off than before
@@ -32,15 +34,25 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
     left = residual(work, reach, rows, patches, points, island, 0.0)
     if left <= _AT_REST * options.tolerance:
         return 0, 0, left
-    soft = softness(reach, patches, points, island)
-    best, tolerance = left, options.tolerance
+    soft, uneven = softness(reach, patches, points, island), False
+    for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
+        uneven |= patches[reach.order[k]].uneven != 0
+    best, tolerance, share = left, options.tolerance, _AGED if uneven else 0.0
     keep_island(reach, rows, patches, points, island, True)
+    # Impulses of the last step tell little of this one if something hits: sweeps come first.
+    begin = 2 * _TRIES if left > _FAR * tolerance else 0
     for turn in range(options.most_sweeps):
-        if turn % (_TRIES + 1) == _TRIES:
+        stage = (begin + turn) % (2 * _TRIES + 1)
+        if stage == 2 * _TRIES:
             keep_island(reach, rows, patches, points, island, False)
             for _ in range(_HELP):
                 _sweep(work, reach, rows, patches, points, island, _MOST_ROUNDS, 1e-4)
         else:
+            if stage == _TRIES:
+                keep_island(reach, rows, patches, points, island, False)
+                share = 1.0
+            if stage % _TRIES == 0:
+                set_origins(reach, patches, points, island, share)
             for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
                 judge(reach, patches[reach.order[k]], points, soft, turn > 0)
             pulls = True
@@ -52,14 +64,23 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
                 stiffen(work, reach, space, rows, patches, points, island, tolerance)
         left = residual(work, reach, rows, patches, points, island, 0.0)
         if left <= tolerance:
+            _note(reach, patches, island, share > 0.0)
             return turn + 1, 0, left
-        if left < best or turn % (_TRIES + 1) == _TRIES:
+        if left < best or stage == 2 * _TRIES:
             best = left
             keep_island(reach, rows, patches, points, island, True)
         if cycles() > deadline:
             break
     keep_island(reach, rows, patches, points, island, False)
+    _note(reach, patches, island, True)
     return options.most_sweeps, CUT_SHORT, best
+
+
+@kernel
+def _note(reach, patches, island, uneven):
+    """Remember whether impulses may not be the smallest."""
+    for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
+        patches[reach.order[k]].uneven = 1 if uneven else 0
 
 
 @kernel

@@ -6,14 +6,15 @@ for frictional contact problems prone to Newton like solution methods", CMAME 92
 velocity; one that slides along d has µ times its load as friction, and across d, where friction turns with the slip v,
 moves like one held by a damper, v_e + v/(µ p) p_e = 0.
 
-Where loads may be shared in many ways, the smallest impulses are taken: all points are given the same tiny softness, and
-impulses are solved for whole, from zero. What that leaves is taken back by further solutions with the same factors,
-which change no share (the proximal point method, from zero).
+Where loads may be shared in many ways, the smallest impulses are taken: all points are given the same tiny softness,
+and impulses are solved for whole, from zero. What softness leaves is taken back by further solutions with the same
+factors, which change no share (the proximal point method). Where that leads nowhere, because too many of these impulses
+would be outside their cones, the origin is what there was before, in part: loads even out over some steps.
 """
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.skyline import FIRST, LOWER, START, UPPER, factor_rows, solve_rows
-from ..kernels.spatial import add_scaled6, dot6, get6, scale6
+from ..kernels.spatial import add6, add_scaled6, dot6, get6, scale6
 from .patch_basis import (
     MOST_PATCHES,
     MOST_ROWS,
@@ -46,16 +47,37 @@ def solve_subspace(work, reach, space, rows, patches, points, island, soft, tole
     if count > MOST_UNKNOWNS or not _shape(space, count):
         return False
     space.count[0], space.count[1] = contacts, count
-    for k in range(first, last):  # impulses are solved for whole
-        patch = patches[reach.order[k]]
-        answer(reach, patch, scale6(-1.0, wrench_of_forces(patch, points)), reach.u)
-        for i in range(patch.first, patch.first + patch.count):
-            points[i].p[0] = points[i].p[1] = points[i].p[2] = 0.0
+    for k in range(first, last):
+        _begin(reach, patches[reach.order[k]], points)
     _assemble(work, reach, space, rows, patches, points, first, last, contacts, count)
     _soften(space, patches, points, reach, first, last, soft)
     factor_rows(space.matrix.shape, space.matrix.values, count, _PIVOT)
     _solve(work, reach, space, rows, patches, points, island, soft, tolerance)
     return True
+
+
+@kernel
+def set_origins(reach, patches, points, island, share):
+    """Newton steps change this share of the impulses as they are as little as possible; none: impulses are smallest."""
+    for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
+        patch = patches[reach.order[k]]
+        for i in range(patch.first, patch.first + patch.count):
+            for m in range(3):
+                points[i].origin[m] = share * points[i].p[m]
+
+
+@kernel
+def _begin(reach, patch, points):
+    """Impulses of a patch go back to their origins, as far as those who push and slide now can have them."""
+    f = scale6(-1.0, wrench_of_forces(patch, points))
+    for i in range(patch.first, patch.first + patch.count):
+        point = points[i]
+        p = point.p
+        for m in range(3):
+            p[m] = point.origin[m] if point.pushes != 0 else 0.0
+        if point.slides != 0:
+            p[1], p[2] = patch.friction * p[0] * point.d[0], patch.friction * p[0] * point.d[1]
+    answer(reach, patch, add6(f, wrench_of_forces(patch, points)), reach.u)
 
 
 @kernel

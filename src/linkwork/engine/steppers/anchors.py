@@ -32,13 +32,14 @@ def aim_places(reach, found, patches, points, count, h, options):
             point = points[i]
             slides |= point.loaded != 0 and point.slides != 0
             deepest = max(deepest, -point.gap)
-            gap = point.gap + h * dot6(get6(point.Jn), w)  # after this step
-            left = gap + slop  # more may not be used up, and what is below zero is too deep
+            # What will be left of the gap after this step, beyond the slop: more may not be used up.
+            left = point.gap + slop + h * dot6(get6(point.Jn), w)
             point.push[0] = -left / h if left > 0.0 else -erp * left / h
-            if holds(point):  # what is pressed together has no gap: the rest is error of integration
-                point.push[0] = -erp * min(left, 0.0) / h
-                if abs(gap) > _GAPING * slop:
-                    point.push[0] -= _CLOSING * min(max(gap, -slop), slop) / h
+            if point.push[0] < 0.0 and holds(
+                point
+            ):  # what is pressed together has no gap: it is error of integration
+                gap = left - slop
+                point.push[0] = -_CLOSING * min(gap, slop) / h if gap > _GAPING * slop else 0.0
             point.push[1], point.push[2] = 0.0, 0.0
         if patch.touches == 0 or patch.friction == 0.0:
             patch.anchored = 0

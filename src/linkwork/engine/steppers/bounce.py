@@ -21,10 +21,9 @@ def aim_patch(reach, patch, points, h, slop):
     for i in range(patch.first, patch.first + patch.count):
         point = points[i]
         rate = dot6(get6(point.Jn), w)
-        # Nearer than half the slop is touching: corners of a resting face must not want different things, which no rigid
-        # motion gives them, and bodies must not dance on rounding errors. Between half of it and all of it goals go
-        # over into those of points that may use up their gap: a jump would hit what hangs in between.
-        point.goal = -min(point.gap, max(2.0 * point.gap - slop, 0.0)) / h if point.gap > 0.0 else 0.0
+        # Nearer than the slop is touching: corners of a resting face must not want different things, which no rigid
+        # motion gives them, and bodies must not dance on rounding errors.
+        point.goal = -point.gap / h if point.gap > slop else 0.0
         if patch.restitution > 0.0 and point.gap + h * rate <= 0.0 and -rate > patch.bounce:
             # Spin turns corners away within the step: no more may come back than would have hit.
             hit = max(rate, dot6(get6(point.Jn), free))
