@@ -20,6 +20,7 @@ MOST_PATCHES = 64
 MOST_UNKNOWNS = 384
 MOST_ROWS = 12  # of a patch: four points, three directions each
 _SPAN = 1e-9  # a row that adds less than this share to those before follows from them
+_PARTS = 4  # of the way to even loads that are tried, each half of the one before
 _FEW = 2  # points whose impulses are as few unknowns as a basis of them
 
 
@@ -127,6 +128,50 @@ def find_basis(space, k, patch, points):
             space.F[k, s, c] = Q[s, c]
     _normal(C, 3 * patch.count, space.N[k], span)
     return span
+
+
+@kernel
+def spread(space, patch, points, slop):
+    """Share the load of a sticking patch evenly among its points, as far as their cones allow.
+
+    The wrench is the same, and of all impulses that make it up the even ones are the smallest: sweeps leave corners
+    that push or pull against each other for nothing.
+    """
+    if patch.count <= _FEW or patch.touches == 0 or patch.friction == 0.0:
+        return
+    for i in range(patch.first, patch.first + patch.count):
+        point = points[i]
+        if point.gap > slop or point.mass == 0.0 or (point.slides != 0 and point.p[0] > 0.0):
+            return
+        point.pushes, point.slides = 1, 0
+        for m in range(3):
+            point.last[m] = point.p[m]
+    span = find_basis(space, 0, patch, points)
+    C, x = space.C[0], space.x[0]
+    for s in range(span):
+        x[s] = 0.0
+        for m in range(3 * patch.count):
+            x[s] += C[m, s] * points[patch.first + m // 3].last[m % 3]
+    divide_normal(space.N[0], x, 0, span)
+    share, fits = 1.0, False
+    for _ in range(_PARTS):
+        fits = True
+        for i in range(patch.count):
+            point = points[patch.first + i]
+            p = point.p
+            for m in range(3):
+                even = 0.0
+                for s in range(span):
+                    even += C[3 * i + m, s] * x[s]
+                p[m] = point.last[m] + share * (even - point.last[m])
+            most = patch.friction * p[0]
+            fits &= p[0] >= 0.0 and p[1] * p[1] + p[2] * p[2] <= most * most
+        if fits:
+            return
+        share *= 0.5
+    for i in range(patch.first, patch.first + patch.count):
+        for m in range(3):
+            points[i].p[m] = points[i].last[m]
 
 
 @inlined

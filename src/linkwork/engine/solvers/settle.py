@@ -72,8 +72,11 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
         if cycles() > deadline:
             break
     keep_island(reach, rows, patches, points, island, False)
+    for _ in range(_LEAST):
+        _sweep(work, reach, rows, patches, points, island, _ROUNDS, 0.1)
     _note(reach, patches, island, True)
-    return options.most_sweeps, CUT_SHORT, best
+    left = residual(work, reach, rows, patches, points, island, 0.0)
+    return options.most_sweeps, CUT_SHORT, left
 
 
 @kernel

@@ -35,10 +35,8 @@ def aim_places(reach, found, patches, points, count, h, options):
             # What will be left of the gap after this step, beyond the slop: more may not be used up.
             left = point.gap + slop + h * dot6(get6(point.Jn), w)
             point.push[0] = -left / h if left > 0.0 else -erp * left / h
-            if point.push[0] < 0.0 and holds(
-                point
-            ):  # what is pressed together has no gap: it is error of integration
-                gap = left - slop
+            if point.push[0] < 0.0 and holds(patch, point):
+                gap = left - slop  # what is pressed together has none: it is error of integration
                 point.push[0] = -_CLOSING * min(gap, slop) / h if gap > _GAPING * slop else 0.0
             point.push[1], point.push[2] = 0.0, 0.0
         if patch.touches == 0 or patch.friction == 0.0:

@@ -20,6 +20,7 @@ from ..loads import apply_loads
 from ..solvers.islands import find_islands
 from ..solvers.layout import DELTA, FORCE, INVERSE, KEPT
 from ..solvers.mobility import prepare_points, reach_patch, reach_row
+from ..solvers.patch_basis import spread
 from ..solvers.reach import answer_row, iterated
 from ..solvers.relax import warm
 from ..solvers.settle import settle_island
@@ -224,6 +225,8 @@ def _solve_island(work, reach, space, rows, patches, points, island, options, de
         return took, short, change
     for k in range(first, last):
         patch = patches[reach.order[k]]
+        if options.eliminate == 0:
+            spread(space, patch, points, options.slop)
         warm(reach, patch, points)
     for attempt in range(_SOFTER):
         took, short, change = settle_island(
