@@ -20,7 +20,6 @@ from helpers.touching import (
     add,
     axes,
     both_methods,
-    edge_of_the_cone,
     every_way,
     floored,
     lead,
@@ -83,7 +82,7 @@ def test_a_box_above_the_angle_of_friction_slides_as_it_should(way):
     assert all(touch.slides for touch in sim.touches())
 
 
-@edge_of_the_cone
+@every_way
 def test_at_the_angle_of_friction_rest_and_motion_both_stay(way):
     angle = atan(0.4)
     for start in (0.0, 0.7):
@@ -247,7 +246,7 @@ def test_friction_is_a_cone(way):
         assert speed(sim, f"goes{k}") @ along > 0.5 * np.linalg.norm(velocity)
 
 
-@edge_of_the_cone
+@every_way
 def test_what_is_beyond_friction_accelerates(way):
     sim, expected = pushed(way)
     # A millionth of friction would show as 1 %.

@@ -18,7 +18,6 @@ from helpers.touching import (
     every_way,
     heap,
     lead,
-    leaves_more,
     places,
     speed,
     spot,
@@ -31,7 +30,10 @@ from linkwork.scenes import find_scene
 # --- the same in any order and anywhere ---
 
 
-@leaves_more
+@pytest.mark.xfail(
+    strict=True,
+    reason="pseudo impulses are swept and end early: places hang on the order of sweeps by a tenth of the slop",
+)
 @both_methods
 def test_neither_order_nor_place_matters(way):
     names = ("low", "middle", "high", "ball")
@@ -56,7 +58,7 @@ def test_neither_order_nor_place_matters(way):
 @pytest.mark.parametrize(
     ("name", "parameters", "duration", "close"),
     [
-        pytest.param("slope", {}, 0.5, 500 * SETTLED * 0.5, marks=leaves_more),
+        ("slope", {}, 0.5, 500 * SETTLED * 0.5),
         ("stack10", {}, 0.5, 1e-6),
         ("bouncing_ball", {}, 1.0, 1e-6),
         ("rolling", {}, 0.5, 1e-6),
@@ -186,7 +188,6 @@ def test_on_the_slope_each_box_does_what_its_name_says():
     assert sim["slides_way.x_rate"] == pytest.approx(2.0 * G * (0.4 - 0.3) / hypot(1.0, 0.4), rel=1e-5)
 
 
-@leaves_more
 def test_on_the_slope_the_box_on_the_verge_does_not_creep():
     sim = Simulation(scene("slope"))
     sim.run(2.0, reactions=False)

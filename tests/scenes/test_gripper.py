@@ -17,10 +17,6 @@ H = 1e-3
 SLOP = 1e-5
 G = 9.81
 KINDS = [("simgc", "direct"), ("simmc", "direct"), ("simgc", "impulses")]
-pivots = pytest.mark.xfail(
-    strict=True, reason="sequential impulses load single corners of the pads, and the box pivots about them"
-)
-PIVOTS = [*KINDS[:2], pytest.param("simgc", "impulses", marks=pivots)]
 
 
 def poses(record, body):
@@ -81,14 +77,13 @@ def test_the_box_does_not_slip_in_the_jaws(runs, method):
         assert np.abs(away[:, 1]).max() < 2 * SLOP, bodies
 
 
-@pivots
 def test_with_impulses_the_box_strays_by_first_order_at_most(runs):
     _, record = runs("simgc", "impulses")
     away = drift(record, "left_jaw", "right_jaw")
     assert np.hypot(away[:, 0], away[:, 2]).max() < strays(record)
 
 
-@pytest.mark.parametrize(("method", "solver"), PIVOTS)
+@pytest.mark.parametrize(("method", "solver"), KINDS)
 def test_it_is_put_down_where_it_was_wanted(runs, method, solver):
     _, record = runs(method, solver)
     at, R = (values[-1] for values in poses(record, "box"))
@@ -112,7 +107,10 @@ def test_it_is_put_down_where_it_was_wanted(runs, method, solver):
 def test_jaws_share_the_motor(runs, method, solver):
     """The repeater holds, and on the box each pad pushes with half the force of the motor."""
     _, record = runs(method, solver)
-    np.testing.assert_allclose(record["right.travel"], -record["left.travel"], rtol=0.0, atol=1e-6)
+    # Sweeps do not settle in the step in which both pads hit the box, and say so: the gear opens by less than the slop.
+    assert record.info["steps_cut_short"] <= 1
+    open_by = SLOP if record.info["steps_cut_short"] else 1e-6
+    np.testing.assert_allclose(record["right.travel"], -record["left.travel"], rtol=0.0, atol=open_by)
     simulation = Simulation(scene("gripper"), method=method, solver=solver, dt=H)
     simulation.step(round(2.5 / H))  # lifted; the arm follows by 20 ms, and the swing has hardly begun
     push = {"left_jaw": 0.0, "right_jaw": 0.0}
@@ -152,7 +150,7 @@ def test_contacts_begin_and_end_in_order(runs, method, solver):
     assert any(gripper.LIFTING <= time < gripper.LIFTING + 0.2 for time in lifted)
 
 
-@pytest.mark.parametrize(("method", "solver"), PIVOTS)
+@pytest.mark.parametrize(("method", "solver"), KINDS)
 def test_nothing_sinks_in_and_energy_is_explained(runs, method, solver):
     _, record = runs(method, solver)
     # The slop is left alone; a step may use up as much again before it is seen.

@@ -1,8 +1,8 @@
 """Contact and Coulomb's law as equations: who pushes, sticks and slides, and how far from a solution impulses are.
 
 With the velocity u = (u_n - goal, u_t) of a point and its impulse p, friction is a complementarity of cones (de Saxcé
-and Feng, "The bipotential method", 1998): p ∈ K, û ∈ K*, û · p = 0, with K = {|p_t| ≤ µ p_n}, its dual K* = {û_n ≥ µ |û_t|}
-and û = u + µ |u_t| n. Without the last term sliding bodies would lift.
+and Feng, "The bipotential method", 1998): p ∈ K, û ∈ K*, û · p = 0, with K = {|p_t| ≤ µ p_n}, its dual
+K* = {û_n ≥ µ |û_t|} and û = u + µ |u_t| n. Without the last term sliding bodies would lift.
 """
 
 import math

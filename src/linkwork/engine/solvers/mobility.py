@@ -201,8 +201,8 @@ def prepare_points(patch, points):
         point = points[i]
         n, arm = get3(point.n), sub3(get3(point.x), c)
         _row(point.Jn, point.gn, G, arm, n)
-        # Points are halfway between two faces. Where these are not parallel, friction acts in one plane all the same: at
-        # different heights, points of a face that turns could not stick together.
+        # Points are halfway between two faces. Where these are not parallel, friction acts in one plane all the same:
+        # at different heights, points of a face that turns could not stick together.
         height = dot3(n, arm)
         if abs(height) <= 0.5 * abs(point.gap - gap) + _LEVEL * patch.radius:
             arm = sub3(arm, scale3(height, n))

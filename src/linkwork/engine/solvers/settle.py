@@ -12,7 +12,7 @@ from .subspace import drop_pulling, set_origins, softness, solve_subspace, stiff
 
 SWEPT = 1e3
 """By how much coarser the tolerance is for islands that are too large to be solved at once."""
-_AT_REST = 1e-2  # share of the tolerance at which the impulses of the last step are good enough for this one
+_AT_REST = 0.1  # share of the tolerance at which the impulses of the last step are good enough for this one
 _TRIES = 3  # Newton steps from an origin, before another one, or sweeps, are to find a better start
 _AGED = 0.9  # share of uneven impulses that steps begin with
 _ROUNDS, _MOST_ROUNDS = 4, 60  # through the points of a patch, each time it is its turn

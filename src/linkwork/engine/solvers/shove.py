@@ -13,9 +13,9 @@ _ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @inlined
-def holds(patch, point):
-    """Whether a point is pressed together where it sticks: pseudo impulses may pull there, too."""
-    return patch.anchored != 0 and point.loaded != 0 and point.goal <= 0.0
+def holds(point):
+    """Whether a point is pressed together, and does not bounce: pseudo impulses may pull there, too."""
+    return point.loaded != 0 and point.goal <= 0.0
 
 
 @inlined
@@ -28,7 +28,7 @@ def to_shove(reach, rows, patches, points, island):
         patch = patches[reach.order[k]]
         for i in range(patch.first, patch.first + patch.count):
             push = points[i].push
-            pulls = push[0] < 0.0 and holds(patch, points[i])
+            pulls = push[0] < 0.0 and holds(points[i])
             if push[0] > 0.0 or pulls or push[1] != 0.0 or push[2] != 0.0:
                 return True
     return False
@@ -65,7 +65,7 @@ def _shove_patch(reach, patch, points):
             point = points[i]
             shove = point.shove
             change = (point.push[0] - dot6(get6(point.Jn), w)) * point.mass
-            if not holds(patch, point):
+            if not holds(point):
                 change = max(change, -shove[0])
             shove[0] += change
             w = add_scaled6(w, change, get6(point.gn))

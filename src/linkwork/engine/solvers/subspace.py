@@ -1,10 +1,10 @@
 """Contact of a small island at once: a Newton step for impulses of all that pushes, given who sticks and who slides.
 
 Sweeps pass loads from body to body slowly: a heavy box on a light one takes as many as their ratio of mass. Given who
-pushes, sticks and slides (`cone.judge`), impulses follow from one linear system (Alart and Curnier, "A mixed formulation
-for frictional contact problems prone to Newton like solution methods", CMAME 92, 1991): a point that sticks has no
-velocity; one that slides along d has µ times its load as friction, and across d, where friction turns with the slip v,
-moves like one held by a damper, v_e + v/(µ p) p_e = 0.
+pushes, sticks and slides (`cone.judge`), impulses follow from one linear system (Alart and Curnier, "A mixed
+formulation for frictional contact problems prone to Newton like solution methods", CMAME 92, 1991): a point that sticks
+has no velocity; one that slides along d has µ times its load as friction, and across d, where friction turns with the
+slip v, moves like one held by a damper, v_e + v/(µ p) p_e = 0.
 
 Where loads may be shared in many ways, the smallest impulses are taken: all points are given the same tiny softness,
 and impulses are solved for whole, from zero. What softness leaves is taken back by further solutions with the same

@@ -15,7 +15,7 @@ from .sleep import asleep
 # Sticking points are shifted back when they have strayed by this share of the slop.
 _STRAYED = 0.1
 # Points that push are brought together when their gap is more than this share of the slop, by this share of it a step.
-_GAPING, _CLOSING = 0.01, 0.2
+_GAPING, _CLOSING = 0.1, 0.2
 
 
 @kernel
@@ -35,7 +35,7 @@ def aim_places(reach, found, patches, points, count, h, options):
             # What will be left of the gap after this step, beyond the slop: more may not be used up.
             left = point.gap + slop + h * dot6(get6(point.Jn), w)
             point.push[0] = -left / h if left > 0.0 else -erp * left / h
-            if point.push[0] < 0.0 and holds(patch, point):
+            if point.push[0] < 0.0 and holds(point):
                 gap = left - slop  # what is pressed together has none: it is error of integration
                 point.push[0] = -_CLOSING * min(gap, slop) / h if gap > _GAPING * slop else 0.0
             point.push[1], point.push[2] = 0.0, 0.0
