@@ -158,6 +158,8 @@ def _mounts(compiler: Tabulator, owners: Sequence[Body | Scenery], rows: Sequenc
             table[i]["X_R"] = (home.R.T @ R @ matrix(shape.rotation)).ravel()
             table[i]["X_p"] = home.R.T @ (at - home.p)
             i += 1
+    _, which, count = np.unique(table["link"], return_inverse=True, return_counts=True)
+    table["neighbours"] = count[which] - 1
     return table if COMPILED else table.view(np.recarray)
 
 

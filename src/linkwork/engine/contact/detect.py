@@ -20,6 +20,7 @@ from .collide import collide
 from .colliders import BOUNCE_SPEED, FRICTION, RESTITUTION, ROLLING, TORSION, Colliders
 from .geometry import MOST, contact_rows, make_scratch
 from .kinds import enclose, radius
+from .seams import centre_patch, mend_seams, set_axes
 
 POINT = np.dtype(
     [
@@ -97,6 +98,8 @@ COUNTS = np.dtype(
 
 # A patch that has turned further than this may be rolling [rad]: it is anchored anew.
 _TURNED = 1e-3
+# Of what is near: the slop, by which one thing may stand out of another that is even with it.
+_FLUSH = 0.1
 
 
 class Detection(NamedTuple):
@@ -113,6 +116,10 @@ class Detection(NamedTuple):
     broad: Broad
     out: Any
     scratch: Any
+    heads: Any
+    """Of each shape, its last patch with one that has neighbours, and which side of the patch it is."""
+    links: Any
+    """Of each patch and side, the one before it."""
 
 
 def make_detection(colliders: Colliders, pairs: int = 0) -> Detection:
@@ -124,7 +131,8 @@ def make_detection(colliders: Colliders, pairs: int = 0) -> Detection:
     return Detection(
         patches, points, new_records(1, COUNTS), np.zeros((n, 3)), np.zeros((n, 9)), np.zeros(n),
         np.array([radius(shape, colliders.hulls.vertices) for shape in colliders.shapes]), make_broad(n, pairs),
-        contact_rows(), make_scratch(colliders.hulls, colliders.shapes),
+        contact_rows(), make_scratch(colliders.hulls, colliders.shapes), np.zeros(n, np.int64),
+        np.zeros((pairs, 2), np.int64),
     )  # fmt: skip
 
 
@@ -153,7 +161,7 @@ def detect(tables, colliders, found, h, near):
     side = 1 - old_side
     counts[0].side, counts[0].old_patches = side, counts[0].patches
     patches, points = found.patches[side], found.points[side]
-    made, placed, before = 0, 0, 0
+    made, placed = 0, 0
     for k in range(pairs):
         i, j = broad.out[k, 0], broad.out[k, 1]
         pose_a = (get3(found.positions[i]), get9(found.rotations[i]))
@@ -164,27 +172,41 @@ def detect(tables, colliders, found, h, near):
         )  # fmt: skip
         if count == 0:
             continue
-        patch = patches[made]
-        _begin_patch(colliders, patch, i, j, placed, count)
-        _put_points(found.out, points, patch)
+        _begin_patch(colliders, patches[made], i, j, placed, count)
+        _put_points(found.out, points, patches[made])
+        made += 1
+        placed += count
+    made = mend_seams(colliders, found, made, _FLUSH * near)
+    placed = patches[made - 1].first + patches[made - 1].count if made > 0 else 0
+    counts[0].patches, counts[0].points = made, placed
+    _remember(found, side, made)
+    return 0
+
+
+@kernel
+def _remember(found, side, made):
+    """What the last step knew of patches and their points."""
+    counts, patches, points = found.counts, found.patches[side], found.points[side]
+    before = 0
+    for k in range(made):
+        patch = patches[k]
+        i, j = patch.i, patch.j
         # Both lists are sorted by pair: go on in the old one up to this pair.
         while before < counts[0].old_patches:
-            old = found.patches[old_side, before]
+            old = found.patches[1 - side, before]
             if old.i > i or (old.i == i and old.j >= j):
                 break
             before += 1
         patch.old = -1
         patch.anchored = 0
         if before < counts[0].old_patches:
-            old = found.patches[old_side, before]
+            old = found.patches[1 - side, before]
             if old.i == i and old.j == j:
                 patch.old, patch.touches = before, old.touches
-                _match(found.points[old_side], old, points, patch)
+                _match(found.points[1 - side], old, points, patch)
+                pose_a = (get3(found.positions[i]), get9(found.rotations[i]))
+                pose_b = (get3(found.positions[j]), get9(found.rotations[j]))
                 _keep_anchor(old, patch, pose_a, pose_b)
-        made += 1
-        placed += count
-    counts[0].patches, counts[0].points = made, placed
-    return 0
 
 
 @kernel
@@ -222,23 +244,9 @@ def _begin_patch(colliders, patch, i, j, first, count):
 @inlined
 def _put_points(out, points, patch):
     """Contacts of the narrow phase => points with tangents, and the patch's centre."""
-    c = (0.0, 0.0, 0.0)
     for k in range(patch.count):
         contact, point = out[k], points[patch.first + k]
-        n = get3(contact.normal)
-        x = scale3(0.5, add3(get3(contact.a), get3(contact.b)))
-        ax, ay, az = abs(n[0]), abs(n[1]), abs(n[2])
-        if ax <= ay and ax <= az:
-            t = (0.0, n[2], -n[1])
-        elif ay <= az:
-            t = (-n[2], 0.0, n[0])
-        else:
-            t = (n[1], -n[0], 0.0)
-        t = scale3(1.0 / norm3(t), t)
-        set3(point.x, x)
-        set3(point.n, n)
-        set3(point.t, t)
-        set3(point.s, cross3(n, t))
+        set_axes(point, scale3(0.5, add3(get3(contact.a), get3(contact.b))), get3(contact.normal))
         point.gap = contact.distance
         point.feature = contact.feature
         point.loaded, point.slides = 0, 0
@@ -247,12 +255,7 @@ def _put_points(out, points, patch):
         for m in range(3):
             point.push[m] = 0.0
             point.shove[m] = 0.0
-        c = add3(c, x)
-    c = scale3(1.0 / patch.count, c)
-    set3(patch.x, c)
-    patch.radius = 0.0
-    for k in range(patch.count):
-        patch.radius = max(patch.radius, norm3(sub3(get3(points[patch.first + k].x), c)))
+    centre_patch(patch, points)
 
 
 @inlined

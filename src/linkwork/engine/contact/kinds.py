@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.jit import kernel, woven
+from ..kernels.jit import inlined, kernel, woven
 from ..kernels.math3 import add3, dot3, get3, norm3, rotate, scale3, sub3
 from .analytic import (
     capsule_capsule,
@@ -66,6 +66,38 @@ def radius(shape: Any, vertices: Any) -> float:
     return 0.0
 
 
+@inlined
+def _half_width(shape, x, y, z):
+    """How far a shape that is its own mirror image reaches from its centre along (x, y, z) in its own frame [m]."""
+    kind, a, b, c = shape.kind, shape.dims[0], shape.dims[1], shape.dims[2]
+    if kind == SPHERE:
+        return a
+    if kind == CAPSULE:
+        return a + 0.5 * b * abs(z)
+    if kind == CYLINDER:
+        # sqrt(x² + y²), not sqrt(1 - z²), which has no digits left where the axis lies along this one.
+        return a * math.sqrt(x * x + y * y) + 0.5 * b * abs(z)
+    if kind == ELLIPSOID:
+        return norm3((a * x, b * y, c * z))
+    return 0.5 * (a * abs(x) + b * abs(y) + c * abs(z))
+
+
+@kernel
+def farthest(shape, R, vertices, n):
+    """How far a shape with orientation R reaches from its origin along the unit vector n [m]; not for fields."""
+    if shape.kind == PLANE:
+        return math.inf
+    x = R[0] * n[0] + R[3] * n[1] + R[6] * n[2]
+    y = R[1] * n[0] + R[4] * n[1] + R[7] * n[2]
+    z = R[2] * n[0] + R[5] * n[1] + R[8] * n[2]
+    if shape.kind != HULL:
+        return _half_width(shape, x, y, z)
+    far = -math.inf
+    for v in range(shape.vertex, shape.vertex + shape.vertices):
+        far = max(far, x * vertices[v, 0] + y * vertices[v, 1] + z * vertices[v, 2])
+    return far
+
+
 @kernel
 def enclose(shape, p, R, vertices, margin, boxes, planes, i):
     """The box around a shape (a record of `geometry.SHAPE`) at p with orientation R, `margin` wider on every side [m].
@@ -80,22 +112,9 @@ def enclose(shape, p, R, vertices, margin, boxes, planes, i):
         planes[i, 0], planes[i, 1], planes[i, 2] = x, y, z
         planes[i, 3] = x * p[0] + y * p[1] + z * p[2] + margin
     if kind in (SPHERE, CAPSULE, CYLINDER, BOX, ELLIPSOID):
-        a, b, c = shape.dims[0], shape.dims[1], shape.dims[2]
         for k in range(3):
-            x, y, z = R[3 * k], R[3 * k + 1], R[3 * k + 2]
-            if kind == SPHERE:
-                reach = a
-            elif kind == CAPSULE:
-                reach = a + 0.5 * b * abs(z)
-            elif kind == CYLINDER:
-                # sqrt(x² + y²), not sqrt(1 - z²), which has no digits left where the axis lies along this one.
-                reach = a * math.sqrt(x * x + y * y) + 0.5 * b * abs(z)
-            elif kind == ELLIPSOID:
-                reach = norm3((a * x, b * y, c * z))
-            else:
-                reach = 0.5 * (a * abs(x) + b * abs(y) + c * abs(z))
-            boxes[i, k] = p[k] - (reach + margin)
-            boxes[i, k + 3] = p[k] + (reach + margin)
+            reach = _half_width(shape, R[3 * k], R[3 * k + 1], R[3 * k + 2]) + margin
+            boxes[i, k], boxes[i, k + 3] = p[k] - reach, p[k] + reach
     elif kind == HULL:
         for k in range(3):
             x, y, z = R[3 * k] * shape.dims[0], R[3 * k + 1] * shape.dims[1], R[3 * k + 2] * shape.dims[2]
