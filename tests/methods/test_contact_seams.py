@@ -164,6 +164,6 @@ def test_a_ball_over_the_ridge_of_a_roof():
     below = np.array([sin(tilt), 0.0, cos(tilt)])
     assert moved @ below >= 0.1 - SLOP
     gained = 0.5 * now @ now + 9.81 * moved[2] - (0.5 * pace**2 + 9.81 * start[2])
-    # First order: half a step of the work of gravity, g sin(tilt) v h / 2, at both ends of the way, where its sign is not the
-    # same, and where it turns v² h/r a radian.
+    # First order: half a step of the work of gravity, g sin(tilt) v h / 2, at both ends of the way, where its sign is
+    # not the same, and where it turns v² h/r a radian.
     assert abs(gained) < 1e-3 * 9.81 * tilt * pace + 0.5**3 * 1e-3 / 0.1 * 2 * tilt
