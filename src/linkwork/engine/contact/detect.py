@@ -15,11 +15,12 @@ import numpy as np
 from ..kernels.jit import COMPILED, inlined, kernel
 from ..kernels.math3 import add3, chain, cross3, dot3, get3, get9, norm3, rotate, scale3, set3, set9, sub3
 from ..kernels.record import new_records
+from .brace import brace
 from .broad import Broad, enlarge, find_pairs, make_broad
 from .collide import collide
 from .colliders import BOUNCE_SPEED, FRICTION, RESTITUTION, ROLLING, TORSION, Colliders
 from .geometry import MOST, contact_rows, make_scratch
-from .kinds import enclose, radius
+from .kinds import enclose, half_thickness, radius
 from .seams import centre_patch, mend_seams, set_axes
 
 POINT = np.dtype(
@@ -93,6 +94,10 @@ COUNTS = np.dtype(
         ("old_patches", "i8"),  # of the last step
         ("side", "i8"),  # which of the two tables of patches and points is of this step
         ("wanted_pairs", "i8"),  # that there was no room for
+        ("sunk", "f8"),  # deepest penetration so far, over half of the thinner shape's thickness,
+        ("sunk_depth", "f8"),  # how deep that is [m],
+        ("sunk_i", "i8"),  # and the two shapes
+        ("sunk_j", "i8"),
     ]
 )
 
@@ -110,16 +115,18 @@ class Detection(NamedTuple):
     counts: Any
     """A table of one record of `COUNTS`."""
     positions: Any
+    """Of each shape: where it is [m], and its velocity [m/s]."""
     rotations: Any
     reach: Any
-    radius: Any
+    """How far it may get in a step [m]."""
+    bounds: Any
+    """How far it reaches from its origin, and half of what it measures where it is thinnest [m]."""
     broad: Broad
     out: Any
     scratch: Any
-    heads: Any
-    """Of each shape, its last patch with one that has neighbours, and which side of the patch it is."""
     links: Any
-    """Of each patch and side, the one before it."""
+    """Of each shape, its last patch with one that has neighbours, as 2 patch + side; then of each patch, for both of
+    its sides, the one before it."""
 
 
 def make_detection(colliders: Colliders, pairs: int = 0) -> Detection:
@@ -129,11 +136,16 @@ def make_detection(colliders: Colliders, pairs: int = 0) -> Detection:
     tables = (np.zeros((2, pairs), PATCH), np.zeros((2, MOST * pairs), POINT))
     patches, points = tables if COMPILED else (table.view(np.recarray) for table in tables)
     return Detection(
-        patches, points, new_records(1, COUNTS), np.zeros((n, 3)), np.zeros((n, 9)), np.zeros(n),
-        np.array([radius(shape, colliders.hulls.vertices) for shape in colliders.shapes]), make_broad(n, pairs),
-        contact_rows(), make_scratch(colliders.hulls, colliders.shapes), np.zeros(n, np.int64),
-        np.zeros((pairs, 2), np.int64),
+        patches, points, new_records(1, COUNTS), np.zeros((n, 6)), np.zeros((n, 9)), np.zeros(n),
+        _bounds(colliders), make_broad(n, pairs), contact_rows(), make_scratch(colliders.hulls, colliders.shapes),
+        np.zeros((n + pairs, 2), np.int64),
     )  # fmt: skip
+
+
+def _bounds(colliders: Colliders) -> Any:
+    hulls = colliders.hulls
+    rows = [(radius(shape, hulls.vertices), half_thickness(shape, hulls)) for shape in colliders.shapes]
+    return np.array(rows, float).reshape(-1, 2)
 
 
 def enlarge_detection(colliders: Colliders, old: Detection, pairs: int) -> Detection:
@@ -172,8 +184,14 @@ def detect(tables, colliders, found, h, near):
         )  # fmt: skip
         if count == 0:
             continue
+        thickness = found.bounds[i, 1] + found.bounds[j, 1]
+        if found.reach[i] + found.reach[j] > 0.5 * thickness:
+            way = scale3(h, sub3(_velocity(found, i), _velocity(found, j)))
+            if 2.0 * dot3(way, get3(found.out[0].normal)) > thickness:
+                count = brace(colliders, found, i, j, count, way, near)
         _begin_patch(colliders, patches[made], i, j, placed, count)
         _put_points(found.out, points, patches[made])
+        _note_depth(found, patches[made], points)
         made += 1
         placed += count
     made = mend_seams(colliders, found, made, _FLUSH * near)
@@ -225,7 +243,8 @@ def _mount(tables, colliders, found, h, near):
         if mount.link != 0:
             w = (dof.V[0], dof.V[1], dof.V[2])
             u = add3((dof.V[3], dof.V[4], dof.V[5]), cross3(w, arm))
-            reach += h * (norm3(u) + norm3(w) * found.radius[i])
+            reach += h * (norm3(u) + norm3(w) * found.bounds[i, 0])
+            found.positions[i, 3], found.positions[i, 4], found.positions[i, 5] = u
         found.reach[i] = reach
         boxes, planes = found.broad.boxes, found.broad.planes
         enclose(colliders.shapes[i], p, Q, colliders.hulls.vertices, reach, boxes, planes, i)
@@ -256,6 +275,23 @@ def _put_points(out, points, patch):
             point.push[m] = 0.0
             point.shove[m] = 0.0
     centre_patch(patch, points)
+
+
+@inlined
+def _velocity(found, i):
+    return found.positions[i, 3], found.positions[i, 4], found.positions[i, 5]
+
+
+@inlined
+def _note_depth(found, patch, points):
+    """Remember the deepest of all penetrations, by what there is to sink into."""
+    depth = 0.0
+    for k in range(patch.first, patch.first + patch.count):
+        depth = max(depth, -points[k].gap)
+    thin = min(found.bounds[patch.i, 1], found.bounds[patch.j, 1])
+    if depth > found.counts[0].sunk * thin:
+        found.counts[0].sunk, found.counts[0].sunk_depth = depth / thin, depth
+        found.counts[0].sunk_i, found.counts[0].sunk_j = patch.i, patch.j
 
 
 @inlined

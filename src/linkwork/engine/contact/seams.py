@@ -55,19 +55,20 @@ def mend_seams(colliders, found, made, flush):
 
     flush: what stands out by no more than this is even [m].
     """
-    side, mounts, heads, links = found.counts[0].side, colliders.mounts, found.heads, found.links
+    side, mounts, links = found.counts[0].side, colliders.mounts, found.links
     patches, points = found.patches[side], found.points[side]
     some = False
-    for i in range(heads.shape[0]):
-        heads[i] = _NONE
+    shapes = mounts.shape[0]
+    for i in range(shapes):
+        links[i, 0] = _NONE
     for k in range(made):
         for s in range(2):
             # The shape that is in contact with the other one, which has neighbours.
             one, other = (patches[k].i, patches[k].j) if s == 0 else (patches[k].j, patches[k].i)
             if mounts[other].neighbours != 0:
-                links[k, s] = heads[one]
-                some = some or heads[one] != _NONE
-                heads[one] = 2 * k + s
+                links[shapes + k, s] = links[one, 0]
+                some = some or links[one, 0] != _NONE
+                links[one, 0] = 2 * k + s
     if not some:
         return made
     changed = False
@@ -77,7 +78,7 @@ def mend_seams(colliders, found, made, flush):
             kind = colliders.shapes[one].kind
             if mounts[other].neighbours == 0 or kind == PLANE or kind == HEIGHTS:
                 continue
-            entry = heads[one]
+            entry = links[one, 0]
             while entry != _NONE:
                 judge = patches[entry // 2]
                 near = judge.j if entry % 2 == 0 else judge.i
@@ -86,7 +87,7 @@ def mend_seams(colliders, found, made, flush):
                         changed = True
                 elif colliders.fixed[one] != 0:
                     break  # much may touch what is fixed, and patches come sorted by shapes
-                entry = links[entry // 2, entry % 2]
+                entry = links[shapes + entry // 2, entry % 2]
     return _close_up(patches, points, made) if changed else made
 
 
