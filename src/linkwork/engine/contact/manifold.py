@@ -1,9 +1,9 @@
 """From a normal to a manifold: up to four points that carry a face, two that carry an edge, else one.
 
 The face of one core that looks along the normal is the reference; the face of the other that looks against it most is
-clipped by its sides; one that is so to 1e-3 rad will do. Of what remains, the deepest point and those three are kept
-that enclose the largest area with it. The distance of a manifold's best point is that of the cores: if the polygons do
-not have it, the witness points that are known already come first.
+clipped by its sides. Of what remains, the deepest point and those three are kept that enclose the largest area with
+it. The distance of a manifold's best point is that of the cores: if the polygons do not have it, the witness points
+that are known already come first.
 """
 
 import math
@@ -13,13 +13,11 @@ from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, scale3, sub3
 from .clip import clip_polygon, face_polygon, facing, pick
 from .geometry import MOST
-from .kinds import gap, support
+from .kinds import support
 from .scratch import CYLINDRICAL, FIRST, SMOOTH, Core, emit, put, row3, unit
 
 _ALIGNED = 1e-18  # squared sine of the angle between a normal and that of a face: 1e-9 rad,
 _NEARLY = 1e-6  # and 1e-3 rad, below which a line that crosses an edge still lies on the face
-_LEVEL = 4e-6  # of the size: what such an angle may take from the distance along one normal or the other
-_EQUAL = 1e-9  # of the size: by this much the face of B must be better
 _WITNESS = 1 << 62
 
 
@@ -197,28 +195,6 @@ def _clip_face(cores, ref, inc, face, other, m, hulls, margin):
 
 
 @kernel
-def _parallel_faces(cores, distance, face_a, m_a, face_b, m_b, hulls, margin):
-    """Which of two nearly parallel faces has the nearest corner if it is the reference: (1 for A's, 2 for B's, 0 for
-    none; the distance along its normal).
-
-    Edges know the distance a little better, but faces have all of their corners, and do not jump from step to step. The
-    face goes first below which the other shape reaches less: that is the larger one.
-    """
-    w, a, b = cores.w, cores.a, cores.b
-    more = gap(w, a, b, m_a) - gap(w, a, b, (-m_b[0], -m_b[1], -m_b[2]))
-    first = 1 if more >= -_EQUAL * cores.scale else 2
-    for turn in range(2):
-        which = first if turn == 0 else 3 - first
-        if which == 1:
-            _f, _c, least, _l = _clip_face(cores, a, b, face_a, face_b, m_a, hulls, margin)
-        else:
-            _f, _c, least, _l = _clip_face(cores, b, a, face_b, face_a, m_b, hulls, margin)
-        if abs(least - distance) <= _LEVEL * cores.scale:
-            return which, least
-    return 0, distance
-
-
-@kernel
 def manifold(cores, nearest, hulls, strict, contacts):
     """(normal, core distance and point on A's core) => contacts; how many.
 
@@ -229,13 +205,6 @@ def manifold(cores, nearest, hulls, strict, contacts):
     face_a, m, sine_a = facing(w, a, n)
     face_b, m_b, sine_b = facing(w, b, (-n[0], -n[1], -n[2]))
     flat_a, flat_b = sine_a <= _ALIGNED, sine_b <= _ALIGNED
-    margin = contacts.margin + ra + rb
-    parallel, more = False, 0.0
-    if not (flat_a or flat_b) and face_a >= 0 and face_b >= 0 and sine_a <= _NEARLY and sine_b <= _NEARLY:
-        which, least = _parallel_faces(cores, distance, face_a, m, face_b, m_b, hulls, margin)
-        if which != 0:
-            # The normal stays that of the distance, which the nearest corner has.
-            parallel, flat_a, flat_b, distance, more = True, which == 1, which == 2, least, distance - least
     # A line that crosses an edge of a face and nearly lies on it: the crossing, and where the line ends on the face.
     nearly = not flat_a and not flat_b and not strict
     if nearly:
@@ -255,9 +224,10 @@ def manifold(cores, nearest, hulls, strict, contacts):
     face, other = (face_b, face_a) if flip else (face_a, face_b)
     sign = -1.0 if flip else 1.0
     m = m_b if flip else m
+    margin = contacts.margin + ra + rb
     final, count, least, length = _clip_face(cores, ref, inc, face, other, m, hulls, margin)
     first = FIRST
-    n_ref = n if nearly or parallel else scale3(sign, m)
+    n_ref = n if nearly else scale3(sign, m)
     if nearly or not abs(least - distance) <= 3e-10 * cores.scale:
         # The polygons do not have the nearest point.
         if strict:
@@ -274,7 +244,7 @@ def manifold(cores, nearest, hulls, strict, contacts):
         for k in range(count):
             mark = w[final + 2 * k + 1, 3]
             if mark == (2.0 if turn == 0 else 1.0) and written < MOST:
-                p, depth = row3(w, final + 2 * k), w[final + 2 * k, 3] + more
+                p, depth = row3(w, final + 2 * k), w[final + 2 * k, 3]
                 if nearly:
                     e = sub3(p, x)
                     if dot3(e, e) <= 0.0025 * length:
