@@ -31,7 +31,9 @@ _HOMES = {
     "linkwork.results.record": ("Record",),
     "linkwork.model.rotation": ("about",),
     "linkwork.scenes": ("scene",),
-    "linkwork.model.shapes": ("Box", "Capsule", "Cylinder", "Ellipsoid", "HeightField", "Mesh", "Plane", "Sphere"),
+    "linkwork.model.shapes": (
+        "Box", "Capsule", "Cylinder", "Ellipsoid", "HeightField", "Mesh", "Plane", "Sphere", "Torus",
+    ),
     "linkwork.model.signals": ("Sine", "Table"),
     "linkwork.run.simulate": ("Simulation",),
     "linkwork.analysis.check": ("check",),
@@ -85,7 +87,7 @@ if TYPE_CHECKING:
     from .model.errors import LinkworkError, ModelError, Problem, SimulationError, UnsupportedError
     from .model.joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
     from .model.rotation import about
-    from .model.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
+    from .model.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere, Torus
     from .model.signals import Sine, Table
     from .results.record import Record
     from .run.simulate import Simulation

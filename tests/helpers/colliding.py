@@ -15,18 +15,18 @@ from linkwork.engine.contact.geometry import (
     make_shape,
     shape_rows,
 )
-from linkwork.engine.contact.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, HULL, PLANE, SPHERE
+from linkwork.engine.contact.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, HULL, PLANE, SPHERE, TORUS
 
-KINDS = (SPHERE, CAPSULE, BOX, CYLINDER, HULL, ELLIPSOID)
+KINDS = (SPHERE, CAPSULE, BOX, CYLINDER, HULL, ELLIPSOID, TORUS)
 
 NAMES = {
     PLANE: "plane", SPHERE: "sphere", CAPSULE: "capsule", BOX: "box", CYLINDER: "cylinder", HULL: "hull",
-    ELLIPSOID: "ellipsoid",
+    ELLIPSOID: "ellipsoid", TORUS: "torus",
 }  # fmt: skip
 
 PAIRS = [(a, b) for a in KINDS for b in KINDS if a <= b]
 
-NUMBERS = {PLANE: 0, SPHERE: 1, CAPSULE: 2, BOX: 3, CYLINDER: 2, ELLIPSOID: 3}
+NUMBERS = {PLANE: 0, SPHERE: 1, CAPSULE: 2, BOX: 3, CYLINDER: 2, ELLIPSOID: 3, TORUS: 2}
 
 
 def hull_of(points):
@@ -96,7 +96,7 @@ class Scene:
             return RECORDS[rng.integers(len(RECORDS))]
         typical = {
             PLANE: (), SPHERE: (0.5,), CAPSULE: (0.3, 1.0), BOX: (1.0, 1.0, 1.0), CYLINDER: (0.5, 1.0),
-            ELLIPSOID: (0.3, 0.5, 0.6),
+            ELLIPSOID: (0.3, 0.5, 0.6), TORUS: (0.5, 0.15),
         }  # fmt: skip
         return make_shape(kind, *(np.array(typical[kind]) * rng.uniform(0.5, 1.5, NUMBERS[kind])))
 
@@ -133,6 +133,8 @@ class Scene:
             reach = dims[0] * np.hypot(m[..., 0], m[..., 1]) + 0.5 * dims[1] * abs(m[..., 2])
         elif shape["kind"] == ELLIPSOID:
             reach = np.linalg.norm(m * dims, axis=-1)
+        elif shape["kind"] == TORUS:
+            reach = dims[0] * np.hypot(m[..., 0], m[..., 1]) + dims[1] * np.linalg.norm(m, axis=-1)
         else:
             reach = np.max(m @ SOLID_OF[int(shape["vertex"])].vertices.T, axis=-1)
         return reach + directions @ p
@@ -160,6 +162,9 @@ class Scene:
         if shape["kind"] == ELLIPSOID:
             size = np.linalg.norm(y / dims, axis=-1)
             return (size - 1.0) * size / np.linalg.norm(y / dims**2, axis=-1)  # to first order
+        if shape["kind"] == TORUS:  # its hull, which has no hole
+            beyond = np.maximum(np.hypot(y[..., 0], y[..., 1]) - dims[0], 0.0)
+            return np.hypot(beyond, y[..., 2]) - dims[1]
         planes = SOLID_OF[int(shape["vertex"])].normals
         return np.max(y @ planes[:, :3].T - planes[:, 3], axis=-1)
 
@@ -168,7 +173,7 @@ class Scene:
         shape, R = self.shapes[i], self.rotations[i]
         if shape["kind"] == BOX:
             return np.concatenate([R.T, -R.T]), R.T
-        if shape["kind"] == CYLINDER:
+        if shape["kind"] in (CYLINDER, TORUS):
             return np.array([R[:, 2], -R[:, 2]]), R.T[2:]
         if shape["kind"] == HULL:
             solid = SOLID_OF[int(shape["vertex"])]

@@ -25,7 +25,18 @@ from linkwork.model import Body, Component, Marker, Material, MaterialPair, Mode
 from linkwork.model.item import Refers
 from linkwork.model.joints import JOINTS, Joint
 from linkwork.model.rotation import about
-from linkwork.model.shapes import SHAPES, Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
+from linkwork.model.shapes import (
+    SHAPES,
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Mesh,
+    Plane,
+    Sphere,
+    Torus,
+)
 from linkwork.model.signals import Sine, Table
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -72,6 +83,9 @@ def shapes(folder: Path, fixed: bool) -> st.SearchStrategy[Any]:
         "sphere": st.builds(Sphere, POSITIVE),
         "cylinder": st.builds(Cylinder, POSITIVE, POSITIVE, **places),
         "capsule": st.builds(Capsule, POSITIVE, POSITIVE, **places),
+        "torus": st.builds(
+            lambda tube, more, **place: Torus(tube + more, tube, **place), POSITIVE, POSITIVE, **places
+        ),
         "ellipsoid": st.builds(Ellipsoid, st.tuples(POSITIVE, POSITIVE, POSITIVE), **places),
         "mesh": st.builds(
             Mesh, st.just(str(folder / "sub" / "part.stl")), scale=POSITIVE, inverted=st.booleans()
@@ -81,7 +95,7 @@ def shapes(folder: Path, fixed: bool) -> st.SearchStrategy[Any]:
     size = st.tuples(POSITIVE, POSITIVE)
     surfaces = {
         "plane": st.builds(Plane, **places),
-        "heights": st.builds(HeightField, size, heights=grids, **places)
+        "heights": st.builds(HeightField, size, heights=grids, smooth=st.booleans(), **places)
         | st.builds(HeightField, size, file=st.just(str(folder / "sub" / "hills.csv"))),
     }
     assert made.keys() | surfaces.keys() == SHAPES.keys()

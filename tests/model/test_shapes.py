@@ -14,6 +14,7 @@ from linkwork import (
     Model,
     ModelError,
     Sphere,
+    Torus,
     about,
 )
 from linkwork.model.rotation import Placement, matrix
@@ -28,6 +29,7 @@ def meshes():
     egg = creation.icosphere(subdivisions=6, radius=1.0)
     egg.apply_scale((0.2, 0.3, 0.5))
     return {
+        "torus": (Torus(0.4, 0.1), creation.torus(0.4, 0.1, major_sections=512, minor_sections=512), 1e-3),
         "ellipsoid": (Ellipsoid((0.2, 0.3, 0.5)), egg, 1e-3),
         "box": (Box((0.3, 0.5, 0.7)), creation.box(extents=(0.3, 0.5, 0.7)), 1e-12),
         "sphere": (Sphere(0.4), creation.icosphere(subdivisions=6, radius=0.4), 1e-3),
@@ -36,7 +38,7 @@ def meshes():
     }
 
 
-@pytest.mark.parametrize("name", ["box", "sphere", "cylinder", "capsule", "ellipsoid"])
+@pytest.mark.parametrize("name", ["box", "sphere", "cylinder", "capsule", "ellipsoid", "torus"])
 def test_a_shape_weighs_what_its_mesh_weighs(name):
     shape, mesh, accuracy = meshes()[name]
     body = Body("part", density=1200.0, shapes=(shape,)).mass_properties
@@ -227,3 +229,34 @@ def test_terrain_is_drawn_as_its_surface():
     a, b, c = (seen.vertices[seen.faces[:, k]] for k in range(3))
     assert (np.cross(b - a, c - a)[:, 2] > 0).all()
     assert len(seen.faces) == 2 * 2 * 3
+
+
+def test_smooth_terrain_is_drawn_as_its_surface():
+    from linkwork.stage.geometry import shape_pieces
+    from linkwork.stage.meshes import mesh
+
+    x, y = np.meshgrid(np.linspace(-3, 3, 25), np.linspace(-2, 2, 17))
+    field = HeightField((6.0, 4.0), heights=0.3 * np.sin(x) * np.cos(y), smooth=True)
+    (piece,) = shape_pieces(field, -1, (0, 0, 0))
+    seen = mesh(piece.mesh).vertices
+    assert len(seen) > 20 * x.size
+    inner = (abs(seen[:, 0]) < 2.0) & (abs(seen[:, 1]) < 1.0)  # the spline is not bent at the rim
+    exact = 0.3 * np.sin(seen[:, 0]) * np.cos(seen[:, 1])
+    # Of fourth order: 5/384 of the fourth derivatives and the cell to the fourth, along both axes.
+    assert np.abs(seen[:, 2] - exact)[inner].max() < 2 * 5 / 384 * 0.3 * 0.25**4
+
+
+def test_a_torus_has_a_hole():
+    with pytest.raises(ModelError, match="must not be larger than radius"):
+        Torus(0.2, 0.3)
+
+
+def test_splines_pass_through_all_numbers():
+    from linkwork.model.spline import refined
+
+    random = np.random.default_rng(3)
+    for shape in ((2, 2), (2, 7), (3, 3), (11, 5)):
+        grid = random.normal(size=shape)
+        np.testing.assert_allclose(refined(grid, 4)[::4, ::4], grid, atol=1e-14)
+    plane = np.add.outer(np.arange(5.0), 2.0 * np.arange(4.0))
+    np.testing.assert_allclose(refined(plane, 2), np.add.outer(np.arange(9) / 2, np.arange(7.0)), atol=1e-14)

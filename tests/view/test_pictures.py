@@ -12,7 +12,7 @@ from helpers.processes import python
 from linkwork.cli import app
 from linkwork.model.errors import LinkworkError
 from linkwork.model.rotation import matrix
-from linkwork.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere
+from linkwork.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere, Torus
 from linkwork.scenes import scene, scene_names
 from linkwork.stage.bounds import extent
 from linkwork.stage.geometry import body_pieces
@@ -131,7 +131,14 @@ def test_corners_are_sharp_on_boxes_and_smooth_on_round_bodies():
 
 @pytest.mark.parametrize(
     "shape",
-    [Box((1.0, 2.0, 3.0)), Sphere(0.7), Cylinder(0.3, 2.0), Capsule(0.2, 1.0), Ellipsoid((0.5, 0.2, 0.9))],
+    [
+        Box((1.0, 2.0, 3.0)),
+        Sphere(0.7),
+        Cylinder(0.3, 2.0),
+        Capsule(0.2, 1.0),
+        Ellipsoid((0.5, 0.2, 0.9)),
+        Torus(0.6, 0.2),
+    ],
 )
 def test_the_extent_is_that_of_what_is_drawn(shape):
     scene, poses = stage(body("b", shape)), Poses(np.ones((1, 3)), np.array([[0.9, 0.3, -0.2, 0.25]]))

@@ -16,14 +16,14 @@ import numpy as np
 
 from ..engine.contact.broad import exclusions
 from ..engine.contact.colliders import BOUNCE_SPEED, FRICTION, MOUNT, RESTITUTION, ROLLING, TORSION, Colliders
-from ..engine.contact.geometry import Hulls, gather_hulls, make_shape, shape_rows
+from ..engine.contact.geometry import Hulls, Terrain, gather_hulls, make_shape, shape_rows
 from ..engine.contact.hull import Hull, hull_of
 from ..engine.contact.kinds import describe
 from ..engine.kernels.jit import COMPILED
 from ..model import Body, Flat, Material, MaterialPair, Scenery
 from ..model.errors import ModelError, Problem
 from ..model.item import GROUND
-from ..model.rotation import Array, matrix
+from ..model.rotation import matrix
 from .union import Union
 
 if TYPE_CHECKING:
@@ -110,13 +110,13 @@ def _shapes(owners: Sequence[Body | Scenery]) -> tuple[Any, Hulls, list[str]]:
     """Records of all shapes, hulls and height fields of all of them, and what the user should know about these."""
     meshes: dict[tuple[str, float, bool], int] = {}
     made: list[Hull] = []
-    fields: list[tuple[Array, tuple[float, float]]] = []
+    fields: list[Terrain] = []
     notes: list[str] = []
     problems: list[Problem] = []
     for owner in owners:
         for shape in owner.shapes:
             if shape.shape == "heights":
-                fields.append((shape.grid(), shape.size))
+                fields.append(Terrain(shape.grid(), shape.size, shape.smooth))
             elif shape.shape == "mesh" and (key := (shape.file, shape.scale, shape.inverted)) not in meshes:
                 try:
                     hull = hull_of(*key)
@@ -158,6 +158,8 @@ def _mounts(compiler: Tabulator, owners: Sequence[Body | Scenery], rows: Sequenc
             table[i]["X_R"] = (home.R.T @ R @ matrix(shape.rotation)).ravel()
             table[i]["X_p"] = home.R.T @ (at - home.p)
             i += 1
+    _, which, count = np.unique(table["link"], return_inverse=True, return_counts=True)
+    table["neighbours"] = count[which] - 1
     return table if COMPILED else table.view(np.recarray)
 
 

@@ -196,6 +196,13 @@ class ContactMethod(ImpulseMethod):
         found, lost = super().warnings(), int(self._stats.events_lost)
         if lost:
             found.append(f"{lost} beginnings and ends of contact were too many to list")
+        counts = self._contact.found.counts[0]
+        if counts["sunk"] > 1.0:
+            a, b = (self.colliders.labels[counts[k]] for k in ("sunk_i", "sunk_j"))
+            found.append(
+                f"'{a}' and '{b}' got {counts['sunk_depth']:.2g} m into each other, more than half of what the"
+                " thinner one measures: they may pass through each other; take a smaller step (dt)"
+            )
         return found
 
     def _unsettled(self) -> str:

@@ -1,8 +1,8 @@
 """Shapes of bodies: geometry for pictures and contact, and mass properties from a density.
 
-A shape stands in its body's own frame. Cylinders and capsules lie along their z axis. Planes and height fields are
-surfaces with something solid below, for scenery. A class has all of a shape but contact: its fields, its tag in model
-files, its mass properties and its looks; `Shape` lists the classes.
+A shape stands in its body's own frame. Cylinders, capsules and tori lie along their z axis. Planes and height fields
+are surfaces with something solid below, for scenery. A class has all of a shape but contact: its fields, its tag in
+model files, its mass properties and its looks; `Shape` lists the classes.
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ def combine(parts: list[MassProperties]) -> MassProperties:
 class Look(NamedTuple):
     """A part of what is seen of a shape: a simple solid, stretched along the shape's axes."""
 
-    solid: Literal["box", "sphere", "cylinder"]
-    """A cube of edge 1 m, a ball of radius 1 m, or a cylinder of radius 1 m and length 1 m along z."""
+    solid: str
+    """"box", a cube of edge 1 m; "sphere", a ball of radius 1 m; "cylinder", of radius 1 m and length 1 m along z; or
+    "torus:0.2", a ring around z of radius 1 m with a tube of that radius [m]."""
     scale: Vector
     """Factors along the axes."""
     at: Vector = (0.0, 0.0, 0.0)
@@ -201,6 +202,34 @@ class Ellipsoid(_Shape):
 
 
 @item
+class Torus(_Shape):
+    """A solid ring around its z axis, as tyres are. Contact sees its convex hull: the hole is closed."""
+
+    radius: Positive
+    """From its centre to the middle of the tube [m]."""
+    tube: Positive
+    """Radius of the tube, not larger than `radius` [m]."""
+    _: KW_ONLY
+    shape: Literal["torus"] = "torus"
+    """Which shape it is."""
+
+    @model_validator(mode="after")
+    def _has_a_hole(self) -> Self:
+        if self.tube > self.radius:
+            raise ValueError(f"tube {self.tube:g} m must not be larger than radius {self.radius:g} m")
+        return self
+
+    def _solid(self) -> MassProperties:
+        r2, t2 = self.radius**2, self.tube**2
+        m = 2 * math.pi**2 * self.radius * t2
+        across = r2 / 2 + 5 / 8 * t2
+        return MassProperties(m, np.zeros(3), m * np.diag([across, across, r2 + 3 / 4 * t2]))
+
+    def looks(self) -> tuple[Look, ...]:
+        return (Look(f"torus:{self.tube / self.radius!r}", (self.radius,) * 3),)
+
+
+@item
 class Mesh(_Shape):
     """The convex hull of a mesh file (STL, OBJ, PLY, GLB ... whatever trimesh reads)."""
 
@@ -258,7 +287,7 @@ class HeightField(_Shape):
     """Terrain: heights z over a grid of x and y, centred on its frame, and everything below. It has no mass.
 
     Row j of the heights lies along +y, column i along +x. Every cell is two triangles, cut along the diagonal from its
-    corner (i, j) to (i + 1, j + 1). Outside of the grid there is nothing.
+    corner (i, j) to (i + 1, j + 1), unless it is smooth. Outside of the grid there is nothing.
     """
 
     has_inside = False
@@ -277,6 +306,9 @@ class HeightField(_Shape):
     """Rows of numbers [m], at least 2 x 2; or `file`."""
     file: Annotated[str, Field(min_length=1), AfterValidator(os.path.abspath)] | None = None
     """Path of a .npy file, or a .csv file with a row a line; in a model file, relative to its folder and inside it."""
+    smooth: Flag = False
+    """One smooth surface through all heights, a bicubic spline with continuous curvature, instead of triangles: what is
+    round rolls on it without bumps; boxes and meshes meet the triangles between the same heights."""
     shape: Literal["heights"] = "heights"
     """Which shape it is."""
 
@@ -313,7 +345,8 @@ def _reflected(shape: Any, placement: Placement) -> Any:
 
 
 Shape = Annotated[
-    Box | Sphere | Cylinder | Capsule | Ellipsoid | Mesh | Plane | HeightField, Field(discriminator="shape")
+    Box | Sphere | Cylinder | Capsule | Ellipsoid | Torus | Mesh | Plane | HeightField,
+    Field(discriminator="shape"),
 ]
 """Any shape; in model files the key `shape` tells which."""
 

@@ -14,9 +14,14 @@ from ..model.errors import LinkworkError, MissingExtraError
 from ..model.rotation import Array
 from ..model.shape_files import file_version
 from ..model.shapes import HeightField, Mesh
+from ..model.spline import refined
 
 _ROUND = 32  # corners of circles
-_MESH, _HEIGHTS = "mesh:", "heights:"
+_MESH, _HEIGHTS, _TORUS = "mesh:", "heights:", "torus:"
+_FINE, _NODES = (
+    6,
+    200_000,
+)  # pieces that a cell of smooth terrain is drawn in, if there are not more nodes then
 _CHANGED = "?changed="  # a mesh file that was saved again is another mesh
 
 
@@ -32,11 +37,13 @@ class Triangles(NamedTuple):
 @lru_cache(maxsize=256)
 def mesh(name: str) -> Triangles:
     """A unit box, sphere (radius 1), cylinder (radius 1, height 1 about z), cone (the same, tip at the top), plane (a
-    unit square that faces z), or what `mesh_name` names."""
+    unit square that faces z), "torus:t" (radius 1 about z, with a tube of radius t), or what `mesh_name` names."""
     if name.startswith(_MESH):
         return _from_file(name.removeprefix(_MESH).partition(_CHANGED)[0])
     if name.startswith(_HEIGHTS):
         return _field(name)
+    if name.startswith(_TORUS):
+        return _torus(float(name.removeprefix(_TORUS)))
     makers = {"box": _box, "sphere": _sphere, "cylinder": _cylinder, "cone": _cone, "plane": _plane}
     return makers[name]()
 
@@ -49,7 +56,8 @@ def mesh_name(shape: Mesh | HeightField) -> str:
     grid = shape.grid()
     numbers = base64.b64encode(np.ascontiguousarray(grid, "<f8").tobytes()).decode()
     x, y = shape.size
-    return f"{_HEIGHTS}{x!r}:{y!r}:{grid.shape[1]}:{numbers}"
+    pieces = max(1, min(_FINE, int((_NODES / grid.size) ** 0.5))) if shape.smooth else 1
+    return f"{_HEIGHTS}{x!r}:{y!r}:{grid.shape[1]}:{pieces}:{numbers}"
 
 
 def is_open(name: str) -> bool:
@@ -64,6 +72,8 @@ def support(name: str, d: Array) -> Array:
         return np.hypot(round_, d[..., 2])
     if name == "cylinder":
         return round_ + level
+    if name.startswith(_TORUS):
+        return round_ + float(name.removeprefix(_TORUS)) * np.hypot(round_, d[..., 2])
     if name == "cone":
         return np.maximum(round_ - d[..., 2] / 2, d[..., 2] / 2)
     v = mesh(name).vertices
@@ -131,6 +141,19 @@ def _cone() -> Triangles:
     return _round(0.0)
 
 
+def _torus(tube: float) -> Triangles:
+    around, n = 2 * np.pi * np.arange(_ROUND) / _ROUND, _ROUND
+    a, b = (angle.ravel() for angle in np.meshgrid(around, around, indexing="ij"))
+    far = 1.0 + tube * np.cos(b)
+    k, m = np.divmod(np.arange(n * n), n)
+    p, q = (k + 1) % n * n + m, (k + 1) % n * n + (m + 1) % n
+    own, s = k * n + m, k * n + (m + 1) % n
+    faces = np.concatenate([np.column_stack([own, p, q]), np.column_stack([own, q, s])])
+    return Triangles(
+        np.column_stack([far * np.cos(a), far * np.sin(a), tube * np.sin(b)]), faces.astype(np.int32)
+    )
+
+
 def _plane() -> Triangles:
     corners = np.array([(-0.5, -0.5, 0.0), (0.5, -0.5, 0.0), (0.5, 0.5, 0.0), (-0.5, 0.5, 0.0)])
     return Triangles(corners, _faces([(0, 1, 2), (0, 2, 3)]))
@@ -138,8 +161,10 @@ def _plane() -> Triangles:
 
 def _field(name: str) -> Triangles:
     """The surface of a height field, two triangles a cell."""
-    width, depth, columns, numbers = name.removeprefix(_HEIGHTS).split(":")
+    width, depth, columns, pieces, numbers = name.removeprefix(_HEIGHTS).split(":")
     z = np.frombuffer(base64.b64decode(numbers), "<f8").reshape(-1, int(columns))
+    if int(pieces) > 1:
+        z = refined(z, int(pieces))
     rows, half = len(z), np.array([float(width), float(depth)]) / 2
     x, y = np.meshgrid(np.linspace(-half[0], half[0], z.shape[1]), np.linspace(-half[1], half[1], rows))
     node = np.arange(z.size, dtype=np.int32).reshape(z.shape)

@@ -12,7 +12,17 @@ from helpers.models import random_rotation
 from linkwork.engine.contact import broad
 from linkwork.engine.contact.geometry import gather_hulls, make_shape
 from linkwork.engine.contact.hull import hull_of_points
-from linkwork.engine.contact.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, HEIGHTS, PLANE, SPHERE, enclose
+from linkwork.engine.contact.kinds import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    ELLIPSOID,
+    HEIGHTS,
+    PLANE,
+    SPHERE,
+    TORUS,
+    enclose,
+)
 
 EVERYTHING = np.int64(-1)
 UNKNOWN = HEIGHTS + 1  # the last kind that there is, and one more
@@ -214,7 +224,7 @@ def test_planes_and_boxes_without_bounds():
     assert 0 < np.count_nonzero(pairs == 3) < n - 2
 
 
-@pytest.mark.parametrize("kind", [SPHERE, CAPSULE, CYLINDER, ELLIPSOID, BOX])
+@pytest.mark.parametrize("kind", [SPHERE, CAPSULE, CYLINDER, ELLIPSOID, TORUS, BOX])
 def test_boxes_around_shapes_are_exact(kind):
     rng = np.random.default_rng(kind)
     boxes, planes = np.zeros((1, 6)), np.zeros((1, 4))
@@ -233,6 +243,10 @@ def test_boxes_around_shapes_are_exact(kind):
             points = np.vstack([size[0] * ball + up, size[0] * ball - up])
         elif kind == ELLIPSOID:
             points = size * ball
+        elif kind == TORUS:
+            ball /= np.linalg.norm(ball, axis=1)[:, None]
+            level = ball * (1.0, 1.0, 0.0)
+            points = size[0] * level / np.linalg.norm(level, axis=1)[:, None] + size[1] * ball
         elif kind == CYLINDER:
             points = np.vstack([size[0] * ring + up, size[0] * ring - up])
         else:

@@ -14,13 +14,25 @@ from linkwork.engine.contact.geometry import (
     make_shape,
     shape_rows,
 )
-from linkwork.engine.contact.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, HULL, PLANE, SPHERE, enclose
+from linkwork.engine.contact.kinds import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    ELLIPSOID,
+    HULL,
+    PLANE,
+    SPHERE,
+    TORUS,
+    enclose,
+)
 
 NAMES = {
     SPHERE: "sphere", CAPSULE: "capsule", BOX: "box", CYLINDER: "cylinder", HULL: "hull", ELLIPSOID: "ellipsoid",
+    TORUS: "torus",
 }  # fmt: skip
 SIZES = {
     SPHERE: (0.3,), CAPSULE: (0.2, 0.7), BOX: (0.5, 0.7, 0.4), CYLINDER: (0.3, 0.6), ELLIPSOID: (0.25, 0.4, 0.2),
+    TORUS: (0.3, 0.1),
 }  # fmt: skip
 EYE = np.eye(3)
 
@@ -292,7 +304,7 @@ def test_spheres_over_rough_terrain_against_all_triangles():
     assert deep > 500
 
 
-@pytest.mark.parametrize("kind", [CAPSULE, BOX, CYLINDER, HULL, ELLIPSOID], ids=NAMES.get)
+@pytest.mark.parametrize("kind", [CAPSULE, BOX, CYLINDER, HULL, ELLIPSOID, TORUS], ids=NAMES.get)
 def test_what_hovers_over_rough_terrain_touches_when_it_is_let_down(kind):
     """Let down until corners, nodes or edges meet, which is found column by column, then a little less or more."""
     ground = rough(height=0.12)
@@ -350,6 +362,11 @@ def surface_points(ground, shape, kind):
     d = shape["dims"]
     if kind == ELLIPSOID:
         return directions * d
+    if kind == TORUS:  # of its hull, what is round: 1.5 to 2.5 mm from point to point
+        around, over = np.meshgrid(2 * np.pi * np.arange(1600) / 1600, np.pi * np.linspace(-0.5, 0.5, 130))
+        out, up = np.cos(over.ravel()), np.sin(over.ravel())
+        ring = np.column_stack([np.cos(around.ravel()), np.sin(around.ravel()), 0 * out])
+        return (d[0] + d[1] * out)[:, None] * ring + d[1] * up[:, None] * (0, 0, 1)
     if kind == CAPSULE:
         ends = np.where(directions[:, 2:] > 0, 0.5, -0.5) * (0, 0, d[1])
         return np.concatenate([d[0] * directions + ends, d[0] * _level(directions) + _up(rng, d[1])])
@@ -392,6 +409,8 @@ def _inside(shape, kind, ground, x):
     d = shape["dims"]
     if kind == ELLIPSOID:
         return np.linalg.norm(x / d, axis=1) <= 1.0
+    if kind == TORUS:
+        return np.hypot(np.maximum(np.hypot(x[:, 0], x[:, 1]) - d[0], 0.0), x[:, 2]) <= d[1]
     if kind == CAPSULE:
         z = np.clip(x[:, 2], -d[1] / 2, d[1] / 2)
         return np.linalg.norm(x - z[:, None] * (0, 0, 1), axis=1) <= d[0]

@@ -23,7 +23,7 @@ from linkwork.engine.contact.geometry import (
     make_scratch,
     shape_rows,
 )
-from linkwork.engine.contact.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, HULL, PLANE, SPHERE
+from linkwork.engine.contact.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, HULL, PLANE, SPHERE, TORUS
 
 # --- whatever is thrown at it ---
 
@@ -86,13 +86,21 @@ def survive(count, seed):
         m = np.einsum("ij,ijk->ik", sign * n, rotations[k].reshape(-1, 3, 3))
         dims, kind = shapes["dims"][k], shapes["kind"][k]
         reach = np.select(
-            [kind == SPHERE, kind == CAPSULE, kind == BOX, kind == CYLINDER, kind == ELLIPSOID],
+            [
+                kind == SPHERE,
+                kind == CAPSULE,
+                kind == BOX,
+                kind == CYLINDER,
+                kind == ELLIPSOID,
+                kind == TORUS,
+            ],
             [
                 dims[:, 0],
                 dims[:, 0] + 0.5 * dims[:, 1] * abs(m[:, 2]),
                 0.5 * np.sum(abs(m) * dims, axis=1),
                 dims[:, 0] * np.hypot(m[:, 0], m[:, 1]) + 0.5 * dims[:, 1] * abs(m[:, 2]),
                 np.linalg.norm(m * dims, axis=1),
+                dims[:, 0] * np.hypot(m[:, 0], m[:, 1]) + dims[:, 1],
             ],
         )
         for vertex, solid in SOLID_OF.items():

@@ -67,8 +67,9 @@ def plane_box(n, p, R, size, contacts):
 
 
 @kernel
-def plane_cylinder(n, p, R, r, half, contacts):
-    """Four points of the lower rim if it stands, the lowest line of its side if it lies."""
+def plane_cylinder(n, p, R, r, half, tube, contacts):
+    """Four points of the lower rim if it stands, the lowest line of its side if it lies; of a torus, which has no
+    length but a tube around its circle, the lowest point."""
     a = _column(R, 2)
     c = dot3(n, a)
     down = _cleared(_cleared((-n[0], -n[1], -n[2]), a), a)
@@ -80,12 +81,12 @@ def plane_cylinder(n, p, R, r, half, contacts):
     y = scale3(r, cross3(a, x))
     x = scale3(r, x)
     cap = FIRST + (8 if s > 0.0 else 0)
-    k = plane_point(contacts, FIRST, n, add3(low, x), 0.0, cap)
+    k = plane_point(contacts, FIRST, n, add3(low, x), tube, cap)
     if abs(c) < _HALF:
-        return plane_point(contacts, k, n, add3(high, x), 0.0, 8 - cap)
-    k = plane_point(contacts, k, n, add3(low, y), 0.0, cap + 1)
-    k = plane_point(contacts, k, n, sub3(low, x), 0.0, cap + 2)
-    return plane_point(contacts, k, n, sub3(low, y), 0.0, cap + 3)
+        return plane_point(contacts, k, n, add3(high, x), tube, 8 - cap) if half > 0.0 else k
+    k = plane_point(contacts, k, n, add3(low, y), tube, cap + 1)
+    k = plane_point(contacts, k, n, sub3(low, x), tube, cap + 2)
+    return plane_point(contacts, k, n, sub3(low, y), tube, cap + 3)
 
 
 @inlined

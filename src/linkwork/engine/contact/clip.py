@@ -43,7 +43,7 @@ def facing(w, core, n):
 def face_polygon(w, core, face, n, hulls, to):
     """Write a face as a ring of rows (corner, number) from `to` on, counter-clockwise seen from outside; how many.
 
-    A segment has two corners, a cylinder that shows its side too, a point and what is smooth one.
+    A segment has two corners, a cylinder that shows its side too, a point, what is smooth and the rim of a disc one.
     """
     row = core.row
     if core.form == CYLINDRICAL:
@@ -54,6 +54,9 @@ def face_polygon(w, core, face, n, hulls, to):
         q = sub3(q, scale3(dot3(q, a), a))
         if abs(c) < _HALF:
             q = scale3(r / math.sqrt(dot3(q, q)), q)
+            if half == 0.0:
+                put(w, to, add3(centre, q), 0.0)
+                return 1
             put(w, to, add3(centre, sub3(q, scale3(half, a))), 0.0)
             put(w, to + 1, add3(centre, add3(q, scale3(half, a))), 1.0)
             return 2

@@ -13,6 +13,7 @@ MOUNT = np.dtype(
         ("link", "i8"),  # the dof that carries the shape; 0 is the world
         ("owner", "i8"),  # the body or piece of scenery it belongs to, numbered as in `ColliderTable.owners`
         ("material", "i8"),  # row of `materials`
+        ("neighbours", "i8"),  # how many other shapes that dof carries
         ("X_R", "f8", 9),  # the shape in that dof's frame: rotation
         ("X_p", "f8", 3),  # and position [m]
     ]

@@ -16,11 +16,13 @@ import numpy as np
 from ..kernels.jit import COMPILED, inlined, kernel
 from ..kernels.math3 import add3, chain, cross3, dot3, get3, get9, norm3, rotate, scale3, set3, set9, sub3
 from ..kernels.record import new_records
+from .brace import brace
 from .broad import Broad, enlarge, find_pairs, make_broad
 from .collide import collide
 from .colliders import BOUNCE_SPEED, FRICTION, RESTITUTION, ROLLING, TORSION, Colliders
 from .geometry import MOST, contact_rows, make_scratch
-from .kinds import enclose, radius
+from .kinds import enclose, half_thickness, radius
+from .seams import centre_patch, mend_seams, set_axes
 
 POINT = np.dtype(
     [
@@ -99,11 +101,17 @@ COUNTS = np.dtype(
         ("old_patches", "i8"),  # of the last step
         ("side", "i8"),  # which of the two tables of patches and points is of this step
         ("wanted_pairs", "i8"),  # that there was no room for
+        ("sunk", "f8"),  # deepest penetration so far, over half of the thinner shape's thickness,
+        ("sunk_depth", "f8"),  # how deep that is [m],
+        ("sunk_i", "i8"),  # and the two shapes
+        ("sunk_j", "i8"),
     ]
 )
 
 # A patch that has turned further than this may be rolling [rad]: it is anchored anew.
 _TURNED = 1e-3
+# Of what is near: the slop, by which one thing may stand out of another that is even with it.
+_FLUSH = 0.1
 
 
 class Detection(NamedTuple):
@@ -114,12 +122,18 @@ class Detection(NamedTuple):
     counts: Any
     """A table of one record of `COUNTS`."""
     positions: Any
+    """Of each shape: where it is [m], and its velocity [m/s]."""
     rotations: Any
     reach: Any
-    radius: Any
+    """How far it may get in a step [m]."""
+    bounds: Any
+    """How far it reaches from its origin, and half of what it measures where it is thinnest [m]."""
     broad: Broad
     out: Any
     scratch: Any
+    links: Any
+    """Of each shape, its last patch with one that has neighbours, as 2 patch + side; then of each patch, for both of
+    its sides, the one before it."""
 
 
 def make_detection(colliders: Colliders, pairs: int = 0) -> Detection:
@@ -129,10 +143,16 @@ def make_detection(colliders: Colliders, pairs: int = 0) -> Detection:
     tables = (np.zeros((2, pairs), PATCH), np.zeros((2, MOST * pairs), POINT))
     patches, points = tables if COMPILED else (table.view(np.recarray) for table in tables)
     return Detection(
-        patches, points, new_records(1, COUNTS), np.zeros((n, 3)), np.zeros((n, 9)), np.zeros(n),
-        np.array([radius(shape, colliders.hulls.vertices) for shape in colliders.shapes]), make_broad(n, pairs),
-        contact_rows(), make_scratch(colliders.hulls, colliders.shapes),
+        patches, points, new_records(1, COUNTS), np.zeros((n, 6)), np.zeros((n, 9)), np.zeros(n),
+        _bounds(colliders), make_broad(n, pairs), contact_rows(), make_scratch(colliders.hulls, colliders.shapes),
+        np.zeros((n + pairs, 2), np.int64),
     )  # fmt: skip
+
+
+def _bounds(colliders: Colliders) -> Any:
+    hulls = colliders.hulls
+    rows = [(radius(shape, hulls.vertices), half_thickness(shape, hulls)) for shape in colliders.shapes]
+    return np.array(rows, float).reshape(-1, 2)
 
 
 def enlarge_detection(colliders: Colliders, old: Detection, pairs: int) -> Detection:
@@ -160,7 +180,7 @@ def detect(tables, colliders, found, h, near):
     side = 1 - old_side
     counts[0].side, counts[0].old_patches = side, counts[0].patches
     patches, points = found.patches[side], found.points[side]
-    made, placed, before = 0, 0, 0
+    made, placed = 0, 0
     for k in range(pairs):
         i, j = broad.out[k, 0], broad.out[k, 1]
         pose_a = (get3(found.positions[i]), get9(found.rotations[i]))
@@ -171,27 +191,47 @@ def detect(tables, colliders, found, h, near):
         )  # fmt: skip
         if count == 0:
             continue
-        patch = patches[made]
-        _begin_patch(colliders, patch, i, j, placed, count)
-        _put_points(found.out, points, patch)
+        thickness = found.bounds[i, 1] + found.bounds[j, 1]
+        if found.reach[i] + found.reach[j] > 0.5 * thickness:
+            way = scale3(h, sub3(_velocity(found, i), _velocity(found, j)))
+            if 2.0 * dot3(way, get3(found.out[0].normal)) > thickness:
+                count = brace(colliders, found, i, j, count, way, near)
+        _begin_patch(colliders, patches[made], i, j, placed, count)
+        _put_points(found.out, points, patches[made])
+        _note_depth(found, patches[made], points)
+        made += 1
+        placed += count
+    made = mend_seams(colliders, found, made, _FLUSH * near)
+    placed = patches[made - 1].first + patches[made - 1].count if made > 0 else 0
+    counts[0].patches, counts[0].points = made, placed
+    _remember(found, side, made)
+    return 0
+
+
+@kernel
+def _remember(found, side, made):
+    """What the last step knew of patches and their points."""
+    counts, patches, points = found.counts, found.patches[side], found.points[side]
+    before = 0
+    for k in range(made):
+        patch = patches[k]
+        i, j = patch.i, patch.j
         # Both lists are sorted by pair: go on in the old one up to this pair.
         while before < counts[0].old_patches:
-            old = found.patches[old_side, before]
+            old = found.patches[1 - side, before]
             if old.i > i or (old.i == i and old.j >= j):
                 break
             before += 1
         patch.old = -1
         patch.anchored = 0
         if before < counts[0].old_patches:
-            old = found.patches[old_side, before]
+            old = found.patches[1 - side, before]
             if old.i == i and old.j == j:
                 patch.old, patch.touches, patch.uneven = before, old.touches, old.uneven
-                _match(found.points[old_side], old, points, patch)
+                _match(found.points[1 - side], old, points, patch)
+                pose_a = (get3(found.positions[i]), get9(found.rotations[i]))
+                pose_b = (get3(found.positions[j]), get9(found.rotations[j]))
                 _keep_anchor(old, patch, pose_a, pose_b)
-        made += 1
-        placed += count
-    counts[0].patches, counts[0].points = made, placed
-    return 0
 
 
 @kernel
@@ -210,7 +250,8 @@ def _mount(tables, colliders, found, h, near):
         if mount.link != 0:
             w = (dof.V[0], dof.V[1], dof.V[2])
             u = add3((dof.V[3], dof.V[4], dof.V[5]), cross3(w, arm))
-            reach += h * (norm3(u) + norm3(w) * found.radius[i])
+            reach += h * (norm3(u) + norm3(w) * found.bounds[i, 0])
+            found.positions[i, 3], found.positions[i, 4], found.positions[i, 5] = u
         found.reach[i] = reach
         boxes, planes = found.broad.boxes, found.broad.planes
         enclose(colliders.shapes[i], p, Q, colliders.hulls.vertices, reach, boxes, planes, i)
@@ -229,23 +270,9 @@ def _begin_patch(colliders, patch, i, j, first, count):
 @inlined
 def _put_points(out, points, patch):
     """Contacts of the narrow phase => points with tangents, and the patch's centre."""
-    c = (0.0, 0.0, 0.0)
     for k in range(patch.count):
         contact, point = out[k], points[patch.first + k]
-        n = get3(contact.normal)
-        x = scale3(0.5, add3(get3(contact.a), get3(contact.b)))
-        ax, ay, az = abs(n[0]), abs(n[1]), abs(n[2])
-        if ax <= ay and ax <= az:
-            t = (0.0, n[2], -n[1])
-        elif ay <= az:
-            t = (-n[2], 0.0, n[0])
-        else:
-            t = (n[1], -n[0], 0.0)
-        t = scale3(1.0 / norm3(t), t)
-        set3(point.x, x)
-        set3(point.n, n)
-        set3(point.t, t)
-        set3(point.s, cross3(n, t))
+        set_axes(point, scale3(0.5, add3(get3(contact.a), get3(contact.b))), get3(contact.normal))
         point.gap = contact.distance
         point.feature = contact.feature
         point.loaded, point.pushes, point.slides = 0, -1, 0
@@ -254,12 +281,24 @@ def _put_points(out, points, patch):
         for m in range(3):
             point.push[m] = 0.0
             point.shove[m] = 0.0
-        c = add3(c, x)
-    c = scale3(1.0 / patch.count, c)
-    set3(patch.x, c)
-    patch.radius = 0.0
-    for k in range(patch.count):
-        patch.radius = max(patch.radius, norm3(sub3(get3(points[patch.first + k].x), c)))
+    centre_patch(patch, points)
+
+
+@inlined
+def _velocity(found, i):
+    return found.positions[i, 3], found.positions[i, 4], found.positions[i, 5]
+
+
+@inlined
+def _note_depth(found, patch, points):
+    """Remember the deepest of all penetrations, by what there is to sink into."""
+    depth = 0.0
+    for k in range(patch.first, patch.first + patch.count):
+        depth = max(depth, -points[k].gap)
+    thin = min(found.bounds[patch.i, 1], found.bounds[patch.j, 1])
+    if depth > found.counts[0].sunk * thin:
+        found.counts[0].sunk, found.counts[0].sunk_depth = depth / thin, depth
+        found.counts[0].sunk_i, found.counts[0].sunk_j = patch.i, patch.j
 
 
 @inlined

@@ -2,7 +2,7 @@
 
 Every shape stands in its own frame: cylinders and capsules along z, boxes about their centre, a plane is the
 half-space z <= 0. A box is the cube, which is always the first polyhedron, times its size. All are convex but height
-fields, whose heights follow each other in one more array.
+fields, whose heights, and the coefficients of those that are smooth, follow each other in one more array.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...model.spline import spline_coefficients
 from ..kernels.jit import COMPILED
 from .kinds import BOX, HEIGHTS, HULL
 
@@ -20,6 +21,7 @@ __all__ = [
     "MOST",
     "SHAPE",
     "Hulls",
+    "Terrain",
     "contact_rows",
     "gather_hulls",
     "make_scratch",
@@ -39,8 +41,8 @@ SHAPE = np.dtype(
         ("vertices", "i8"),  # how many; of a field, how many columns
         ("face", "i8"),  # the same for faces; of a field, `faces` is how many rows
         ("faces", "i8"),
-        ("edge", "i8"),  # and for edges
-        ("edges", "i8"),
+        ("edge", "i8"),  # and for edges; of a smooth field, its first coefficient
+        ("edges", "i8"),  # 1 if a field is smooth
     ]
 )
 
@@ -61,7 +63,7 @@ class Hulls(NamedTuple):
     vertices: Any
     """n x 3 [m]."""
     normals: Any
-    """m x 4: outward unit normal of a face, and its offset, which is not used."""
+    """m x 4: outward unit normal of a face, and its offset [m]."""
     faces: Any
     """m x 2: first corner, how many."""
     corners: Any
@@ -70,7 +72,18 @@ class Hulls(NamedTuple):
     """k x 4: two vertices, and the faces left and right of the way from one to the other, seen from outside;
     all counted from the first ones of the hull."""
     heights: Any
-    """Of all height fields, row by row [m]."""
+    """Of all height fields, row by row [m]; after those of a smooth one its coefficients, with one row and column more
+    on every side."""
+
+
+class Terrain(NamedTuple):
+    """A height field."""
+
+    grid: Any
+    """Heights, rows (y) x columns (x) [m]."""
+    extent: tuple[float, float]
+    """Along x and y [m]."""
+    smooth: bool = False
 
 
 def _cube() -> tuple[Any, ...]:
@@ -98,11 +111,10 @@ def _sided_edges(faces: Any, corners: Any) -> list[tuple[int, int, int, int]]:
     return sided
 
 
-def gather_hulls(hulls: Sequence[Any] = (), fields: Sequence[tuple[Any, Any]] = ()) -> tuple[Hulls, Any]:
+def gather_hulls(hulls: Sequence[Any] = (), fields: Sequence[tuple[Any, ...]] = ()) -> tuple[Hulls, Any]:
     """(things with `vertices`, `normals`, `faces`, `corners`) => all of them in shared arrays, and a record of each.
 
-    Edges are read off the faces. Height fields are pairs of a grid, rows (y) x columns (x), and its extent along x and
-    y [m]; their records follow those of the hulls.
+    Edges are read off the faces. Height fields are what `Terrain` has; their records follow those of the hulls.
     """
     vertices, normals, faces, corners, edges = [], [], [], [], []
     records = shape_rows(len(hulls) + len(fields))
@@ -135,12 +147,18 @@ def gather_hulls(hulls: Sequence[Any] = (), fields: Sequence[tuple[Any, Any]] = 
         ]
     heights = [np.zeros(0)]
     first = 0
-    for k, (numbers, extent) in enumerate(fields):
-        grid = np.asarray(numbers, dtype=float)
+    for k, terrain in enumerate(Terrain(*field) for field in fields):
+        grid = np.asarray(terrain.grid, dtype=float)
         rows, columns = grid.shape
-        records[len(hulls) + k] = (HEIGHTS, (*extent, grid.max()), first, columns, 0, rows, 0, 0)
         heights.append(grid.ravel())
-        first += grid.size
+        top = grid.max()
+        if terrain.smooth:
+            more = spline_coefficients(grid)
+            heights.append(more.ravel())
+            top = max(top, more.max())  # which the surface never exceeds
+        smooth = (first + grid.size, 1) if terrain.smooth else (0, 0)
+        records[len(hulls) + k] = (HEIGHTS, (*terrain.extent, top), first, columns, 0, rows, *smooth)
+        first = sum(map(len, heights))
     parts = (vertices, normals, faces, corners, edges, heights)
     return Hulls(*map(np.concatenate, parts)), records
 

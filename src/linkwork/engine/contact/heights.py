@@ -1,10 +1,11 @@
-"""Height fields against spheres, capsules, boxes, cylinders and hulls.
+"""Height fields against all shapes that move.
 
 Everything happens in the frame of the field (`height_field`). Contacts are where the distance between the two surfaces
 is least nearby:
 
 - points of the shape (centres of balls, ends of capsules, corners, rims) over faces, edges and nodes of the field;
-- edges of the field against edges of the shape, or its axis, and nodes of the field against its faces.
+- edges of the field against edges of the shape, or its axis, and nodes of the field against its faces;
+- of a smooth field, where its surface is nearest to a round shape (`heights_spline`); polyhedra meet its triangles.
 """
 
 import math
@@ -29,8 +30,9 @@ from .height_field import (
 )
 from .heights_polyhedron import corner_stands, edge_against_edges, node_against_solid
 from .heights_smooth import smooth_against_edge, smooth_against_face, smooth_against_node
+from .heights_spline import make_sheet, sheet_candidates
 from .heights_tube import Tube, node_against_tube, rim_against_edge, rim_against_face
-from .kinds import CAPSULE, CYLINDER, SPHERE, load, support
+from .kinds import BOX, CAPSULE, CYLINDER, HULL, SPHERE, TORUS, load, support
 from .scratch import FIRST, POLYHEDRAL, SMOOTH, Core, emit, put, row3, unit
 
 _RIM = 64  # points of a rim, or all around, that are tried where nothing else is known
@@ -104,12 +106,15 @@ def _lay_out(shape, c, S, hulls, w):
     free = core.plane + core.planes
     a, half = (S[2], S[5], S[8]), 0.5 * shape.dims[1]
     low, high = c, c
-    if shape.kind == CYLINDER:
+    rim, rounded = shape.kind == CYLINDER or shape.kind == TORUS, 0.0
+    if rim:
+        if shape.kind == TORUS:
+            rounded, half = r, 0.0
         r = shape.dims[0]
         e = (
-            r * math.sqrt(S[0] * S[0] + S[1] * S[1]) + half * abs(a[0]),
-            r * math.sqrt(S[3] * S[3] + S[4] * S[4]) + half * abs(a[1]),
-            r * math.sqrt(S[6] * S[6] + S[7] * S[7]) + half * abs(a[2]),
+            r * math.sqrt(S[0] * S[0] + S[1] * S[1]) + half * abs(a[0]) + rounded,
+            r * math.sqrt(S[3] * S[3] + S[4] * S[4]) + half * abs(a[1]) + rounded,
+            r * math.sqrt(S[6] * S[6] + S[7] * S[7]) + half * abs(a[2]) + rounded,
         )
         low, high = sub3(c, e), add3(c, e)
         e = scale3(half, a)
@@ -125,7 +130,7 @@ def _lay_out(shape, c, S, hulls, w):
             x = row3(w, core.row + k)
             low = (min(low[0], x[0] - r), min(low[1], x[1] - r), min(low[2], x[2] - r))
             high = (max(high[0], x[0] + r), max(high[1], x[1] + r), max(high[2], x[2] + r))
-    return _Placed(Tube(shape.kind, c, S, a, r, half), core, extent, low, high, free)
+    return _Placed(Tube(rim, c, S, a, r, half, rounded), core, extent, low, high, free)
 
 
 @kernel
@@ -161,7 +166,7 @@ def _field_candidates(field, placed, hulls, slack, candidates, count):
             x = node(field, i, j)
             if highest(field, i, j) < low[2] - margin:
                 continue
-            if tube.kind == CYLINDER and i < field.columns - 1 and j < field.rows - 1:
+            if tube.rim and i < field.columns - 1 and j < field.rows - 1:
                 for t in range(2):
                     count = rim_against_face(field, i, j, t == 1, tube, candidates, count)
             if core.form == SMOOTH:
@@ -183,7 +188,7 @@ def _field_candidates(field, placed, hulls, slack, candidates, count):
                     count = edge_against_edges(
                         field, edge, core, hulls.edges, tube.r, slack, candidates, count
                     )
-                    if tube.kind == CYLINDER:
+                    if tube.rim:
                         count = rim_against_edge(field, edge, tube, slack, candidates, count)
     return count
 
@@ -193,8 +198,8 @@ def _deepest_candidate(field, placed, candidates, count):
     """What has sunk in most goes to the nearest point of the surface; how many candidates there are then."""
     tube, core = placed.tube, placed.core
     deepest, y, n = 0.0, tube.c, UP
-    for k in range(_RIM if tube.kind == CYLINDER or core.form == SMOOTH else core.points):
-        if tube.kind == CYLINDER:
+    for k in range(_RIM if tube.rim or core.form == SMOOTH else core.points):
+        if tube.rim:
             angle = 2.0 * math.pi * k / _RIM
             down = -tube.half if tube.a[2] > 0.0 else tube.half
             x = rotate(tube.R, (tube.r * math.cos(angle), tube.r * math.sin(angle), down))
@@ -208,7 +213,27 @@ def _deepest_candidate(field, placed, candidates, count):
         if inside and norm3(e) > deepest:
             deepest, y, n = norm3(e), add3(x, e), m
     if deepest > 0.0:
-        count = add_candidate(candidates, count, y, n, -deepest, NODE)
+        count = add_candidate(candidates, count, y, n, -deepest - tube.round, NODE)
+    return count
+
+
+@kernel
+def _facet_candidates(field, placed, kind, hulls, candidates):
+    """Candidates of a shape on the triangles of a field; how many."""
+    count = FIRST
+    if not placed.tube.rim and placed.core.form != SMOOTH:
+        count = _corners_candidates(field, placed, hulls, candidates)
+    slack = 0.0
+    # Where ridges bend, neither edge may have the crossing of what has sunk in: then look again, less strictly.
+    while kind != SPHERE and slack < 1.5:
+        count = _field_candidates(field, placed, hulls, slack, candidates, count)
+        slack += 1.0 if count == 0 else 2.0
+    least = math.inf
+    for k in range(count):
+        least = min(least, candidates.w[candidates.base + 2 * k, 3])
+    if least > 0.0 and kind != SPHERE and kind != CAPSULE:
+        # Neither edges nor faces agree on a normal.
+        count = _deepest_candidate(field, placed, candidates, count)
     return count
 
 
@@ -228,20 +253,11 @@ def meet_heights(shape, R, terrain, p, Q, hulls, w, contacts):
         return 0
     kind, base = shape.kind, placed.free
     candidates = Candidates(w, base, margin, 1e-7 * (field.cell_x + field.cell_y))
-    count = FIRST
-    if kind != CYLINDER and placed.core.form != SMOOTH:
-        count = _corners_candidates(field, placed, hulls, candidates)
-    slack = 0.0
-    # Where ridges bend, neither edge may have the crossing of what has sunk in: then look again, less strictly.
-    while kind != SPHERE and slack < 1.5:
-        count = _field_candidates(field, placed, hulls, slack, candidates, count)
-        slack += 1.0 if count == 0 else 2.0
-    least = math.inf
-    for k in range(count):
-        least = min(least, w[base + 2 * k, 3])
-    if least > 0.0 and kind != SPHERE and kind != CAPSULE:
-        # Neither edges nor faces agree on a normal.
-        count = _deepest_candidate(field, placed, candidates, count)
+    if terrain.edges > 0 and kind != BOX and kind != HULL:
+        sheet = make_sheet(terrain, hulls)
+        count = sheet_candidates(sheet, placed.core, placed.tube, placed.extent, candidates)
+    else:
+        count = _facet_candidates(field, placed, kind, hulls, candidates)
     count = reduce(candidates, count)
     for k in range(count):
         n, distance = row3(w, base + 2 * k + 1), w[base + 2 * k, 3]

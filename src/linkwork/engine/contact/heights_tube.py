@@ -1,4 +1,4 @@
-"""Height fields against the round sides, caps and rims of capsules and cylinders."""
+"""Height fields against the round sides, caps and rims of capsules, cylinders and tori."""
 
 import math
 from typing import NamedTuple
@@ -7,16 +7,16 @@ from ..kernels.jit import kernel
 from ..kernels.math3 import add3, cross3, dot3, norm3, scale3, sub3
 from .candidates import EDGE, NODE, add_candidate
 from .height_field import FLAT, UP, is_over, is_sunk, node, node_allows, normal_beside, triangle
-from .kinds import CYLINDER
 from .scratch import unit
 
 _HALF = math.sqrt(0.5)
 
 
 class Tube(NamedTuple):
-    """A capsule or cylinder along the z axis of its own frame."""
+    """A capsule, cylinder or torus along the z axis of its own frame."""
 
-    kind: int
+    rim: bool
+    """Whether it has rims; a torus is a cylinder of no length, with a radius around it."""
     c: tuple[float, float, float]
     """Its centre [m]."""
     R: tuple[float, float, float, float, float, float, float, float, float]
@@ -26,12 +26,15 @@ class Tube(NamedTuple):
     r: float
     half: float
     """Half its length [m]."""
+    round: float
+    """What a torus has around its circle [m]."""
 
 
 @kernel
 def rim_against_face(field, i, j, upper, tube, candidates, count):
     """A cylinder over a triangle: points of the lower rim if it stands, the lowest line of its side if it lies."""
     c, R, a, r, half, margin = tube.c, tube.R, tube.a, tube.r, tube.half, candidates.margin
+    margin += tube.round
     x, m = triangle(field, i, j, upper)
     slope = dot3(m, a)
     height = dot3(m, sub3(c, x))
@@ -47,7 +50,7 @@ def rim_against_face(field, i, j, upper, tube, candidates, count):
     s = -half if slope > 0.0 else half
     end = add3(c, scale3(s, a))
     lies = abs(slope) < _HALF
-    for k in range(2 if lies else 4):
+    for k in range((2 if half > 0.0 else 1) if lies else 4):
         if lies:
             y = add3(end if k == 0 else sub3(c, scale3(s, a)), u)
         else:
@@ -61,7 +64,7 @@ def rim_against_face(field, i, j, upper, tube, candidates, count):
                 mark = 8.0 if top == (k == 0) else 0.0
             else:
                 mark = (8.0 if top else 0.0) + k
-            count = add_candidate(candidates, count, foot, m, d, mark)
+            count = add_candidate(candidates, count, foot, m, d - tube.round, mark)
     return count
 
 
@@ -69,7 +72,7 @@ def rim_against_face(field, i, j, upper, tube, candidates, count):
 def rim_against_edge(field, edge, tube, slack, candidates, count):
     """An edge of the field against the rims and caps of a cylinder: the normal along which the gap is widest."""
     x, e, c, a, r, half = edge.x, edge.e, tube.c, tube.a, tube.r, tube.half
-    margin, mark = candidates.margin, EDGE + 4096.0 * edge.number
+    margin, mark = candidates.margin + tube.round, EDGE + 4096.0 * edge.number
     d = sub3(c, x)
     ee = dot3(e, e)
     t = min(max(dot3(d, e) / ee, 0.0), 1.0)
@@ -91,7 +94,7 @@ def rim_against_edge(field, edge, tube, slack, candidates, count):
             low = low + 0.381966011250105 * (high - low)
         else:
             high = low + 0.618033988749895 * (high - low)
-    if not best <= margin or low == 0.0 or high == 1.0 or abs(along) < 1e-7:
+    if not best <= margin or low == 0.0 or high == 1.0 or (half > 0.0 and abs(along) < 1e-7):
         return count  # points of the rim over faces, or the side
     s = 1.0 if along > 0.0 else -1.0
     n = add3(v, scale3(along, a))
@@ -102,7 +105,7 @@ def rim_against_edge(field, edge, tube, slack, candidates, count):
         more = FLAT + slack * max(-best, 0.0) / math.sqrt(ee)
         if t >= -more and t <= 1.0 + more and is_sunk(field, add3(x, y), best):
             t = min(max(t, 0.0), 1.0)
-            count = add_candidate(candidates, count, add3(x, scale3(t, e)), n, best, mark + 2.0)
+            count = add_candidate(candidates, count, add3(x, scale3(t, e)), n, best - tube.round, mark + 2.0)
         return count
     # Where the edge enters and leaves the cap.
     n = scale3(s, a)
@@ -115,25 +118,25 @@ def rim_against_edge(field, edge, tube, slack, candidates, count):
         y = scale3(t, e)
         h = dot3(n, sub3(middle, y))
         if root > 0.0 and h <= margin and is_sunk(field, add3(x, add3(y, scale3(h, n))), h):
-            count = add_candidate(candidates, count, add3(x, y), n, h, mark + 3.0 + side)
+            count = add_candidate(candidates, count, add3(x, y), n, h - tube.round, mark + 3.0 + side)
     return count
 
 
 @kernel
 def node_against_tube(field, i, j, tube, candidates, count):
-    """A node of the field against a capsule or cylinder."""
-    x, margin = node(field, i, j), candidates.margin
+    """A node of the field against a capsule, cylinder or torus."""
+    x, margin = node(field, i, j), candidates.margin + tube.round
     c, a, r, half = tube.c, tube.a, tube.r, tube.half
     d = sub3(x, c)
     z = dot3(d, a)
     v = sub3(d, scale3(z, a))
     rho = norm3(v)
     # The lower end; u points from the node to the axis.
-    s = 1.0 if a[2] > 0.0 else -1.0
+    s = 1.0 if (a[2] > 0.0 if half > 0.0 else z < 0.0) else -1.0
     over, beside = -s * z - half, rho - r
     u, up = scale3(-1.0 / max(rho, 1e-12 * r), v), scale3(s, a)
     best, found = -math.inf, UP
-    for k in range(3 if tube.kind == CYLINDER else 1):
+    for k in range(3 if tube.rim else 1):
         if k == 0:  # side
             n, distance, near = u, beside, abs(z) <= half and rho > 1e-12 * r
         elif k == 1:  # cap
@@ -144,5 +147,7 @@ def node_against_tube(field, i, j, tube, candidates, count):
         if near and distance <= margin and distance > best and node_allows(field, i, j, x, n):
             best, found = distance, n
     if best > -math.inf:
-        count = add_candidate(candidates, count, x, found, best, NODE + float(j * field.columns + i))
+        count = add_candidate(
+            candidates, count, x, found, best - tube.round, NODE + float(j * field.columns + i)
+        )
     return count

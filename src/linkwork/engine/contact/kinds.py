@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.jit import kernel, woven
+from ..kernels.jit import inlined, kernel, woven
 from ..kernels.math3 import add3, dot3, get3, norm3, rotate, scale3, sub3
 from .analytic import (
     capsule_capsule,
@@ -25,7 +25,7 @@ from .analytic import (
 )
 from .scratch import CYLINDRICAL, FIRST, POLYHEDRAL, SMOOTH, Core, put, row3, unit
 
-PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL, ELLIPSOID, HEIGHTS = 0, 1, 2, 3, 4, 5, 6, 7
+PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL, ELLIPSOID, TORUS, HEIGHTS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 """Kinds, in the order in which a pair is taken: the first of two shapes never has the larger kind."""
 _ONE: Any = np.int64(1)
 
@@ -43,6 +43,8 @@ def describe(shape: Any) -> tuple[int, tuple[float, ...]]:
         return CYLINDER, (shape.radius, shape.length)
     if tag == "ellipsoid":
         return ELLIPSOID, shape.radii
+    if tag == "torus":
+        return TORUS, (shape.radius, shape.tube)
     assert tag == "plane", f"contact does not know the shape '{tag}'"
     return PLANE, ()
 
@@ -60,10 +62,91 @@ def radius(shape: Any, vertices: Any) -> float:
         return 0.5 * float(np.linalg.norm(dims))
     if kind == ELLIPSOID:
         return float(dims.max())
+    if kind == TORUS:
+        return float(dims[0] + dims[1])
     if kind == HULL:
         first, count = int(shape["vertex"]), int(shape["vertices"])
         return float(np.linalg.norm(vertices[first : first + count], axis=1).max())
     return 0.0
+
+
+@inlined
+def _half_width(shape, x, y, z):
+    """How far a shape that is its own mirror image reaches from its centre along (x, y, z) in its own frame [m]."""
+    kind, a, b, c = shape.kind, shape.dims[0], shape.dims[1], shape.dims[2]
+    if kind == SPHERE:
+        return a
+    if kind == CAPSULE:
+        return a + 0.5 * b * abs(z)
+    if kind == CYLINDER:
+        # sqrt(x² + y²), not sqrt(1 - z²), which has no digits left where the axis lies along this one.
+        return a * math.sqrt(x * x + y * y) + 0.5 * b * abs(z)
+    if kind == ELLIPSOID:
+        return norm3((a * x, b * y, c * z))
+    if kind == TORUS:
+        return a * math.sqrt(x * x + y * y) + b
+    return 0.5 * (a * abs(x) + b * abs(y) + c * abs(z))
+
+
+def half_thickness(shape: Any, hulls: Any) -> float:
+    """Half of what a shape measures where it is thinnest [m]: a ball of this radius at its centre is inside."""
+    kind, dims = int(shape["kind"]), shape["dims"]
+    if kind == BOX:
+        return 0.5 * float(dims.min())
+    if kind in (SPHERE, CAPSULE):
+        return float(dims[0])
+    if kind == CYLINDER:
+        return min(float(dims[0]), 0.5 * float(dims[1]))
+    if kind == ELLIPSOID:
+        return float(dims.min())
+    if kind == TORUS:
+        return float(dims[1])
+    if kind == HULL:
+        first, count = int(shape["vertex"]), int(shape["vertices"])
+        normals = hulls.normals[int(shape["face"]) : int(shape["face"]) + int(shape["faces"]), :3]
+        across = hulls.vertices[first : first + count] @ normals.T
+        return 0.5 * float(np.ptp(across, axis=0).min())
+    return math.inf
+
+
+@kernel
+def is_in(shape, hulls, p, R, x, slack):
+    """Whether x is in a box, cylinder or hull at p with orientation R, or no farther beside it than `slack` [m]."""
+    d = sub3(x, p)
+    y = (
+        R[0] * d[0] + R[3] * d[1] + R[6] * d[2],
+        R[1] * d[0] + R[4] * d[1] + R[7] * d[2],
+        R[2] * d[0] + R[5] * d[1] + R[8] * d[2],
+    )
+    a, b, c = shape.dims[0], shape.dims[1], shape.dims[2]
+    if shape.kind == BOX:
+        over = max(abs(y[0]) - 0.5 * a, max(abs(y[1]) - 0.5 * b, abs(y[2]) - 0.5 * c))
+    elif shape.kind == CYLINDER:
+        over = max(math.sqrt(y[0] * y[0] + y[1] * y[1]) - a, abs(y[2]) - 0.5 * b)
+    elif shape.kind == HULL:
+        over = -math.inf
+        for k in range(shape.face, shape.face + shape.faces):
+            n = (hulls.normals[k, 0], hulls.normals[k, 1], hulls.normals[k, 2])
+            over = max(over, dot3(n, y) - hulls.normals[k, 3])
+    else:
+        return False
+    return over <= slack
+
+
+@kernel
+def farthest(shape, R, vertices, n):
+    """How far a shape with orientation R reaches from its origin along the unit vector n [m]; not for fields."""
+    if shape.kind == PLANE:
+        return math.inf
+    x = R[0] * n[0] + R[3] * n[1] + R[6] * n[2]
+    y = R[1] * n[0] + R[4] * n[1] + R[7] * n[2]
+    z = R[2] * n[0] + R[5] * n[1] + R[8] * n[2]
+    if shape.kind != HULL:
+        return _half_width(shape, x, y, z)
+    far = -math.inf
+    for v in range(shape.vertex, shape.vertex + shape.vertices):
+        far = max(far, x * vertices[v, 0] + y * vertices[v, 1] + z * vertices[v, 2])
+    return far
 
 
 @kernel
@@ -79,23 +162,10 @@ def enclose(shape, p, R, vertices, margin, boxes, planes, i):
         x, y, z = R[2], R[5], R[8]
         planes[i, 0], planes[i, 1], planes[i, 2] = x, y, z
         planes[i, 3] = x * p[0] + y * p[1] + z * p[2] + margin
-    if kind in (SPHERE, CAPSULE, CYLINDER, BOX, ELLIPSOID):
-        a, b, c = shape.dims[0], shape.dims[1], shape.dims[2]
+    if kind in (SPHERE, CAPSULE, CYLINDER, BOX, ELLIPSOID, TORUS):
         for k in range(3):
-            x, y, z = R[3 * k], R[3 * k + 1], R[3 * k + 2]
-            if kind == SPHERE:
-                reach = a
-            elif kind == CAPSULE:
-                reach = a + 0.5 * b * abs(z)
-            elif kind == CYLINDER:
-                # sqrt(x² + y²), not sqrt(1 - z²), which has no digits left where the axis lies along this one.
-                reach = a * math.sqrt(x * x + y * y) + 0.5 * b * abs(z)
-            elif kind == ELLIPSOID:
-                reach = norm3((a * x, b * y, c * z))
-            else:
-                reach = 0.5 * (a * abs(x) + b * abs(y) + c * abs(z))
-            boxes[i, k] = p[k] - (reach + margin)
-            boxes[i, k + 3] = p[k] + (reach + margin)
+            reach = _half_width(shape, R[3 * k], R[3 * k + 1], R[3 * k + 2]) + margin
+            boxes[i, k], boxes[i, k + 3] = p[k] - reach, p[k] + reach
     elif kind == HULL:
         for k in range(3):
             x, y, z = R[3 * k] * shape.dims[0], R[3 * k + 1] * shape.dims[1], R[3 * k + 2] * shape.dims[2]
@@ -130,15 +200,14 @@ def load(w, row, shape, p, R, hulls):
         put(w, row, sub3(p, scale3(half, axis)), 0.0)
         put(w, row + 1, add3(p, scale3(half, axis)), 0.0)
         return Core(POLYHEDRAL, row, _ONE + 1, row + 2, FIRST, FIRST, -_ONE, _ONE, FIRST), shape.dims[0], half
-    if shape.kind == CYLINDER:
+    if shape.kind == CYLINDER or shape.kind == TORUS:
+        # The hull of a torus, which has no hole, is a disc with a radius around it.
+        half, r = (0.5 * shape.dims[1], 0.0) if shape.kind == CYLINDER else (0.0, shape.dims[1])
         put(w, row, p, shape.dims[0])
-        put(w, row + 1, axis, 0.5 * shape.dims[1])
+        put(w, row + 1, axis, half)
         put(w, row + 2, (R[0], R[3], R[6]), 0.0)
-        return (
-            Core(CYLINDRICAL, row, _ONE + 2, row + 3, FIRST, FIRST, FIRST, FIRST, FIRST),
-            0.0,
-            shape.dims[0] + 0.5 * shape.dims[1],
-        )
+        core = Core(CYLINDRICAL, row, _ONE + 2, row + 3, FIRST, FIRST, FIRST, FIRST, FIRST)
+        return core, r, shape.dims[0] + half
     sx, sy, sz = shape.dims[0], shape.dims[1], shape.dims[2]
     if shape.kind == ELLIPSOID:
         # Half of the least radius of curvature: what is rounded off a core leaves one without corners.
@@ -231,7 +300,9 @@ def formula(a, R, b, p, Q, contacts):
         if b.kind == BOX:
             return plane_box(axis_a, p, Q, get3(b.dims), contacts)
         if b.kind == CYLINDER:
-            return plane_cylinder(axis_a, p, Q, s, h, contacts)
+            return plane_cylinder(axis_a, p, Q, s, h, 0.0, contacts)
+        if b.kind == TORUS:
+            return plane_cylinder(axis_a, p, Q, s, 0.0, b.dims[1], contacts)
         if b.kind == PLANE:
             return 0
     if a.kind == SPHERE:

@@ -32,7 +32,7 @@ def _edge(w, core, n, tolerance):
         q = unit(sub3(q, scale3(dot3(q, a), a)), a)
         x = add3(row3(w, row), scale3(w[row, 3], q))
         e = scale3(half, a)
-        count = 2 if abs(c) * half <= tolerance else (3 if abs(c) >= 1.0 - 1e-15 else 1)
+        count = 2 if half > 0.0 and abs(c) * half <= tolerance else (3 if abs(c) >= 1.0 - 1e-15 else 1)
         return count, sub3(x, e), add3(x, e), 1
     if core.form == SMOOTH:
         x, _ = support(w, core, n)
@@ -53,7 +53,7 @@ def _edge(w, core, n, tolerance):
 def _is_line(w, core, n):
     """Whether a core shows n a segment, or the side of a cylinder."""
     if core.form == CYLINDRICAL:
-        return abs(dot3(n, row3(w, core.row + 1))) < 0.1
+        return w[core.row + 1, 3] > 0.0 and abs(dot3(n, row3(w, core.row + 1))) < 0.1
     return core.points == 2
 
 
