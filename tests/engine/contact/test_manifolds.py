@@ -160,3 +160,53 @@ def test_features_survive_tiny_motions(a, b):
     scene.run(margin=0.05)
     after = [set(scene.out[i]["feature"][: scene.counts[i]].tolist()) for i in range(scene.n)]
     assert np.mean([x == y for x, y in zip(before, after, strict=True)]) > 0.97
+
+
+@pytest.mark.parametrize("turned", [0.0, 0.3])
+@pytest.mark.parametrize("gap", [-1e-5, 0.0, 5e-6])
+@pytest.mark.parametrize("tilt", [1e-9, 1e-7, 6e-5, 1e-4, 5e-4])
+def test_nearly_parallel_faces_have_all_of_their_corners(tilt, gap, turned):
+    """Boxes over, under and across each other: as many points as if the faces were parallel, where they would be."""
+    rng = np.random.default_rng(8)
+    for a, b in (
+        ((2, 3, 1), (6, 6, 6)),
+        ((6, 6, 6), (2, 3, 1)),
+        ((6, 6, 6), (6, 6, 6)),
+        ((10, 5, 2), (5, 10, 3)),
+    ):
+        first, second = (make_shape(BOX, *(0.01 * x for x in size)) for size in (a, b))
+        q = np.array([0.003, 0.002, 0.005 * (a[2] + b[2]) + gap])
+        flat = Rotation.from_rotvec((0, 0, turned)).as_matrix()
+        level = one(first, (0, 0, 0), second, q, margin=2e-4, Q=flat)
+        assert len(level) == 4
+        for _ in range(20):
+            axis = rng.normal(size=3)
+            turn = Rotation.from_rotvec(tilt * axis / np.linalg.norm(axis)).as_matrix() @ flat
+            world = Rotation.random(random_state=rng).as_matrix()
+            seen = one(first, (0, 0, 0), second, world @ q, margin=2e-4, R=world, Q=world @ turn)
+            assert len(seen) == 4
+            np.testing.assert_allclose(seen["normal"], np.tile(world[:, 2], (4, 1)), atol=2 * tilt + 1e-9)
+            # Each point is as far away as the faces are there: to second order in the angle.
+            foot = seen["a"] @ world
+            face = turn[:, 2]  # of the second box, which looks down
+            height = (q @ face - 0.005 * b[2] - foot[:, :2] @ face[:2]) / face[2] - 0.005 * a[2]
+            np.testing.assert_allclose(seen["distance"], height, atol=0.2 * tilt**2 + 1e-12)
+            if not turned:
+                away = np.linalg.norm((seen["a"] @ world)[:, None] - level["a"][None], axis=-1)
+                assert away.min(axis=0).max() < 0.2 * tilt + 2e-5
+
+
+@pytest.mark.parametrize("tilt", [6e-5, 1e-4])
+def test_points_of_nearly_parallel_faces_do_not_jump(tilt):
+    """Shaken by rounding, the same points stay where they are."""
+    rng = np.random.default_rng(2)
+    a, b = make_shape(BOX, 0.1, 0.05, 0.02), make_shape(BOX, 0.05, 0.1, 0.03)
+    turn = Rotation.from_rotvec((tilt, 0.7 * tilt, 0.02)).as_matrix()
+    q = np.array([0.003, 0.002, 0.025 - 1e-5])
+    first = one(a, (0, 0, 0), b, q, margin=2e-4, Q=turn)
+    for _ in range(200):
+        shaken = Rotation.from_rotvec(1e-12 * rng.normal(size=3)).as_matrix() @ turn
+        seen = one(a, (0, 0, 0), b, q + 1e-13 * rng.normal(size=3), margin=2e-4, Q=shaken)
+        np.testing.assert_array_equal(seen["feature"], first["feature"])
+        np.testing.assert_allclose(seen["a"], first["a"], atol=1e-11)
+        np.testing.assert_allclose(seen["distance"], first["distance"], atol=1e-11)
