@@ -1,6 +1,4 @@
-"""Cameras go with what travels, and traces pale."""
-
-from types import SimpleNamespace
+"""What travels stays in view, and traces pale."""
 
 import numpy as np
 import pytest
@@ -10,9 +8,11 @@ from linkwork.live.session import Session
 from linkwork.model.shapes import Box
 from linkwork.scenes import live_settings, open_subject
 from linkwork.stage.bounds import extent
+from linkwork.stage.stage import Poses
 from linkwork.view.ahead import Ahead, focus, look_ahead
-from linkwork.view.camera import Camera, go_along
 from linkwork.view.nodes import _faded
+from linkwork.view.page import Page
+from linkwork.view.server import Server
 
 TWO = stage(body("light", Box((1.0, 1.0, 1.0))), body("heavy", Box((1.0, 1.0, 1.0))))
 
@@ -55,14 +55,24 @@ def test_scenes_that_leave_the_view_are_followed(name, followed):
     assert np.ptp(seen, axis=0).max() < 8.0
 
 
-def test_a_camera_goes_along_on_the_same_side():
-    camera = SimpleNamespace(position=np.array([1.0, -5.0, 2.0]), look_at=np.array([0.0, 0.0, 0.5]))
-    go_along(camera, np.array([10.0, 0.0, 0.5]))
-    np.testing.assert_allclose(camera.position, [11.0, -5.0, 2.0])
-    np.testing.assert_allclose(camera.look_at, [10.0, 0.0, 0.5])
-    aimed = Camera((0.0, -3.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
-    go_along(camera, np.array([20.0, 0.0, 0.0]), aimed)
-    np.testing.assert_allclose(camera.position, [20.0, -3.0, 0.0])
+def test_what_is_followed_stays_where_it_is_in_the_picture(tmp_path):
+    page = Page(Server(port=0), folder=tmp_path, paused=True)
+    try:
+        page.open("incline_slider")
+        shown = page.shown
+        start, here = shown.camera_of("best", 1.6), page.session.view.poses
+        way = np.array([3.0, 0.0, -2.0])
+        shown.move(Poses(here.positions + way, here.rotations))
+        np.testing.assert_allclose(shown.nodes.shift, way)
+        assert shown.camera_of("best", 1.6) == start
+        shown.follow(None)
+        shown.move(Poses(here.positions + 2.0 * way, here.rotations))
+        np.testing.assert_allclose(shown.nodes.shift, way)  # nothing jumps, and it drives away
+        shown.follow("block")
+        shown.move(Poses(here.positions + 3.0 * way, here.rotations))
+        np.testing.assert_allclose(shown.nodes.shift, 2.0 * way)
+    finally:
+        page.close()
 
 
 def test_the_older_a_trace_the_paler():

@@ -14,7 +14,6 @@ from ..stage.bounds import extent, reach
 from ..stage.stage import Poses, Stage
 
 FOV = 0.6  # vertical, [rad]
-SETTLING = 2.0  # until browsers tell where their cameras stand on a new stage [s]
 PRESETS = ("best", "front", "side", "top")
 _MARGIN = 1.1
 _SIDES = 32  # of the polygon that measures a spread
@@ -175,12 +174,3 @@ def stands_at(camera: Any, at: Camera) -> bool:
     """Whether a visitor's camera stands where another does."""
     apart = np.linalg.norm(np.subtract(camera.position, at.position))
     return bool(apart < _SAME_PLACE * np.linalg.norm(np.subtract(at.position, at.look_at)))
-
-
-def go_along(camera: Any, here: Array, aimed: Camera | None = None) -> None:
-    """Let a visitor's camera look at a place [m] from the same side and as near as it does now, or as `aimed` does: a
-    browser whose camera was turned still tells for a moment how it stood before."""
-    stood = camera if aimed is None else aimed
-    offset = np.subtract(stood.position, stood.look_at)
-    camera.position = here + offset
-    camera.look_at = here

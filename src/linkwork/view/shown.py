@@ -29,6 +29,8 @@ class Shown:
         self._count = 0
         self.by_component = False
         """True if bodies have the colours of their components."""
+        self.followed: str | None = None
+        """The body that stays where it is in the picture, while all else moves past it."""
         self.cameras = Cameras(server, lock, self.camera_of)
 
     @property
@@ -45,7 +47,7 @@ class Shown:
         self._poses = poses
         if self._nodes is not None and self._nodes.stage == stage:
             self._nodes.restart()
-            self._nodes.place(poses)
+            self.move(poses)
             return
         viser, old = self._server.viser, self._nodes
         corners = extent(stage, ahead.positions, ahead.rotations)
@@ -58,20 +60,22 @@ class Shown:
             self._nodes = Nodes(viser.scene, stage, corners, floor(stage, *corners), root)
             if self.by_component:
                 self._nodes.color(True)
+            if old is not None and not aim:
+                self._nodes.carry(old.shift)
             self._nodes.place(poses)
             make_grabbable(self._nodes, self._session_now)
+        self.follow(travelling)
         start = self.camera_of("best", 1.6)
         assert start is not None
-        self.follow(travelling)
         if aim:
             self.cameras.begin(start)
 
     def move(self, poses: Poses) -> None:
         """Bodies are here now."""
         self._poses = poses
+        if self.followed is not None:
+            self.nodes.carry(self._place_of(self.followed) - self._kept_at)
         self.nodes.place(poses)
-        if self.cameras.followed is not None:
-            self.cameras.move(self._place_of(self.cameras.followed))
 
     def color(self, by_component: bool) -> None:
         """Colours per body or by component."""
@@ -81,14 +85,23 @@ class Shown:
             make_grabbable(self.nodes, self._session_now)
 
     def follow(self, body: str | None) -> None:
-        """Let cameras move along with a body."""
-        self.cameras.follow(body, None if body is None else self._place_of(body))
+        """Keep a body where it is in the picture now.
+
+        The stage is moved, not the cameras: they are the visitors', and what browsers tell of them comes late.
+        """
+        with self._lock:
+            if body is not None:
+                self._kept_at = self._place_of(body) - self.nodes.shift
+            self.followed = body
 
     def camera_of(self, preset: str, aspect: float) -> Camera | None:
         """Where the camera of a preset stands now, in a picture of this width to height; None without a picture."""
         if self._nodes is None:
             return None
-        return camera(self.nodes.stage, self._poses, *self._bounds, preset, aspect)
+        low, high = self._bounds
+        if self.followed is None:
+            low, high = low - self.nodes.shift, high - self.nodes.shift
+        return camera(self.nodes.stage, self._poses, low, high, preset, aspect)
 
     def _place_of(self, body: str) -> Array:
         stage = self.nodes.stage
