@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.pictured import body, stage
+from helpers.processes import PATIENCE
 from linkwork.live.session import Session
 from linkwork.model.shapes import Box
 from linkwork.scenes import live_settings, open_subject
@@ -53,6 +54,22 @@ def test_scenes_that_leave_the_view_are_followed(name, followed):
     assert found == followed
     # The picture is of it, not of all of its way: the Iltis is 4 m long and drives 25.
     assert np.ptp(seen, axis=0).max() < 8.0
+
+
+@pytest.mark.parametrize(("name", "pushed"), [("stack10", "box10"), ("mass_ratio", "heavy")])
+def test_what_a_scene_pushes_by_itself_is_seen_to_its_end(name, pushed):
+    model, scene = open_subject(name, {})
+    session = Session(model, scene=scene, budget=PATIENCE)  # iterations must not depend on the clock
+    ahead = look_ahead(session)
+    way = ahead.positions[:, session.stage.index(pushed)]
+    assert np.linalg.norm(way[-1] - way[0]) > 0.3
+    _, (low, high) = focus(session.stage, ahead)
+    assert (low <= way.min(axis=0)).all()
+    assert (high >= way.max(axis=0)).all()
+    # Nothing of it is left: looked at again, it is the same.
+    assert session.loop.simulation.time == 0.0
+    again = look_ahead(session).positions
+    np.testing.assert_array_equal(again, ahead.positions[: len(again)])
 
 
 def test_what_is_followed_stays_where_it_is_in_the_picture(tmp_path):
