@@ -55,8 +55,8 @@ const NOTES = {
       find("warnings").replaceChildren(...now.warnings.map((text) => make("div", {}, text)));
     }
     if (now.scene !== gallery.now) {
+      if (!canvas.shown && gallery.now !== undefined) find("poster").src = `/gallery/now/picture?${now.scene}`;
       gallery.mark(now.scene);
-      if (!canvas.shown && now.scene) { find("poster").src = `/gallery/picture/${now.scene}`; }
     }
   },
   progress(now) {
@@ -75,7 +75,6 @@ const NOTES = {
   },
   ended(now) { ended = now; },
 };
-find("poster").onload = () => { find("poster").hidden = Boolean(canvas.shown); };
 
 function tell({ text, kind }) {
   const close = make("button", { type: "button", "aria-label": "close" }, "×");
