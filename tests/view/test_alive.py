@@ -16,6 +16,7 @@ from helpers import processes
 from helpers.browser import launched
 from helpers.page import Visitor, colors, difference, pixels
 from helpers.processes import PATIENCE, wait_until
+from linkwork.io.starter import write_starter
 from linkwork.model.errors import LinkworkError
 from linkwork.scenes import find_scene
 from linkwork.stage.stage import stage_of
@@ -140,6 +141,17 @@ def test_a_film_is_shown_before_anything_else_can_be(page, monkeypatch):
         lambda: not page.compiling and page.server.channel.noted("progress") is None, "that is settled"
     )
     assert page.subject == "a01_pendulum"
+
+
+@pytest.mark.slow
+def test_nothing_is_blank_before_there_is_a_picture(page, browser, tmp_path):
+    (own,) = write_starter("model", tmp_path / "own.yaml")
+    page.open(str(own))
+    look = browser.new_page(viewport={"width": 900, "height": 560})
+    look.route("**/canvas/**", lambda route: None)  # a browser that takes for ever to draw
+    look.goto(page.server.url, wait_until="commit")
+    look.get_by_text("Loading the picture of own").wait_for()
+    look.close()
 
 
 def test_nothing_heavy_is_imported_before_something_moves():

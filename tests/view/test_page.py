@@ -289,6 +289,18 @@ def test_cameras_look_from_elsewhere(visit):
 
 
 @pytest.mark.slow
+def test_what_is_told_of_one_scene_is_not_shown_with_another(visit):
+    visitor = visit("chain5")
+    for _ in range(2):
+        visitor.live.news("it goes on")
+    wait_until(lambda: visitor.told() != "", "it is told")
+    assert visitor.told().count("it goes on") == 1  # the same is not told twice at once
+    visitor.choose("Scene", "bennett")
+    wait_until(lambda: visitor.status("now") == "bennett", "another scene is shown")
+    wait_until(lambda: visitor.told() == "", "what was told is gone")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["incline_slider", "iltis"])
 def test_what_travels_stays_in_view(visit, name):
     """Once it was lost: where browsers said their cameras stood was a moment late, and so they fell behind."""
