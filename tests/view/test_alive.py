@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from helpers.page import Visitor, colors, difference, pixels
 from helpers.processes import PATIENCE, wait_until
 from linkwork.io.starter import write_starter
 from linkwork.model.errors import LinkworkError
-from linkwork.scenes import find_scene
+from linkwork.scenes import find_scene, scene_names
 from linkwork.stage.stage import stage_of
 from linkwork.view import opening, recorded
 from linkwork.view.page import Page
@@ -152,6 +153,25 @@ def test_nothing_is_blank_before_there_is_a_picture(page, browser, tmp_path):
     look.goto(page.server.url, wait_until="commit")
     look.get_by_text("Loading the picture of own").wait_for()
     look.close()
+
+
+def test_requests_wait_for_a_page_that_is_being_made(tmp_path):
+    server = Server(port=0, complete=False)
+    answers = []
+
+    def ask():
+        with urllib.request.urlopen(f"{server.url}gallery/scenes", timeout=PATIENCE) as reply:
+            answers.append(json.load(reply))
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    time.sleep(0.2)
+    assert answers == []
+    page = Page(server, folder=tmp_path)
+    server.complete = True
+    asking.join(PATIENCE)
+    page.close()
+    assert [one["name"] for one in answers[0]] == scene_names()
 
 
 def test_nothing_heavy_is_imported_before_something_moves():

@@ -70,6 +70,13 @@ class Cameras:
             for visitor in self._server.channel.visitors:
                 self._joined(visitor)
 
+    def refit(self) -> None:
+        """What there is to see has another size: cameras that stand where they were aimed are aimed anew."""
+        for client in self._server.viser.get_clients().values():
+            preset, _, wanted = self._aimed.get(client.client_id, ("", 0.0, None))
+            if wanted is not None and stands_at(client.camera, wanted):
+                self.aim(preset, client)
+
     def turn(self, preset: str, visitor: Visitor) -> None:
         """Turn the camera of a visitor."""
         client = self._clients.get(visitor.name)

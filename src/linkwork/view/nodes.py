@@ -39,7 +39,11 @@ _CLOUDY, _HIDING = 0.6, ("box", "sphere", "cylinder")
 
 
 def light(scene: Any, up: Vector) -> None:
-    """A sun with shadows, a weaker light from the other side, and some from everywhere."""
+    """A sun with shadows, a weaker light from the other side, and some from everywhere, in a world with this way up.
+
+    Cameras of browsers go back to where they began.
+    """
+    scene.set_up_direction(up)
     R = frame_from_axis(up)
     scene.configure_environment_map(None)
     scene.configure_default_lights(enabled=False)
@@ -114,8 +118,6 @@ class Nodes:
         self._strongest = self._hardest = 0.0
         self._newton = self._arrow_of_a_newton()
         self._poses: Poses | None = None
-        scene.set_up_direction(stage.up)
-        light(scene, stage.up)
         self._add_ground(floor, (bounds[0] + bounds[1]) / 2)
         for layer in ("scenery", "bodies", "joints"):
             self._add(layer)
