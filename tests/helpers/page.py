@@ -126,7 +126,7 @@ class Visitor:
         """Where the centre of mass of a body is on the screen [px]."""
         stage, poses, camera = self.session.stage, self.session.view.poses, self.client.camera
         i = stage.index(body)
-        point = poses.place(i, stage.bodies[i].com)
+        point = poses.place(i, stage.bodies[i].com) - self.live.nodes.shift
         ahead = camera.look_at - camera.position
         ahead = ahead / np.linalg.norm(ahead)
         right = np.cross(ahead, camera.up_direction)

@@ -1,18 +1,19 @@
-"""Cameras go with what travels, and traces pale."""
-
-from types import SimpleNamespace
+"""What travels stays in view, and traces pale."""
 
 import numpy as np
 import pytest
 
 from helpers.pictured import body, stage
+from helpers.processes import PATIENCE
 from linkwork.live.session import Session
 from linkwork.model.shapes import Box
 from linkwork.scenes import live_settings, open_subject
 from linkwork.stage.bounds import extent
+from linkwork.stage.stage import Poses
 from linkwork.view.ahead import Ahead, focus, look_ahead
-from linkwork.view.camera import Camera, go_along
 from linkwork.view.nodes import _faded
+from linkwork.view.page import Page
+from linkwork.view.server import Server
 
 TWO = stage(body("light", Box((1.0, 1.0, 1.0))), body("heavy", Box((1.0, 1.0, 1.0))))
 
@@ -55,14 +56,40 @@ def test_scenes_that_leave_the_view_are_followed(name, followed):
     assert np.ptp(seen, axis=0).max() < 8.0
 
 
-def test_a_camera_goes_along_on_the_same_side():
-    camera = SimpleNamespace(position=np.array([1.0, -5.0, 2.0]), look_at=np.array([0.0, 0.0, 0.5]))
-    go_along(camera, np.array([10.0, 0.0, 0.5]))
-    np.testing.assert_allclose(camera.position, [11.0, -5.0, 2.0])
-    np.testing.assert_allclose(camera.look_at, [10.0, 0.0, 0.5])
-    aimed = Camera((0.0, -3.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
-    go_along(camera, np.array([20.0, 0.0, 0.0]), aimed)
-    np.testing.assert_allclose(camera.position, [20.0, -3.0, 0.0])
+@pytest.mark.parametrize(("name", "pushed"), [("stack10", "box10"), ("mass_ratio", "heavy")])
+def test_what_a_scene_pushes_by_itself_is_seen_to_its_end(name, pushed):
+    model, scene = open_subject(name, {})
+    session = Session(model, scene=scene, budget=PATIENCE)  # iterations must not depend on the clock
+    ahead = look_ahead(session)
+    way = ahead.positions[:, session.stage.index(pushed)]
+    assert np.linalg.norm(way[-1] - way[0]) > 0.3
+    _, (low, high) = focus(session.stage, ahead)
+    assert (low <= way.min(axis=0)).all()
+    assert (high >= way.max(axis=0)).all()
+    # Nothing of it is left: looked at again, it is the same.
+    assert session.loop.simulation.time == 0.0
+    again = look_ahead(session).positions
+    np.testing.assert_array_equal(again, ahead.positions[: len(again)])
+
+
+def test_what_is_followed_stays_where_it_is_in_the_picture(tmp_path):
+    page = Page(Server(port=0), folder=tmp_path, paused=True)
+    try:
+        page.open("incline_slider")
+        shown = page.shown
+        start, here = shown.camera_of("best", 1.6), page.session.view.poses
+        way = np.array([3.0, 0.0, -2.0])
+        shown.move(Poses(here.positions + way, here.rotations))
+        np.testing.assert_allclose(shown.nodes.shift, way)
+        assert shown.camera_of("best", 1.6) == start
+        shown.follow(None)
+        shown.move(Poses(here.positions + 2.0 * way, here.rotations))
+        np.testing.assert_allclose(shown.nodes.shift, way)  # nothing jumps, and it drives away
+        shown.follow("block")
+        shown.move(Poses(here.positions + 3.0 * way, here.rotations))
+        np.testing.assert_allclose(shown.nodes.shift, 2.0 * way)
+    finally:
+        page.close()
 
 
 def test_the_older_a_trace_the_paler():

@@ -1,5 +1,6 @@
 """The live page before, while and after something else is opened: it is alive, it is ours, and no picture is lost."""
 
+import itertools
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 
 import numpy as np
 import pytest
@@ -15,12 +17,14 @@ from helpers import processes
 from helpers.browser import launched
 from helpers.page import Visitor, colors, difference, pixels
 from helpers.processes import PATIENCE, wait_until
+from linkwork.io.starter import write_starter
 from linkwork.model.errors import LinkworkError
-from linkwork.scenes import find_scene
+from linkwork.scenes import find_scene, scene_names
 from linkwork.stage.stage import stage_of
 from linkwork.view import opening, recorded
 from linkwork.view.page import Page
 from linkwork.view.server import Server
+from linkwork.view.thumbnails import thumbnail_of
 
 MOVED = 0.003
 """Share of the pixels that change when a body moves visibly."""
@@ -107,6 +111,69 @@ def test_a_recording_survives_its_file(tmp_path):
     np.testing.assert_array_equal(same.positions, moving.positions)
 
 
+def test_the_film_is_of_the_recording():
+    """If this fails, make it anew: python -m linkwork.view.recorded."""
+    images = pytest.importorskip("PIL.Image")
+    film = images.open(recorded.FILM)
+    drawn = list(itertools.islice(recorded.frames(*recorded.load()), 0, None, 37))
+    for k, frame in enumerate(drawn):
+        film.seek(37 * k)
+        # Packing leaves some shades at edges; another model, camera or palette changes tens of them in places.
+        apart = np.asarray(film.convert("RGB"), float) - frame
+        assert np.abs(apart).mean() < 4.0
+        assert np.abs(apart.reshape(10, 50, 18, 50, 3).mean(axis=(1, 3))).max() < 15.0
+    assert recorded.FILM.stat().st_size < 500_000
+
+
+def test_a_film_is_shown_before_anything_else_can_be(page, monkeypatch):
+    Compiler(monkeypatch)
+
+    def poster():
+        reply = page.gallery.answer("/gallery/now/picture", {})
+        assert reply.status == 200
+        return reply.body
+
+    assert poster().startswith(b"<svg")  # nothing yet, and no picture that is broken
+    page.begin(None)
+    assert poster() == recorded.FILM.read_bytes()
+    page.open("a01_pendulum")  # before the first scene has begun to be opened, which then is not
+    assert poster() == thumbnail_of("a01_pendulum")
+    wait_until(
+        lambda: not page.compiling and page.server.channel.noted("progress") is None, "that is settled"
+    )
+    assert page.subject == "a01_pendulum"
+
+
+@pytest.mark.slow
+def test_nothing_is_blank_before_there_is_a_picture(page, browser, tmp_path):
+    (own,) = write_starter("model", tmp_path / "own.yaml")
+    page.open(str(own))
+    look = browser.new_page(viewport={"width": 900, "height": 560})
+    look.route("**/canvas/**", lambda route: None)  # a browser that takes for ever to draw
+    look.goto(page.server.url, wait_until="commit")
+    look.get_by_text("Loading the picture of own").wait_for()
+    look.close()
+
+
+def test_requests_wait_for_a_page_that_is_being_made(tmp_path):
+    server = Server(port=0, complete=False)
+    answers = []
+
+    def ask():
+        with urllib.request.urlopen(f"{server.url}gallery/scenes", timeout=PATIENCE) as reply:
+            answers.append(json.load(reply))
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    time.sleep(0.2)
+    assert answers == []
+    page = Page(server, folder=tmp_path)
+    server.complete = True
+    asking.join(PATIENCE)
+    page.close()
+    assert [one["name"] for one in answers[0]] == scene_names()
+
+
 def test_nothing_heavy_is_imported_before_something_moves():
     script = (
         "import sys\nfrom linkwork.view.server import Server\nfrom linkwork.view.page import Page\n"
@@ -142,8 +209,12 @@ def test_something_moves_before_any_kernel_is_compiled(browser, tmp_path):
         url = json.loads(command.stdout.readline())["url"]
         look = browser.new_page(viewport={"width": 900, "height": 560})
         look.set_default_timeout(1e3 * PATIENCE)
-        look.goto(f"{url}?fixedDpr=0.5")
+        look.goto(f"{url}?fixedDpr=0.5", wait_until="commit")
+        poster = look.locator("#poster")
+        poster.wait_for()  # before the picture in three dimensions
+        assert poster.evaluate("(one) => one.decode().then(() => one.naturalWidth)") == 900
         look.locator("iframe.ready").wait_for()
+        assert not poster.is_visible()
         spot = {"x": 0, "y": 120, "width": 560, "height": 200}
 
         def picture():

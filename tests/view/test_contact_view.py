@@ -512,13 +512,13 @@ def test_what_cannot_touch_has_no_contacts():
 
 
 def test_contacts_are_seen_on_the_page(browser, tmp_path):
+    from linkwork.scenes import find_scene
     from linkwork.view.page import Page
     from linkwork.view.server import Server
 
     page = Page(Server(port=0), folder=tmp_path)
     try:
-        page.open("stack10")
-        page.session.loops = False  # and nobody pushes it
+        page.open(find_scene("stack10").build())  # the model alone, which nobody pushes
         page.start()
         visitor = Visitor(page, browser)
         wait_until(lambda: visitor.number("contacts") == 10, "the panel counts contacts")

@@ -289,6 +289,34 @@ def test_cameras_look_from_elsewhere(visit):
 
 
 @pytest.mark.slow
+def test_what_is_told_of_one_scene_is_not_shown_with_another(visit):
+    visitor = visit("chain5")
+    for _ in range(2):
+        visitor.live.news("it goes on")
+    wait_until(lambda: visitor.told() != "", "it is told")
+    assert visitor.told().count("it goes on") == 1  # the same is not told twice at once
+    visitor.choose("Scene", "bennett")
+    wait_until(lambda: visitor.status("now") == "bennett", "another scene is shown")
+    wait_until(lambda: visitor.told() == "", "what was told is gone")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["incline_slider", "iltis"])
+def test_what_travels_stays_in_view(visit, name):
+    """Once it was lost: where browsers said their cameras stood was a moment late, and so they fell behind."""
+    visitor = visit(name)
+    seen = []
+    for passed in (0.5, 1.0, 2.0):
+        wait_until(lambda passed=passed: visitor.session.view.time > passed, "it travels")
+        picture = visitor.picture()
+        ink = np.argwhere(np.ptp(picture, axis=2) > 30)  # bodies are colourful, the ground is grey
+        seen.append(ink.mean(axis=0) / picture.shape[:2])
+        visitor.keep(f"{name}_travels_{passed:g}")
+    # Its way through the picture would be several times the picture itself.
+    assert np.abs(np.array(seen) - 0.5).max() < 0.25
+
+
+@pytest.mark.slow
 def test_everything_can_be_shown(visit):
     visitor = visit("hitch")
     visitor.tab("View")
@@ -300,7 +328,7 @@ def test_everything_can_be_shown(visit):
     visitor.choose("Colours", "by component")
     visitor.choose("Follow", visitor.session.stage.bodies[-1].name)
     wait_until(
-        lambda: visitor.live.shown.cameras.followed == visitor.session.stage.bodies[-1].name,
+        lambda: visitor.live.shown.followed == visitor.session.stage.bodies[-1].name,
         "the camera follows",
     )
     assert moves(visitor)

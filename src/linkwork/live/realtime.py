@@ -230,11 +230,9 @@ class RealTime:
 
     def attend(self) -> bool:
         """Run the next task or else take the steps that are due, as many as fit into one call; False if nothing was."""
-        with self._wake:
-            task = self._tasks.popleft() if self._tasks else None
-        if task is not None:
-            self._serve(*task)
-        elif self.delay() <= 0.0:
+        if self.serve():
+            return True
+        if self.delay() <= 0.0:
             try:
                 if self._stands is None:
                     self._catch_up()
@@ -246,6 +244,14 @@ class RealTime:
         else:
             return False
         return True
+
+    def serve(self) -> bool:
+        """Run the next task; False if there is none."""
+        with self._wake:
+            task = self._tasks.popleft() if self._tasks else None
+        if task is not None:
+            self._serve(*task)
+        return task is not None
 
     # The thread's own
 

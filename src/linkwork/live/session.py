@@ -22,6 +22,7 @@ from ..model import Flat, Model
 from ..model.edit import with_item
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Vector, matrix, vector
+from ..observe.observer import Block
 from ..run.simulate import Simulation
 from ..scenes import Scene
 from ..stage.stage import stage_of
@@ -118,6 +119,21 @@ class Session(Sight):
         observer.observe(self.loop.simulation.method.now())
         observer.choose(reactions=False)
         observer.restart()
+
+    def rehearse(self, steps: int) -> Block:
+        """Take steps before `start`, with what the scene does by itself meanwhile; `rewind` goes back."""
+        for before in self.loop.before_steps:
+            before(self.loop.simulation)
+            while self.loop.serve():
+                pass
+        return self.loop.simulation.advance([steps])
+
+    def rewind(self) -> None:
+        """As if nothing had been rehearsed."""
+        self.hand.let_go()
+        self.hand.act(self.loop.simulation)
+        self._reset(self.loop.simulation)
+        self.loop.simulation.method.observer.restart()
 
     # Another model in its place
 

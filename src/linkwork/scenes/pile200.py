@@ -1,4 +1,4 @@
-"""Two hundred balls, boxes, capsules and cylinders fall into a bin; live, the first fifty of them.
+"""Two hundred balls, boxes, capsules and cylinders fall into a bin; live, the first thirty of them.
 
 In real time two hundred are too many for a core: `linkwork view pile200 --set count=200` shows them slowly.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from ..model import GROUND, Body, Box, Capsule, Cylinder, Free, Material, Model, Scenery, Sphere
 
 DURATION = 3.0
-LIVE = {"count": 50}
+LIVE = {"count": 30}
 LIVE_OPTIONS = {"dt": 2e-3}
 WATCHED = 0.5  # until most of it lies, which takes most of the time
 PLOT = ("contact.*", "solver.iterations", "energy.kinetic")

@@ -41,19 +41,17 @@ def look_ahead(session: Session) -> Ahead:
     steps = max(1, round(0.05 / simulation.dt))
     until = session.scene.duration if session.scene is not None else _GLANCE
     try:
-        simulation.advance([1])  # the first step has kernels to load
+        session.rehearse(1)  # the first step has kernels to load
         enough, late = time.thread_time() + _PATIENCE, time.perf_counter() + _LONGEST
         while simulation.time < until and time.thread_time() < enough and time.perf_counter() < late:
-            block = simulation.advance([steps])
-            data = simulation.method.observer.observe(block)
+            data = simulation.method.observer.observe(session.rehearse(steps))
             count = len(session.stage.bodies)
             positions.append(data["positions"][0].reshape(count, 3))
             rotations.append(data["rotations"][0].reshape(count, 4))
     except LinkworkError:
         pass  # the run itself will say so
     share = min(simulation.time / until, 1.0)
-    simulation.reset()
-    simulation.method.observer.restart()
+    session.rewind()
     return Ahead(np.array(positions), np.array(rotations), share)
 
 

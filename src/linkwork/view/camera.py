@@ -14,9 +14,8 @@ from ..stage.bounds import extent, reach
 from ..stage.stage import Poses, Stage
 
 FOV = 0.6  # vertical, [rad]
-SETTLING = 2.0  # until browsers tell where their cameras stand on a new stage [s]
 PRESETS = ("best", "front", "side", "top")
-_MARGIN = 1.1
+_MARGIN, _WIDE_MARGIN = 1.1, 1.2  # of a picture, and where joints are drawn at the edge and messages above it
 _SIDES = 32  # of the polygon that measures a spread
 _SAME_PLACE = 0.01  # relative change of a place that is none
 _NEAREST = 0.7  # distance from the middle, in diagonals of what is seen: closer, perspective is too strong
@@ -45,7 +44,10 @@ def camera(
     """
     corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
     return _fitted(
-        *_direction(stage, poses, low, high, preset), lambda d: (corners @ d.T).max(axis=0), aspect
+        *_direction(stage, poses, low, high, preset),
+        lambda d: (corners @ d.T).max(axis=0),
+        aspect,
+        _WIDE_MARGIN,
     )
 
 
@@ -144,14 +146,16 @@ def _horizontal(axis: Array | None, up: Array) -> tuple[Array, Array]:
     return towards, np.cross(up, towards)
 
 
-def _fitted(back: Array, up: Array, far: Callable[[Array], Array], aspect: float) -> Camera:
+def _fitted(
+    back: Array, up: Array, far: Callable[[Array], Array], aspect: float, margin: float = _MARGIN
+) -> Camera:
     """The closest camera that looks against `back` and sees everything; `far` tells how far it reaches.
 
     A point (x, y, z), in axes to the right, over and back, is seen from (0, 0, d) if |x| <= T (d - z), T the tangent of
     half the angle of view. So the largest of x + T z and -x + T z are all there is to know, and give d and the middle.
     """
     right, over = _across(back, up)
-    tangent = np.tan(FOV / 2) / _MARGIN
+    tangent = np.tan(FOV / 2) / margin
     middle, needed = np.zeros(3), []
     for axis, t in ((right, tangent * aspect), (over, tangent)):
         plus, minus = far(np.array([axis + t * back, -axis + t * back]))
@@ -175,12 +179,3 @@ def stands_at(camera: Any, at: Camera) -> bool:
     """Whether a visitor's camera stands where another does."""
     apart = np.linalg.norm(np.subtract(camera.position, at.position))
     return bool(apart < _SAME_PLACE * np.linalg.norm(np.subtract(at.position, at.look_at)))
-
-
-def go_along(camera: Any, here: Array, aimed: Camera | None = None) -> None:
-    """Let a visitor's camera look at a place [m] from the same side and as near as it does now, or as `aimed` does: a
-    browser whose camera was turned still tells for a moment how it stood before."""
-    stood = camera if aimed is None else aimed
-    offset = np.subtract(stood.position, stood.look_at)
-    camera.position = here + offset
-    camera.look_at = here

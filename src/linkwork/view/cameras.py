@@ -1,23 +1,18 @@
-"""Cameras of all visitors: where they stand, and how they follow a body."""
+"""Cameras of all visitors: where they stand."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Callable
 from threading import RLock
 from typing import Any
 
-import numpy as np
-
-from ..model.rotation import Array
-from .camera import SETTLING, Camera, go_along, stands_at
+from .camera import Camera, stands_at
 from .channel import Visitor
 from .server import Server
 
 _OTHER_SHAPE = 0.01  # relative change of a picture's shape
-_STEP = 1e-3  # by which a followed body moves before cameras do [m]
 
 
 class Cameras:
@@ -28,9 +23,6 @@ class Cameras:
         self._clients: dict[str, Any] = {}  # by the names of visitors
         self._aimed: dict[int, tuple[str, float, Camera]] = {}
         self._start: Camera | None = None
-        self.followed: str | None = None
-        self._last: Any = None
-        self._settled = 0.0
         server.viser.on_client_connect(self._connected)
         server.viser.on_client_disconnect(self._left)
         server.channel.welcomes.append(self._joined)
@@ -70,7 +62,6 @@ class Cameras:
     def begin(self, start: Camera) -> None:
         """Another stage: all look at it from here."""
         first, self._start = self._start is None, start
-        self._settled = time.perf_counter() + SETTLING
         for name in ("position", "look_at", "up", "fov"):
             setattr(self._server.viser.initial_camera, name, getattr(start, name))
         for client in self._server.viser.get_clients().values():
@@ -78,6 +69,13 @@ class Cameras:
         if first:
             for visitor in self._server.channel.visitors:
                 self._joined(visitor)
+
+    def refit(self) -> None:
+        """What there is to see has another size: cameras that stand where they were aimed are aimed anew."""
+        for client in self._server.viser.get_clients().values():
+            preset, _, wanted = self._aimed.get(client.client_id, ("", 0.0, None))
+            if wanted is not None and stands_at(client.camera, wanted):
+                self.aim(preset, client)
 
     def turn(self, preset: str, visitor: Visitor) -> None:
         """Turn the camera of a visitor."""
@@ -114,18 +112,3 @@ class Cameras:
                     self.aim(preset, client)
             elif stands_at(client.camera, self._start):
                 self.aim("best", client)
-
-    # How they follow
-
-    def follow(self, body: str | None, here: Array | None) -> None:
-        """Let cameras move along with a body that is here [m]."""
-        self.followed, self._last = body, here
-
-    def move(self, here: Array) -> None:
-        """The body that is followed is here now [m]."""
-        if self._last is None or float(np.abs(here - self._last).max()) > _STEP:
-            self._last = here
-            settled = time.perf_counter() > self._settled
-            for client in self._server.viser.get_clients().values():
-                with contextlib.suppress(AssertionError, KeyError):
-                    go_along(client.camera, here, None if settled else self._aimed[client.client_id][2])

@@ -19,7 +19,7 @@ from ..stage.geometry import body_pieces, joint_pieces
 from ..stage.stage import Stage
 from .camera import close_camera
 from .motion import Motion, fine_traces, motion, stage_in
-from .nodes import LAYERS, SHOWN, Nodes
+from .nodes import LAYERS, SHOWN, Nodes, light
 from .server import Server, new_token
 
 # Poses are seven numbers a piece: what a page may hold of them.
@@ -155,6 +155,7 @@ def _nodes(server: Server, play: _Play) -> Nodes:
     Lights stay viser's own: others would flash, since it puts its own back whenever a replay begins anew.
     """
     height = floor(play.stage, play.low, play.high)
+    light(server.viser.scene, play.stage.up)
     nodes = Nodes(server.viser.scene, play.stage, (play.low, play.high), height)
     for layer in LAYERS:
         if (layer in play.layers) != nodes.shows(layer):

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 from ..scenes import find_scene, scene_names
 from .channel import Message, Visitor
+from .recorded import FILM
 from .reply import Reply
 from .thumbnails import KIND, thumbnail_of
 
 if TYPE_CHECKING:
     from .page import Page
+
+
+_EMPTY = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
+_ONCE = (("Cache-Control", "no-store"),)  # another picture soon
 
 
 class Gallery:
@@ -33,6 +38,8 @@ class Gallery:
                 )
             case ["gallery", "now"]:
                 return _json({"scene": self._page.subject})
+            case ["gallery", "now", "picture"]:
+                return self._picture_now()
             case ["gallery", "picture", name]:
                 return self._picture(name)
         return None
@@ -41,6 +48,13 @@ class Gallery:
         """A visitor chooses a scene."""
         if "open" in message:
             self._page.choose(visitor, message["open"])
+
+    def _picture_now(self) -> Reply:
+        """What is shown until there is a picture in three dimensions: a film of the opening scene, or a thumbnail."""
+        if self._page.player is not None and self._page.player.again:
+            return Reply(200, KIND, FILM.read_bytes(), _ONCE)
+        found = thumbnail_of(self._page.subject)
+        return Reply(200, "image/svg+xml", _EMPTY, _ONCE) if found is None else Reply(200, KIND, found, _ONCE)
 
     @staticmethod
     def _picture(name: str) -> Reply:

@@ -24,10 +24,10 @@ def make_grabbable(nodes: Nodes, session_now: Callable[[], Session | None]) -> N
                 return
             with contextlib.suppress(LinkworkError):
                 if event.phase == "start":
-                    session.grab(body, event.start_position)
+                    session.grab(body, event.start_position + nodes.shift)
                 if event.phase == "end":
                     session.let_go()
                 else:
-                    session.drag(event.end_position)
+                    session.drag(event.end_position + nodes.shift)
 
         instances.handle.on_drag("left")(dragged)

@@ -58,11 +58,12 @@ def begin(
         raise LinkworkError(f"there is no folder '{options['folder']}' for recordings")
     if token is None and host not in (LOOPBACK, "localhost", "::1"):
         token = new_token()
-    server = Server(host=host, port=port, token=token)
+    server = Server(host=host, port=port, token=token, complete=False)
     try:
         from .page import Page  # takes longer than the server, which answers meanwhile
 
         page = Page(server, **options)
+        server.complete = True
     except BaseException:
         server.stop()
         raise

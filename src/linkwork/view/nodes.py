@@ -39,7 +39,11 @@ _CLOUDY, _HIDING = 0.6, ("box", "sphere", "cylinder")
 
 
 def light(scene: Any, up: Vector) -> None:
-    """A sun with shadows, a weaker light from the other side, and some from everywhere."""
+    """A sun with shadows, a weaker light from the other side, and some from everywhere, in a world with this way up.
+
+    Cameras of browsers go back to where they began.
+    """
+    scene.set_up_direction(up)
     R = frame_from_axis(up)
     scene.configure_environment_map(None)
     scene.configure_default_lights(enabled=False)
@@ -76,19 +80,19 @@ class Instances:
             side="double" if inside_out or is_open(pieces[0].mesh) else "front",
             cast_shadow=pieces[0].mesh != "plane",  # all would be dark
         )
-        self._rests = False
+        self._seen: Array | None = None  # the shift of what rests, once that is placed
 
     def glaze(self, glass: bool) -> None:
         """Make it as clear as glass, or as it was."""
         self.handle.opacity = _GLASS if glass else self._opacity
 
-    def place(self, poses: Poses) -> None:
-        """Follow the bodies; what stands on the ground is placed once."""
-        if self._rests:
+    def place(self, poses: Poses, shift: Array) -> None:
+        """Follow the bodies, all shifted back [m]; what stands on the ground is placed once for each shift."""
+        if self._seen is not None and np.array_equal(self._seen, shift):
             return
-        self._rests = bool((self.bodies < 0).all())
+        self._seen = shift if (self.bodies < 0).all() else None
         p, q = place_instances(*poses, self.bodies, self._at, self._turn)
-        self.handle.batched_positions = p.astype(np.float32)
+        self.handle.batched_positions = (p - shift).astype(np.float32)
         self.handle.batched_wxyzs = q.astype(np.float32)
 
 
@@ -102,6 +106,10 @@ class Nodes:
         self.size = size = float((bounds[1] - bounds[0]).max())
         """The longest side of the corners [m]."""
         self.stage, self._scene, self._root = stage, scene, root
+        self.shift = np.zeros(3)
+        """What is drawn stands this far from where it is in the picture [m]: see `carry`."""
+        self._rest = f"{root}/rest" if root else ""  # names of what rests begin with this
+        self._world = scene.add_frame(self._rest, show_axes=False) if root else None
         self._made = Layers(stage, bounds, size)
         self._mark = self._made.mark
         self._shown = set(SHOWN)
@@ -110,8 +118,6 @@ class Nodes:
         self._strongest = self._hardest = 0.0
         self._newton = self._arrow_of_a_newton()
         self._poses: Poses | None = None
-        scene.set_up_direction(stage.up)
-        light(scene, stage.up)
         self._add_ground(floor, (bounds[0] + bounds[1]) / 2)
         for layer in ("scenery", "bodies", "joints"):
             self._add(layer)
@@ -128,7 +134,7 @@ class Nodes:
         self._layers[layer] = [
             Instances(
                 self._scene,
-                f"{self._root}/{layer}/{k}",
+                f"{self._rest if cloudy else self._root}/{layer}/{k}",
                 group,
                 _CLOUDY if cloudy and name in _HIDING else None,
             )
@@ -140,7 +146,7 @@ class Nodes:
         cell = 10.0 ** np.floor(np.log10(max(self.size, 1e-6) / 2))
         centre = middle - (middle @ up) * up + floor * up
         self._lines["ground"] = self._scene.add_grid(
-            f"{self._root}/ground",
+            f"{self._rest}/ground",
             width=float(round(5 * self.size / cell) * cell),
             height=float(round(5 * self.size / cell) * cell),
             cell_size=float(cell),
@@ -197,16 +203,26 @@ class Nodes:
 
     # How it moves
 
+    def carry(self, shift: Array) -> None:
+        """Draw everything further back by so much [m], from the next `place` on: so what travels stays in view.
+
+        What moves is shifted where it is placed, for browsers move a frame sooner than the instances in it.
+        """
+        assert self._world is not None
+        self.shift = shift
+        self._world.position = -shift
+
     def place(self, poses: Poses) -> None:
         """Move everything that rides on bodies and is shown."""
         self._poses = poses
         for layer, nodes in self._layers.items():
             if layer in self._shown:
                 for instances in nodes:
-                    instances.place(poses)
+                    instances.place(poses, np.zeros(3) if layer == "scenery" else self.shift)
         if "springs" in self._lines and "springs" in self._shown:
             coils = self._made.coils(poses)
-            self._lines["springs"].points = np.concatenate([_segments(way) for way in coils])
+            points = np.concatenate([_segments(way) for way in coils])
+            self._lines["springs"].points = points - self.shift
 
     def trace(self, traces: Mapping[str, Sequence[Array] | Array]) -> None:
         """Draw where points went, the paler the longer ago."""
@@ -218,7 +234,7 @@ class Nodes:
                 continue
             # A node of the same name takes the place of the old one, whole: points and colours are as many.
             self._lines[key] = self._scene.add_line_segments(
-                f"{self._root}/traces/{k}", _segments(np.array(points)),
+                f"{self._rest}/traces/{k}", _segments(np.array(points)),
                 _faded(_TRACE_COLORS[k % len(_TRACE_COLORS)], len(points)),
                 thickness=0.006 * self._mark, visible="traces" in self._shown,
             )  # fmt: skip
@@ -235,7 +251,7 @@ class Nodes:
                 forces.append(force)
         if not stands:
             return
-        tails, arrows = np.array(stands), np.array(forces, float)
+        tails, arrows = np.array(stands) - self.shift, np.array(forces, float)
         self._strongest = max(self._strongest, float(np.linalg.norm(arrows, axis=1).max()), 1e-12)
         ends = tails + arrows * (_ARROW * self.size / self._strongest)
         self._draw(
@@ -248,7 +264,7 @@ class Nodes:
     def touch(self, points: Array, forces: Array, slides: npt.NDArray[np.bool_]) -> None:
         """Dots where things touch (n × 3 [m]) and arrows for the forces there (n × 3 [N]), in one colour where they
         stick and in another where they slide (n)."""
-        strength = np.linalg.norm(forces, axis=1)
+        points, strength = points - self.shift, np.linalg.norm(forces, axis=1)
         self._hardest = max(self._hardest, float(strength.max(initial=0.0)), 1e-12)
         longest = _ARROW * self.size
         length = strength * (self._newton or longest / self._hardest)

@@ -95,15 +95,11 @@ class Page:
         with self._stage_lock:
             if self.session is not None:
                 self.session.stop()
-        self._say_goodbye()
-        self.server.stop()
-        self.server.channel.stop()
-
-    def _say_goodbye(self) -> None:
-        """Tell visitors that nothing will move any more, not that the connection was lost."""
-        self.server.channel.note("ended", True)
+        self.server.channel.note("ended", True)  # the connection is not just lost
         if self.server.channel.visitors:
             time.sleep(_GOODBYE)
+        self.server.stop()
+        self.server.channel.stop()
 
     def __enter__(self) -> Page:
         self.start()
@@ -143,11 +139,13 @@ class Page:
         None for the scene that comes first: a recording of it moves before anything is simulated, or imported that can.
         """
         begun, failed = threading.Event(), list[Exception]()
+        before = self._opening, self.session
         if subject is None and not settings:
             stage, moving = recorded.load()
             text = "A recording, until the simulation itself is ready."
             player = Player(recorded.SCENE, stage, moving, title=text, again=True)
             self.preview(recorded.SCENE, stage, moving.poses(0), player)
+            self.progress(None, "Loading the simulator ...")
             if self._plain:
                 begun.set()
 
@@ -155,13 +153,16 @@ class Page:
             from .opening import Opening
 
             try:
-                self._open(Opening(subject or recorded.SCENE, settings or {}, self._options, begun.set))
+                opening = Opening(subject or recorded.SCENE, settings or {}, self._options, begun.set)
+                if (self._opening, self.session) == before:  # else a visitor has chosen something meanwhile
+                    self._open(opening)
             except Exception as error:
                 failed.append(error)
                 if begun.is_set():
                     self.trouble(str(error))
                     traceback.print_exception(error, limit=0 if isinstance(error, LinkworkError) else None)
             finally:
+                self.progress(None, "")
                 begun.set()
 
         self._errand(run)

@@ -8,6 +8,7 @@ one function by which its server begins to listen.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import hmac
@@ -30,6 +31,7 @@ from .reply import Handler, Reply
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8080
 _COOKIE = "linkwork"
+_MORE = 0.02  # until it is looked for more handlers [s]
 _LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _visitor: ContextVar[str] = ContextVar("visitor", default="")
 
@@ -37,15 +39,23 @@ _visitor: ContextVar[str] = ContextVar("visitor", default="")
 class Server:
     """A viser server behind a guard.
 
-    `token` is what a visitor must know; None for no token.
+    `token` is what a visitor must know; None for no token. One that is not yet `complete` lets requests that nobody
+    answers wait until more handlers are there, and somebody sets it.
     """
 
-    def __init__(self, *, host: str = LOOPBACK, port: int = DEFAULT_PORT, token: str | None = None):
+    def __init__(
+        self,
+        *,
+        host: str = LOOPBACK,
+        port: int = DEFAULT_PORT,
+        token: str | None = None,
+        complete: bool = True,
+    ):
         try:
             import viser
         except ImportError:
             raise MissingExtraError("viser", "view", "the live page") from None
-        self.host, self.token = host, token
+        self.host, self.token, self.complete = host, token, complete
         self.channel = Channel()
         self._handlers: list[Handler] = [site.answer, self.channel.answer]
         _refuse_busy(host, port)
@@ -58,8 +68,12 @@ class Server:
             nonlocal listening
             listening = True
 
-            def check(connection: Any, request: Any) -> Any:
-                return self._answer(request) or process_request(connection, request)
+            async def check(connection: Any, request: Any) -> Any:
+                while (answer := self._answer(request)) is not None and answer.status_code == 404:
+                    if self.complete:
+                        break
+                    await asyncio.sleep(_MORE)
+                return answer or process_request(connection, request)
 
             async def receive(connection: Any) -> None:
                 path = urlsplit(connection.request.path).path

@@ -23,7 +23,7 @@ class LooksTab(Tab):
         cameras = gui.add_buttons("Camera", PRESETS)
         cameras.on_event(lambda event: page.shown.cameras.turn(cameras.value, event.visitor))
         names = tuple(body.name for body in session.stage.bodies)
-        follow = gui.add_dropdown("Follow", (_NOBODY, *names), page.shown.cameras.followed or _NOBODY)
+        follow = gui.add_dropdown("Follow", (_NOBODY, *names), page.shown.followed or _NOBODY)
         self.on(follow, lambda value: page.shown.follow(None if value == _NOBODY else value))
         colors = gui.add_dropdown("Colours", _COLORS, _COLORS[page.shown.by_component])
         self.on(colors, lambda value: page.shown.color(value == _COLORS[True]))

@@ -47,11 +47,11 @@ class RunTab(Tab):
         if scene is not None:
             again = gui.add_checkbox("Begin again at the end", session.loops)
             self.on(again, lambda value: setattr(session, "loops", value))
-        self._gauges = gui.add_html("")
         if session.buttons:
             with gui.add_folder("Actions"):
                 for label in session.buttons:
                     self.click(gui.add_button(label), partial(session.press, label))
+        self._gauges = gui.add_html("")
         gui.add_html(
             "<div class='soft'>Drag a body to pull it. Drag beside it to turn the view, right-drag to move it.</div>"
         )

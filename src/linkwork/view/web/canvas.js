@@ -41,5 +41,6 @@ export class Canvas {
     this.shown = frame;
     this.coming = null;
     this.poster.hidden = true;
+    document.getElementById("loading").hidden = true;
   }
 }

@@ -42,7 +42,9 @@ function state(open) {
 const NOTES = {
   status(now) {
     document.title = now.subject ? `${now.subject} – Linkwork` : "Linkwork";
+    if (find("now").textContent !== now.subject) find("notices").replaceChildren(); // they are of something else
     find("now").textContent = now.subject;
+    if (now.subject) find("loading").textContent = `Loading the picture of ${now.subject} …`;
     find("about").textContent = find("about").title = now.about;
     find("time").textContent = now.time;
     find("factor").textContent = now.factor;
@@ -55,8 +57,8 @@ const NOTES = {
       find("warnings").replaceChildren(...now.warnings.map((text) => make("div", {}, text)));
     }
     if (now.scene !== gallery.now) {
+      if (!canvas.shown && gallery.now !== undefined) find("poster").src = `/gallery/now/picture?${now.scene}`;
       gallery.mark(now.scene);
-      if (!canvas.shown && now.scene) { find("poster").src = `/gallery/picture/${now.scene}`; }
     }
   },
   progress(now) {
@@ -75,9 +77,9 @@ const NOTES = {
   },
   ended(now) { ended = now; },
 };
-find("poster").onload = () => { find("poster").hidden = Boolean(canvas.shown); };
 
 function tell({ text, kind }) {
+  for (const one of find("notices").children) if (one.firstChild.textContent === text) one.remove(); // it is said anew
   const close = make("button", { type: "button", "aria-label": "close" }, "×");
   const notice = make("div", { className: `notice ${kind}`, role: "alert" }, text, close);
   close.onclick = () => notice.remove();
