@@ -6,11 +6,11 @@ import heapq
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-__all__ = ["PLAN", "STEP", "Agenda", "Job"]
+__all__ = ["PLAN", "PLAN_COST", "STEP", "STEP_COST", "Agenda", "Job"]
 
 PLAN, STEP = "plan", "step"
 """Jobs of every piece: to find its parts, and a run, which has all of them."""
-_PLAN_COST, _STEP_COST = 0.7, 0.8  # [s]
+PLAN_COST, STEP_COST = 1.5, 0.8  # [s]
 
 
 class Job(NamedTuple):
@@ -32,7 +32,7 @@ class Agenda:
 
     def __init__(self, pieces: Sequence[str]):
         self._pieces = list(pieces)
-        self._jobs = {job.key: job for job in (Job(piece, PLAN, _PLAN_COST) for piece in pieces)}
+        self._jobs = {job.key: job for job in (Job(piece, PLAN, PLAN_COST) for piece in pieces)}
         self._needs: dict[str, frozenset[str]] = dict.fromkeys(self._jobs, frozenset())
         self._tails = dict.fromkeys(self._jobs, float("inf"))
         self._waiting = list(self._jobs)
@@ -45,7 +45,7 @@ class Agenda:
 
     def first(self, i: int) -> Job:
         """What the i-th process begins with: it must know the parts of a piece before it can compile one."""
-        job = Job(self._pieces[i % len(self._pieces)], PLAN, _PLAN_COST)
+        job = Job(self._pieces[i % len(self._pieces)], PLAN, PLAN_COST)
         if job.key in self._waiting:
             self._waiting.remove(job.key)
         return job
@@ -71,7 +71,7 @@ class Agenda:
             mine.append(name)
             if name not in self._jobs:
                 self._add(Job(piece, name, cost), calls)
-        self._add(Job(piece, STEP, _STEP_COST), mine)
+        self._add(Job(piece, STEP, STEP_COST), mine)
         after: dict[str, float] = {}
         for key in reversed(self._jobs):  # callers come after what they call
             self._tails[key] = self._jobs[key].cost + after.get(key, 0.0)

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..model import GROUND, Body, Free, Hinge, Material, Model, Plane, Scenery, Sphere
+from ..engine.elements import PositionServo
+from ..engine.loads import Spring
+from ..model import GROUND, Body, Free, Hinge, Material, Model, Plane, Scenery, Sphere, Spherical
 
 if TYPE_CHECKING:
     from ..engine.kernels.rehearsal import Part
@@ -23,16 +25,22 @@ def _rod(name: str, x: float, y: float) -> Body:
 
 
 def open_chain() -> Model:
-    """A pendulum."""
-    model = Model("open_chain")
-    model.add(_rod("a", 0.0, 0.0))
-    model.add(Hinge("A", GROUND, "a"))
+    """Two pendulums on springs, one of them spherical."""
+    model = Model("open_chain", gravity=(0.0, -9.81, 0.0))
+    for name, x in (("p", 5.0), ("r", 6.0)):
+        model.add(_rod(name, x, 0.0))
+    model.add(Spherical("P", GROUND, "p", at=(5.0, 0.0, 0.0), damping=0.1, velocity=(0.1, 0.2, 0.3)))
+    model.add(Hinge("R", GROUND, "r", at=(6.0, 0.0, 0.0), velocity=1.0, spring=1.0))
+    model.add(
+        Spring("spring", "p", "r", at_a=(5.0, 0.5, 0.0), at_b=(6.0, 0.5, 0.0), stiffness=1.0, length=0.5)
+    )
     return model
 
 
 def loop() -> Model:
-    """A four-bar linkage: ground, two cranks and what couples them."""
-    model = Model("loop", gravity=(0.0, -9.81, 0.0))
+    """The same with a servo, and a four-bar linkage: ground, two cranks and what couples them."""
+    model = open_chain()
+    model.add(PositionServo("servo", "R", stiffness=1.0))
     for name, x, y in (("a", 0.0, 0.0), ("b", 1.0, 0.0), ("c", 0.0, 1.0)):
         model.add(_rod(name, x, y))
     for name, first, second, at in (
@@ -43,21 +51,8 @@ def loop() -> Model:
     return model
 
 
-def furnished() -> Model:
-    """A four-bar linkage, and a pendulum with whatever steps have branches for."""
-    model = loop()
-    for k, name in enumerate(("p", "r", "s")):
-        model.add(_rod(name, 5.0 + k, 0.0))
-    model.add(Spherical("P", GROUND, "p", at=(5.0, 0.0, 0.0), damping=0.1))
-    model.add(Hinge("R", GROUND, "r", at=(6.0, 0.0, 0.0), friction=0.1, limits=(-1.0, 1e-9), velocity=1.0, armature=0.1))
-    model.add(Slider("S", GROUND, "s", at=(7.0, 0.0, 0.0), spring=1.0, friction=1e3))
-    model.add(PositionServo("servo", "R", position=0.0, stiffness=1.0, strength=1e-3))
-    model.add(Spring("spring", "p", "r", stiffness=1.0))
-    return model
-
-
 def touching() -> Model:
-    """The same linkage, and a ball that lies on a plane."""
+    """All of that, and a ball that lies on a plane."""
     model = loop()
     model.add(Material("matter"))
     model.add(Scenery("floor", shapes=(Plane(),), material="matter"))

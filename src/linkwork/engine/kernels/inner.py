@@ -65,11 +65,14 @@ class _InnerLibrary(_Library):
     known: ClassVar[dict[str, _InnerLibrary]] = {}
     key: str
     large: tuple[_InnerLibrary, ...] = ()
+    _linking_libraries: list[Any]
 
     def finalize(self) -> None:
         """Optimise, with small callees linked in."""
         called = dict.fromkeys(self._linking_libraries)
-        self._linking_libraries = [one for one in called if not isinstance(one, _InnerLibrary) or one.is_small]
+        self._linking_libraries = [
+            one for one in called if not isinstance(one, _InnerLibrary) or one.is_small
+        ]
         self.large = tuple(one for one in called if isinstance(one, _InnerLibrary) and not one.is_small)
         self.key = next(one.name for one in self._final_module.functions if not one.is_declaration)
         super().finalize()

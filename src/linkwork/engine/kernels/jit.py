@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
-from numba.core import compiler, config, targetconfig
+from numba.core import compiler, config, ir, targetconfig
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.types.functions import BaseFunction
@@ -81,16 +81,55 @@ def _resolve_once(self: Any, context: Any, args: tuple[Any, ...], kws: dict[str,
     return signature
 
 
+_OTHER, _VARIABLE, _INSTRUCTION, _SEQUENCE, _NAMED = range(5)
+_KINDS: dict[type, int] = {}
+_list_slowly = ir.Inst._rec_list_vars
+
+
+def _kind_of(value: Any) -> int:
+    kinds = ((ir.Var, _VARIABLE), (ir.Inst, _INSTRUCTION), ((list, tuple), _SEQUENCE), (dict, _NAMED))
+    return next((kind for types, kind in kinds if isinstance(value, types)), _OTHER)
+
+
+def _list_variables(self: Any, value: Any) -> list[Any]:
+    """The variables in a part of an instruction, by kinds of parts that are looked up.
+
+    Numba asks of each part, two million a method, whether it is an instance of one of five classes.
+    """
+    kind = _KINDS.get(type(value))
+    if kind is None:
+        kind = _KINDS[type(value)] = _kind_of(value)
+    if kind == _VARIABLE:
+        return [value]
+    if kind == _INSTRUCTION:
+        return list(value.list_vars())
+    found: list[Any] = []
+    if kind != _OTHER:
+        for one in value.values() if kind == _NAMED else value:
+            part = _KINDS.get(type(one))
+            if part == _VARIABLE:
+                found.append(one)
+            elif part != _OTHER:
+                found += _list_variables(self, one)
+    return found
+
+
 @contextmanager
 def _faster() -> Iterator[None]:
-    """While kernels compile, overloads are looked for once, and the collector does not walk through what is kept."""
-    collecting = gc.isenabled()
+    """While kernels compile, overloads are looked for once, code is gone through and written with less effort, and the
+    collector does not walk through what is kept."""
+    if BaseFunction.get_call_type is _resolve_once:  # a callee is compiled while its caller is
+        yield
+        return
+    collecting, array_of = gc.isenabled(), arrayobj.make_array
     gc.disable()
     BaseFunction.get_call_type = _resolve_once  # type: ignore[method-assign, assignment]
-    array_of, arrayobj.make_array = arrayobj.make_array, lean_array
+    arrayobj.make_array = lean_array
+    ir.Inst._rec_list_vars = _list_variables
     try:
         yield
     finally:
+        ir.Inst._rec_list_vars = _list_slowly
         arrayobj.make_array = array_of
         BaseFunction.get_call_type = _resolve  # type: ignore[method-assign]
         if collecting:
@@ -185,7 +224,7 @@ exact_kernel = _compile()
 
 @contextmanager
 def played(play: Play) -> Iterator[None]:
-    """Meanwhile each call of a kernel, from Python or from another that runs as Python, is `play(kernel, arguments)`."""
+    """Meanwhile each call of a kernel, by Python or by another that runs as Python, is `play(kernel, arguments)`."""
     _plays.append(play)
     _Entry.__call__ = lambda self, *arguments: play(self, arguments)
     try:

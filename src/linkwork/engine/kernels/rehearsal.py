@@ -90,7 +90,7 @@ def _of_record(value: Any) -> bool:
 
 @contextmanager
 def rehearsed() -> Iterator[list[Part]]:
-    """Meanwhile kernels run as plain Python; the list holds all parts, each after those that it calls."""
+    """Meanwhile kernels run as plain Python; afterwards the list holds all parts, each after those that it calls."""
     parts: list[Part] = []
     known: dict[tuple[Any, ...], Part | None] = {}
     callers: list[Part | None] = []
@@ -112,10 +112,18 @@ def rehearsed() -> Iterator[list[Part]]:
             return kernel.plain(*arguments)
         finally:
             callers.pop()
-            if part is not None and part not in listed:
-                listed.add(part)
-                parts.append(part)
 
-    listed: set[Part] = set()
     with played(play):
         yield parts
+    listed: set[Part] = set()
+
+    def add(part: Part) -> None:
+        if part not in listed:
+            listed.add(part)
+            for other in part.calls:
+                add(other)
+            parts.append(part)
+
+    for part in known.values():
+        if part is not None:
+            add(part)
