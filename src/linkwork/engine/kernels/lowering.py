@@ -3,8 +3,8 @@
 Numba keeps variables in memory, clears them there before and after use, and copies tuples of arrays, hundreds of words
 in the outer loops, wherever one of their fields is read; LLVM then takes several passes to find out that none of it
 matters. Kernels count no references, so that a variable that is assigned once is just its value, nothing need be
-cleared, and a field of a tuple that was put together from values is one of them. The code of the hybrid method is half as
-long in this way, and its first step takes 46 s of CPU time instead of 55.
+cleared, and a field of a tuple that was put together from values is one of them. The code of the hybrid method is half
+as long in this way, and its first step takes 46 s of CPU time instead of 55.
 """
 
 from __future__ import annotations

@@ -47,14 +47,16 @@ class Part:
         return f"{function.__module__}.{function.__qualname__}:{kind}:{types}"
 
     @property
+    def size(self) -> int:
+        """Bytes of Python's code of it, with what is woven into it."""
+        return _size(self.kernel)
+
+    @property
     def cost(self) -> float:
         """Time that it takes once all that it calls is there [s], on some machine."""
-        own = _size(self.kernel)
         if self.entry:
-            return (
-                _ENTRY + _ENTRY_BYTE * own + _ENTRY_WHOLE * sum(_size(part.kernel) for part in self._below())
-            )
-        return _INNER + _INNER_BYTE * own
+            return _ENTRY + _ENTRY_BYTE * self.size + _ENTRY_WHOLE * sum(part.size for part in self._below())
+        return _INNER + _INNER_BYTE * self.size
 
     def _below(self) -> set[Part]:
         found, waiting = set[Part](), [self]
