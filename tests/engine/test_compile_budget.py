@@ -10,6 +10,8 @@ import pytest
 
 from helpers.processes import python
 from linkwork.engine.kernels import store
+from linkwork.engine.kernels.jit import COMPILED
+from linkwork.run.pieces import parts_of
 from linkwork.run.warmup import PIECES, missing, warm_up
 
 MARGIN = 1.25
@@ -50,3 +52,23 @@ def test_constants_do_not_make_kernels_of_their_own(tmp_path):
     cache = {"LINKWORK_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
     assert python("-c", "import mine; print(mine.f(1.0, 5))", environment=cache).split() == ["9.0"]
     assert len(list((tmp_path / "cache").rglob("mine.g*.nbc"))) == 1
+
+
+PARTS = {
+    "contact": (162, 110_170), "hybrid": (140, 96_840), "topological": (152, 103_604), "global": (129, 83_924),
+    "components": (135, 122_422),
+    "direct": (150, 110_354), "impulses": (89, 56_314), "tree": (72, 56_778),
+}  # fmt: skip
+"""Of each piece: kernels, counted for each kind of arguments, and bytes of Python's code in them (Python 3.11)."""
+
+
+@pytest.mark.skipif(not COMPILED, reason="a rehearsal finds out what to compile")
+@pytest.mark.parametrize("name", PIECES)
+def test_methods_keep_their_number_and_size_of_kernels(name):
+    """Compile time goes with both. If yours is beyond: call kernels with the same types of arguments everywhere, move
+    what is seldom needed out of the step, or decorate by `woven` what has one caller; else raise the
+    bound and say why."""
+    parts = parts_of(name).values()
+    count, size = PARTS[name]
+    assert len(parts) <= 1.05 * count
+    assert sum(part.size for part in parts) <= 1.1 * size

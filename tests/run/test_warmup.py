@@ -4,21 +4,19 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from helpers.processes import alive, all_end, python, wait_until
-from linkwork import Simulation
 from linkwork.compile.colliders import may_touch
 from linkwork.compile.compiler import Compiled
+from linkwork.engine.kernels.jit import COMPILED, compiled
 from linkwork.methods.registry import WAYS
 from linkwork.model.errors import LinkworkError
 from linkwork.run import crew, warmup
-from linkwork.run.crew import Crew, Job
-from linkwork.run.pieces import OBSERVE, PIECES, STEP, piece_of
+from linkwork.run.agenda import PLAN, STEP, STEP_COST, Agenda
+from linkwork.run.pieces import PIECES, parts_of, piece_of
 from linkwork.run.warmup import left, make_ready, missing, telling, warm_up
 
 FOREVER = "import sys, time\nprint('ready', flush=True)\ntime.sleep(600)\n"
@@ -58,7 +56,7 @@ OBEDIENT = """
 import sys
 print("ready")
 for line in sys.stdin:
-    print(line.strip())
+    print(line.strip(), '[["a", 1.0, []], ["b", 2.0, ["a"]]]' if line.split()[1] == "plan" else "")
 """
 
 
@@ -71,11 +69,16 @@ def test_every_method_and_contact_have_a_piece():
         assert piece_of(way.name, True) == "contact"
 
 
-@pytest.mark.parametrize("name", PIECES)
-def test_jobs_of_a_piece_are_the_parts_of_its_method(name):
-    piece = PIECES[name]
-    simulation = Simulation(piece.build(), **piece.options)
-    assert set(piece.jobs) == {OBSERVE, STEP, *simulation.method.parts()}
+def test_parts_of_a_piece_come_after_those_that_they_call():
+    parts = list(parts_of("tree").values())
+    for i, part in enumerate(parts):
+        assert set(part.calls) <= set(parts[:i])
+        assert part.cost > 0.0
+
+
+def test_a_rehearsal_leaves_kernels_compiled():
+    parts_of("tree")
+    assert compiled() == COMPILED
 
 
 def test_what_is_unknown_is_refused_with_the_nearest_name():
@@ -150,16 +153,51 @@ def test_seconds_left_follow_from_the_share_and_the_time():
     assert left(0.0, 0.0) == float("inf")
 
 
+def planned() -> Agenda:
+    """c calls a and b; d stands alone."""
+    agenda = Agenda(["tree"])
+    agenda.finish(agenda.first(0))
+    agenda.plan("tree", [("a", 4.0, []), ("b", 1.0, []), ("c", 3.0, ["a", "b"]), ("d", 2.0, [])])
+    return agenda
+
+
+def test_jobs_wait_for_what_they_call_and_the_longest_way_comes_first():
+    agenda, order = planned(), []
+    while (job := agenda.next()) is not None:
+        order.append(job.name)
+        agenda.finish(job)
+    assert order == ["a", "b", "c", "d", STEP]
+
+
+def test_nothing_can_begin_while_all_waits():
+    agenda = planned()
+    under_way = [agenda.next() for _ in range(3)]
+    assert [job.name for job in under_way] == ["a", "b", "d"]
+    assert agenda.next() is None
+    for job in under_way[:2]:
+        agenda.finish(job)
+    assert agenda.next().name == "c"
+
+
+def test_parts_that_pieces_share_are_done_once():
+    agenda = Agenda(["tree", "direct"])
+    assert agenda.left([], 2, 1.0) == float("inf")
+    for i, piece in enumerate(("tree", "direct")):
+        agenda.finish(agenda.first(i))
+        agenda.plan(piece, [("a", 4.0, [])])
+    names = []
+    while (job := agenda.next()) is not None:
+        names.append((job.piece, job.name))
+        agenda.finish(job)
+    assert sorted(names) == [("direct", STEP), ("tree", "a"), ("tree", STEP)]
+    assert PLAN not in {name for _, name in names}
+
+
 def test_what_is_left_is_foreseen_as_jobs_will_be_handed_out():
-    """At two seconds for a unit: 7 s and 4 s are under way; 6 s more go to the second, then 2 s to the first."""
-    jobs = [Job("tree", name, cost) for name, cost in (("a", 4.0), ("b", 2.0), ("c", 3.0), ("d", 1.0))]
-    team = Crew(jobs[2:], 0)
-    team.workers = [
-        SimpleNamespace(job=jobs[0], began=time.monotonic() - 1.0),
-        SimpleNamespace(job=jobs[1], began=time.monotonic()),
-    ]
-    assert warmup._foreseen(team, 2.0) == pytest.approx(10.0, abs=0.5)
-    assert warmup._foreseen(Crew([], 0), 2.0) == 0.0
+    """At two seconds for a unit: a takes 7 s more; meanwhile b and d, 6 s; then c, 6 s, and the step."""
+    agenda = planned()
+    first = agenda.next()
+    assert agenda.left([(first, 1.0)], 2, 2.0) == pytest.approx(7.0 + 6.0 + 2.0 * STEP_COST)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -203,7 +241,7 @@ def broken(folder: Path) -> list[str]:
     return found.split()
 
 
-COMPILED = """
+COUNTED = """
 from numba.core import event
 compiled = []
 class Count(event.Listener):
@@ -219,8 +257,8 @@ print(len(compiled))
 @pytest.mark.slow
 def test_a_run_compiles_nothing_itself_and_leaves_nothing_to_the_next(tmp_path):
     cache = {"LINKWORK_CACHE_DIR": str(tmp_path)}
-    assert python("-c", COMPILED, environment=cache).split() == ["0"]
-    assert python("-c", COMPILED, environment={**cache, "LINKWORK_WARMUP": "0"}).split() == ["0"]
+    assert python("-c", COUNTED, environment=cache).split() == ["0"]
+    assert python("-c", COUNTED, environment={**cache, "LINKWORK_WARMUP": "0"}).split() == ["0"]
 
 
 def test_the_piece_of_contact_touches_and_no_other_does():

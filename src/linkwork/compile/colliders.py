@@ -19,7 +19,7 @@ from ..engine.contact.colliders import BOUNCE_SPEED, FRICTION, MOUNT, RESTITUTIO
 from ..engine.contact.geometry import Hulls, Terrain, gather_hulls, make_shape, shape_rows
 from ..engine.contact.hull import Hull, hull_of
 from ..engine.contact.kinds import describe
-from ..engine.kernels.jit import COMPILED
+from ..engine.kernels.record import named
 from ..model import Body, Flat, Material, MaterialPair, Scenery
 from ..model.errors import ModelError, Problem
 from ..model.item import GROUND
@@ -160,7 +160,7 @@ def _mounts(compiler: Tabulator, owners: Sequence[Body | Scenery], rows: Sequenc
             i += 1
     _, which, count = np.unique(table["link"], return_inverse=True, return_counts=True)
     table["neighbours"] = count[which] - 1
-    return table if COMPILED else table.view(np.recarray)
+    return named(table)
 
 
 def _each_shape(owners: Sequence[Body | Scenery], values: Sequence[int]) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..engine.elements import LAWS, SPRING, TORQUE, Drive
-from ..engine.kernels.jit import COMPILED
+from ..engine.kernels.record import named
 from ..engine.loads import Bushing, LineFunction, Spring
 from ..engine.tables import (
     BALL_AXIS,
@@ -85,8 +85,7 @@ class RowTable:
 
     def fresh(self) -> Constraints:
         """A copy with scratch of its own."""
-        copies = [np.copy(part) for part in self.constraints]
-        return Constraints(*(copies if COMPILED else [part.view(np.recarray) for part in copies]))
+        return Constraints(*(named(np.copy(part)) for part in self.constraints))
 
     def configured(self, attached: Collection[str], pairs: np.ndarray | None = None) -> RowTable:
         """The rows of a mechanism in which these of its switchable joints are attached, its joint frames at `pairs`.

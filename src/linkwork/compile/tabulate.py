@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.kernels.jit import COMPILED
+from ..engine.kernels.record import named
 from ..engine.loads import KIND_CODES
 from ..engine.tables import BALL, BALL_NEXT, BODY, DOF, ISLAND, LOAD, SCREW, SIGNAL, Tables
 from ..model import Flat
@@ -116,7 +116,7 @@ class Tabulator:
         colliders = collider_table(self) if self.rows else None
         return System(
             self.name,
-            tables if COMPILED else Tables(*(part.view(np.recarray) for part in tables)),
+            Tables(*map(named, tables)),
             placed,
             tuple(self.flat.bodies),
             tuple(coordinates),

@@ -6,7 +6,7 @@ Targets are step counts for methods of fixed steps and times [s] for the adaptiv
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -145,13 +145,6 @@ class Method(ABC):
 
     def memory(self) -> dict[str, Array]:
         """Arrays beside the state that a resumed run needs, to be saved and written back in place."""
-        return {}
-
-    def parts(self) -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
-        """Large kernels that its steps call, each with arguments like those that it is called with.
-
-        Processes that compile a method share them out; what a part calls of another one is compiled first by either.
-        """
         return {}
 
     def make_room(self, data: dict[str, Array]) -> None:  # noqa: B027

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,16 +9,11 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.order import new_work
 from ..compile.reach import enlarged, new_reach
-from ..engine.contact.collide import collide
-from ..engine.contact.detect import detect, enlarge_detection, make_detection
-from ..engine.kernels.jit import COMPILED
-from ..engine.solvers.mobility import reach_patch
+from ..engine.contact.detect import enlarge_detection, make_detection
+from ..engine.kernels.record import named
 from ..engine.solvers.patch_basis import make_subspace
-from ..engine.solvers.settle import settle_island
-from ..engine.solvers.subspace import solve_subspace
 from ..engine.steppers.contact import NO_PAIRS, NO_POOL, Contact
 from ..engine.steppers.impulse import FULL
-from ..engine.steppers.joint_rows import evaluate_rows
 from ..engine.steppers.touch_log import EVENT, REPORT
 from ..model.rotation import Array, vector
 from ..observe.observer import ContactObserver
@@ -57,10 +51,9 @@ class ContactMethod(ImpulseMethod):
         assert start.system.colliders is not None
         self.colliders = start.system.colliders
         self._report = REPORT + 3 * len(self.colliders.owners)
-        events = np.zeros(_EVENTS, EVENT)
         self._contact = Contact(
             self.colliders.colliders, None, None, None, make_subspace(start.system.nv),
-            events if COMPILED else events.view(np.recarray),
+            named(np.zeros(_EVENTS, EVENT)),
         )  # fmt: skip
         self._set_up(
             compiled, start, options, dt, tolerance=TOLERANCE * dt if direct else 0.0, eliminate=direct,
@@ -101,21 +94,6 @@ class ContactMethod(ImpulseMethod):
             self.events.append(TouchEvent(float(event["time"]), a, b, bool(event["began"])))
         self._stats.waiting = 0
         del self.events[:-_KEPT_EVENTS]
-
-    def parts(self) -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
-        tables, h, told = self._tables, self._dt, self._told[0]
-        colliders, work, found, reach, space, _ = self._contact
-        rows, patches, points = self._constraints.rows, found.patches[0], found.points[0]
-        shape, pose = colliders.shapes[0], ((h,) * 3, (h,) * 9)
-        contacts = shape, pose, shape, pose, colliders.hulls, h, found.scratch, found.out
-        return {
-            "collide": (collide, contacts),
-            "subspace": (solve_subspace, (work, reach, space, rows, patches, points, 0, h, h)),
-            "detect": (detect, (tables, colliders, found, h, h)),
-            "rows": (evaluate_rows, (tables, self._constraints, work, self.state.q, self.state.v, h)),
-            "patches": (reach_patch, (tables, work, reach, patches[0])),
-            "settle": (settle_island, (work, reach, space, rows, patches, points, 0, told, 0)),
-        }
 
     def touches(self) -> list[Touch]:
         found, owners = self._contact.found, self.colliders.owners

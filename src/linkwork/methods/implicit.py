@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,16 +11,11 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
 from ..compile.implicit import new_tree_step
-from ..engine.coordinates.natural_tangent import add_load_blocks
-from ..engine.coordinates.soften import add_load_tangent
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.kernels.record import new_record
-from ..engine.kernels.rows import survey
 from ..engine.solvers.equations import SOFT, Equations
 from ..engine.solvers.partition import Partition, new_partition
-from ..engine.steppers.balance import evaluate
 from ..engine.steppers.implicit import run_implicit
-from ..engine.steppers.onto import begin
 from ..engine.steppers.path import OPTIONS, STATS, Path, new_path
 from ..engine.steppers.state import new_state
 from ..model.errors import UnsupportedError
@@ -158,16 +153,6 @@ class ImplicitMethod(SampledMethod):
             np.array(targets, np.int64), out,
         )  # fmt: skip
         return done, status, self._block(out)
-
-    def parts(self) -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
-        e, state, a, h = self.equations, self._path.state, self._path.a, self._dt
-        return {
-            "tangents": (add_load_tangent, (e.tables, e.work, state.q, state.v, 0.0, h, h)),
-            "blocks": (add_load_blocks, (e.tables, e.work, 0.0, h, h)),
-            "rows": (survey, (e.tables, e.constraints, state.q)),
-            "evaluate": (evaluate, (e, state.q, state.v, a, 0.0, h, h, True)),
-            "begin": (begin, (e, self._path, 0.0, h)),
-        }
 
     def change_step(self, dt: float) -> None:
         super().change_step(dt)

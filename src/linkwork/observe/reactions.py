@@ -25,7 +25,7 @@ from ..compile.system import System
 from ..engine.coordinates.block_envelope import factor_envelope
 from ..engine.coordinates.equations import EQUATION, RIDER, Balance, correct, state_equations
 from ..engine.coordinates.reactions import KnownMotion, Transmitted, carry, observe_wrenches
-from ..engine.kernels.jit import COMPILED
+from ..engine.kernels.record import named
 from ..engine.kernels.rows import measure
 from ..engine.loads import KIND_CODES, JointFunction
 from ..engine.tables import COORDINATE, HOLD
@@ -182,9 +182,9 @@ class Reactions:
         widths = np.arange(bodies) - first + 1
         start = np.concatenate([[0], np.cumsum(widths)[:-1]])
         return Balance(
-            _records(riders),
+            named(riders),
             leaders,
-            _records(equations),
+            named(equations),
             self._along(system),
             first,
             start,
@@ -296,8 +296,3 @@ def generic_poses(system: System) -> list[Array]:
     start, gap = closure.close(system.q0)
     start = start if gap <= CLOSED else system.q0
     return [start, *islice(poses_nearby(closure, start), _POSES - 1)]
-
-
-def _records(table: np.ndarray) -> np.ndarray:
-    """As kernels need it: with fields as attributes also where nothing is compiled."""
-    return table if COMPILED else table.view(np.recarray)

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from ..model.errors import LinkworkError
+from .agenda import PLAN, Agenda, Job
 
-__all__ = ["Crew", "Job", "cores"]
+__all__ = ["Crew", "cores"]
 
 SWITCH = "LINKWORK_WARMUP"
 """Environment variable: 0 lets each process compile what it needs by itself."""
 _LAST_WORDS = 4096  # of what a process writes to its standard error [characters]
-
-
-class Job(NamedTuple):
-    """Something to compile: a job of a piece of `pieces.PIECES`."""
-
-    piece: str
-    name: str
-    cost: float
-    """[s], on some machine."""
 
 
 def cores() -> int:
@@ -36,7 +27,7 @@ def cores() -> int:
 
 
 class Worker:
-    """A process that compiles one job after the other."""
+    """A process that does one job after the other."""
 
     def __init__(self, heard: queue.Queue[tuple[Worker, str]]):
         self.job: Job | None = None
@@ -71,7 +62,7 @@ class Worker:
             self._said = (self._said + line)[-_LAST_WORDS:]
 
     def begin(self, job: Job) -> None:
-        """Compile this."""
+        """Do this."""
         assert self.process.stdin is not None
         self.job, self.began = job, time.monotonic()
         with suppress(OSError):  # it has ended: `_listen` tells
@@ -96,22 +87,22 @@ class Worker:
 
 
 class Crew:
-    """Several of them, with jobs that wait; longest first, what needs others last."""
+    """Several of them, with an agenda."""
 
-    def __init__(self, jobs: Sequence[Job], size: int):
-        self.waiting = list(jobs)
+    def __init__(self, agenda: Agenda, size: int):
+        self.agenda = agenda
         self._heard: queue.Queue[tuple[Worker, str]] = queue.Queue()
         self.workers: list[Worker] = []
-        self._size = min(size, len(jobs))
+        self._size = size
         self.start: float | None = None
         """Time until the first of them was ready to begin [s]."""
 
     def __enter__(self) -> Crew:
         self._began = time.monotonic()
         try:
-            for _ in range(self._size):
+            for i in range(self._size):
                 self.workers.append(Worker(self._heard))
-                self.workers[-1].begin(self.waiting.pop(0))
+                self.workers[-1].begin(self.agenda.first(i))
         except BaseException:
             self.__exit__()
             raise
@@ -123,7 +114,7 @@ class Crew:
 
     @property
     def busy(self) -> list[tuple[Job, float]]:
-        """What is being compiled, and for how long already [s]."""
+        """What is being done, and for how long already [s]."""
         now = time.monotonic()
         return [(worker.job, now - worker.began) for worker in self.workers if worker.job is not None]
 
@@ -140,9 +131,14 @@ class Crew:
             return None
         if job is None:
             return None
-        if answer != f"{job.piece} {job.name}":
+        done = f"{job.piece} {job.name}"
+        if not f"{answer} ".startswith(f"{done} "):
             raise LinkworkError(f"'{job.piece}' cannot be compiled: {worker.why()}")
         took, worker.job = time.monotonic() - worker.began, None
-        if self.waiting:
-            worker.begin(self.waiting.pop(0))
+        if job.name == PLAN:
+            self.agenda.plan(job.piece, json.loads(answer.removeprefix(done)))
+        self.agenda.finish(job)
+        for idle in self.workers:
+            if idle.job is None and (task := self.agenda.next()) is not None:
+                idle.begin(task)
         return job, took

@@ -1,4 +1,4 @@
-"""What is compiled together: the kernels of a method, or of contact, divided into jobs for several processes.
+"""What is compiled together: the kernels of a method, or of contact, and the parts that several processes share out.
 
 Kernels follow from the types of tables, which no model changes: small mechanisms stand for all.
 """
@@ -6,15 +6,17 @@ Kernels follow from the types of tables, which no model changes: small mechanism
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..methods.base import Method
-from ..model import GROUND, Body, Free, Hinge, Material, Model, Plane, Scenery, Sphere
+from ..engine.elements import PositionServo
+from ..engine.loads import Spring
+from ..model import GROUND, Body, Free, Hinge, Material, Model, Plane, Scenery, Sphere, Spherical
 
-__all__ = ["OBSERVE", "PIECES", "STEP", "Piece", "compile_job", "compile_piece", "piece_of"]
+if TYPE_CHECKING:
+    from ..engine.kernels.rehearsal import Part
 
-OBSERVE, STEP = "observe", "step"
-"""Jobs of every piece: what measures and records a state, and a step, which needs all the others."""
+__all__ = ["PIECES", "Piece", "compile_piece", "parts_of", "piece_of"]
 
 
 def _rod(name: str, x: float, y: float) -> Body:
@@ -23,16 +25,22 @@ def _rod(name: str, x: float, y: float) -> Body:
 
 
 def open_chain() -> Model:
-    """A pendulum."""
-    model = Model("open_chain")
-    model.add(_rod("a", 0.0, 0.0))
-    model.add(Hinge("A", GROUND, "a"))
+    """Two pendulums on springs, one of them spherical."""
+    model = Model("open_chain", gravity=(0.0, -9.81, 0.0))
+    for name, x in (("p", 5.0), ("r", 6.0)):
+        model.add(_rod(name, x, 0.0))
+    model.add(Spherical("P", GROUND, "p", at=(5.0, 0.0, 0.0), damping=0.1, velocity=(0.1, 0.2, 0.3)))
+    model.add(Hinge("R", GROUND, "r", at=(6.0, 0.0, 0.0), velocity=1.0, spring=1.0))
+    model.add(
+        Spring("spring", "p", "r", at_a=(5.0, 0.5, 0.0), at_b=(6.0, 0.5, 0.0), stiffness=1.0, length=0.5)
+    )
     return model
 
 
 def loop() -> Model:
-    """A four-bar linkage: ground, two cranks and what couples them."""
-    model = Model("loop", gravity=(0.0, -9.81, 0.0))
+    """The same with a servo, and a four-bar linkage: ground, two cranks and what couples them."""
+    model = open_chain()
+    model.add(PositionServo("servo", "R", stiffness=1.0))
     for name, x, y in (("a", 0.0, 0.0), ("b", 1.0, 0.0), ("c", 0.0, 1.0)):
         model.add(_rod(name, x, y))
     for name, first, second, at in (
@@ -44,7 +52,7 @@ def loop() -> Model:
 
 
 def touching() -> Model:
-    """The same linkage, and a ball that lies on a plane."""
+    """All of that, and a ball that lies on a plane."""
     model = loop()
     model.add(Material("matter"))
     model.add(Scenery("floor", shapes=(Plane(),), material="matter"))
@@ -59,33 +67,21 @@ class Piece(NamedTuple):
     build: Callable[[], Model]
     options: dict[str, Any]
     """Of `Simulation`."""
-    jobs: dict[str, float]
-    """CPU time of each on an empty cache, with those before it compiled [s]; parts of the method are by its names."""
-
-    @property
-    def cost(self) -> float:
-        """CPU time of all of it [s]; only ratios count."""
-        return sum(self.jobs.values())
+    ways: tuple[dict[str, Any], ...] = ({},)
+    """Further options, for each rehearsal: what one of them does not come by another one may."""
 
 
-_IMPLICIT = {"observe": 10.0, "rows": 2.0, "tangents": 2.0, "blocks": 3.0, "evaluate": 7.0, "begin": 4.0}
+_FIXED_AND_ADAPTIVE: tuple[dict[str, Any], ...] = ({}, {"integrator": "euler"}, {"integrator": "adaptive"})
 PIECES = {
-    "contact": Piece(
-        touching,
-        {"method": "simgc"},
-        {
-            "collide": 16.0, "subspace": 5.0, "rows": 3.0, "patches": 2.0, "settle": 4.0, "detect": 5.0,
-            OBSERVE: 5.0, STEP: 20.0,
-        },
-    ),
-    "hybrid": Piece(loop, {"method": "hybrid"}, {**_IMPLICIT, STEP: 16.0}),
-    "topological": Piece(loop, {"method": "topological"}, {**_IMPLICIT, STEP: 18.0}),
-    "global": Piece(loop, {"method": "global"}, {**_IMPLICIT, STEP: 16.0}),
-    "components": Piece(loop, {"method": "components"}, {OBSERVE: 8.0, STEP: 22.0}),
-    "direct": Piece(loop, {"method": "simgc", "solver": "direct"}, {OBSERVE: 7.0, STEP: 20.0}),
-    "impulses": Piece(loop, {"method": "simgc", "solver": "impulses"}, {OBSERVE: 6.0, STEP: 9.0}),
-    "tree": Piece(open_chain, {"method": "tree"}, {OBSERVE: 3.0, STEP: 8.0}),
-}  # fmt: skip
+    "contact": Piece(touching, {"method": "simgc"}),
+    "hybrid": Piece(loop, {"method": "hybrid"}),
+    "topological": Piece(loop, {"method": "topological"}),
+    "global": Piece(loop, {"method": "global"}),
+    "components": Piece(loop, {"method": "components"}, ({}, {"integrator": "adaptive"})),
+    "direct": Piece(loop, {"method": "simgc", "solver": "direct"}, _FIXED_AND_ADAPTIVE),
+    "impulses": Piece(loop, {"method": "simgc", "solver": "impulses"}),
+    "tree": Piece(open_chain, {"method": "tree"}, _FIXED_AND_ADAPTIVE),
+}
 """All kernels that stepping and recording need: those of a method or solver, or of contact."""
 
 
@@ -95,22 +91,25 @@ def piece_of(way: str, touches: bool) -> str | None:
     return name if name in PIECES else None
 
 
-def compile_job(name: str, job: str) -> None:
-    """Compile a job of a piece in this process, or load what of it is kept on disk."""
-    from ..engine.kernels.jit import compile_inner
+def _run(piece: Piece, way: dict[str, Any]) -> None:
+    """A step, recorded."""
     from .simulate import Simulation
 
-    piece = PIECES[name]
-    simulation = Simulation(piece.build(), **piece.options)
-    method: Method = simulation.method
-    if job == OBSERVE:
-        method.observer.observe(method.now())
-    elif job == STEP:
-        simulation.run(simulation.dt)
-    else:
-        compile_inner(*method.parts()[job])
+    simulation = Simulation(piece.build(), **piece.options, **way)
+    simulation.run(simulation.dt)
+
+
+@cache
+def parts_of(name: str) -> dict[str, Part]:
+    """What a piece consists of, each after what it calls: found by running it as plain Python."""
+    from ..engine.kernels.rehearsal import rehearsed
+
+    with rehearsed() as parts:
+        for way in PIECES[name].ways:
+            _run(PIECES[name], way)
+    return {part.name: part for part in parts}
 
 
 def compile_piece(name: str) -> None:
     """Compile a piece in this process, or load what of it is kept on disk."""
-    compile_job(name, STEP)
+    _run(PIECES[name], {})

@@ -17,14 +17,16 @@ from pathlib import Path
 from ..engine.kernels.jit import COMPILED
 from ..engine.kernels.store import cache_directory, source_stamp
 from ..model.errors import LinkworkError, nearest
-from .crew import SWITCH, Crew, Job, cores
-from .pieces import PIECES, STEP
+from .agenda import Agenda
+from .crew import SWITCH, Crew, cores
+from .pieces import PIECES
 
 __all__ = ["PIECES", "left", "make_ready", "missing", "telling", "warm_up"]
 
 Report = Callable[[float, Sequence[str]], None]
 _POLL = 0.2  # how often progress is told [s]
-_START = 1.5  # time until a process can begin, where costs are as `PIECES` has them [s]
+_START = 1.5  # time until a process can begin, where costs are as jobs have them [s]
+_TRUST = 3.0  # how much that counts, in costs of jobs [s]
 _reports: list[Report] = []
 
 
@@ -40,24 +42,20 @@ def warm_up(
     for name in wanted:
         if name not in PIECES:
             raise LinkworkError(f"there is nothing called '{name}' to compile{nearest(name, PIECES)}")
-    jobs = [Job(name, *job) for name in wanted for job in PIECES[name].jobs.items()]
-    jobs.sort(key=lambda job: (job.name == STEP, -job.cost))
     tell = report or (_reports[-1] if _reports else None)
-    done, pace, share, began = 0.0, 1.0, 0.0, time.monotonic()
-    with Crew(jobs, workers or cores()) as crew:
+    share, began = 0.0, time.monotonic()
+    with Crew(Agenda(wanted), workers or cores()) as crew:
+        took, cost = 0.0, 0.0
         while busy := crew.busy:
             if tell is not None:
                 passed = time.monotonic() - began
-                if crew.start is not None:
-                    share = max(share, passed / (passed + _foreseen(crew, pace) + 1e-9))
+                pace = (crew.start or _START) / _START  # by how long starting took, until jobs tell more
+                pace = (_TRUST * pace + took) / (_TRUST + cost)
+                rest = crew.agenda.left(busy, len(crew.workers), pace)
+                share = max(share, passed / (passed + rest + 1e-9))
                 tell(share, list(dict.fromkeys(job.piece for job, _ in busy)))
             if finished := crew.wait(_POLL):
-                done += finished[0].cost
-                # Of all that was done, not of one job: shared kernels make some of them shorter than foreseen.
-                under_way = sum(min(spent / pace, job.cost) for job, spent in crew.busy)
-                pace = len(crew.workers) * (time.monotonic() - began) / (done + under_way)
-            elif done == 0.0:  # by how long starting took, until jobs tell more
-                pace = max((crew.start or 0.0) / _START, *(spent / job.cost for job, spent in busy), 0.1)
+                took, cost = took + finished[1], cost + finished[0].cost
     for name in wanted:
         _note(name)
 
@@ -65,15 +63,6 @@ def warm_up(
 def left(share: float, passed: float) -> float:
     """Seconds that remain when a share of the time has passed in so many seconds."""
     return passed * (1.0 - share) / share if share > 0.0 else float("inf")
-
-
-def _foreseen(crew: Crew, pace: float) -> float:
-    """Time until all is done, jobs being handed out as they will be [s]; `pace` is the time per cost."""
-    ends = [max(pace * job.cost - spent, 0.05 * pace * job.cost) for job, spent in crew.busy]
-    for job in crew.waiting:
-        ends.sort()
-        ends[0] += pace * job.cost
-    return max(ends, default=0.0)
 
 
 def _note_of(name: str) -> Path | None:

@@ -1,11 +1,13 @@
 """`python -m linkwork.run.worker`: a process that compiles what its standard input names, one job a line.
 
-It says `ready` when it can begin, and after each job its name. It ends with the process that started it, whatever it
-is doing then: that closes its standard input.
+A job is a piece and what to do for it: `plan`, `step` or the name of a part. It says `ready` when it can begin, and
+after each job repeats it; after `plan` follow the parts (name, cost [s], names of those that it calls) as JSON. It
+ends with the process that started it, whatever it is doing then: that closes its standard input.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import signal
@@ -28,13 +30,21 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
     jobs: queue.Queue[list[str]] = queue.Queue()
     threading.Thread(target=_read, args=(jobs,), daemon=True).start()
-    from .pieces import compile_job
+    from .agenda import PLAN, STEP
+    from .pieces import compile_piece, parts_of
 
     print("ready", flush=True)
     while True:
-        name, job = jobs.get()
-        compile_job(name, job)
-        print(name, job, flush=True)
+        piece, job = jobs.get()
+        told = []
+        if job == PLAN:
+            parts = parts_of(piece).values()
+            told = [json.dumps([(part.name, part.cost, [one.name for one in part.calls]) for part in parts])]
+        elif job == STEP:
+            compile_piece(piece)
+        else:
+            parts_of(piece)[job].compile()
+        print(piece, job, *told, flush=True)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..engine.kernels.jit import COMPILED
 from ..engine.kernels.raster.buffers import PIECE, Buffers, Mesh
 from ..engine.kernels.raster.camera import View
 from ..engine.kernels.raster.image import Floor, develop
 from ..engine.kernels.raster.lines import STROKE, draw_lines
 from ..engine.kernels.raster.shadows import LAMPS, cast_shadows
 from ..engine.kernels.raster.triangles import draw_pieces
+from ..engine.kernels.record import named
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import IDENTITY, Array, Vector, frame_from_axis, matrix, quaternion, vector
 from ..stage import bounds as stage_bounds
@@ -199,7 +199,7 @@ class Painter:
             for i, (_, color, radius) in enumerate(lines)
         ]
         points = np.concatenate([np.empty((0, 3)), *(points for points, _, _ in lines)])
-        return points, _records(np.array(table, STROKE))
+        return points, named(np.array(table, STROKE))
 
 
 class _Solid(NamedTuple):
@@ -244,12 +244,7 @@ class _Pieces:
         place = np.concatenate([R @ self._stretch, (p[:, :, None] + R @ self._at[:, :, None])], axis=2)
         self._records["transform"] = place.reshape(-1, 12)
         self._records["normals"] = (R @ self._normals).reshape(-1, 9)
-        return _records(self._records)
-
-
-def _records(table: np.ndarray) -> Any:
-    """Records with their fields as attributes, as kernels take them, compiled or not."""
-    return table if COMPILED else table.view(np.recarray)
+        return named(self._records)
 
 
 def _ranks(stage: Stage) -> list[int]:

@@ -23,7 +23,7 @@ from ...engine.coordinates.natural import (
     rigid_rows,
 )
 from ...engine.coordinates.tree import place
-from ...engine.kernels.jit import COMPILED
+from ...engine.kernels.record import named
 from ...engine.kernels.rows import measure
 from ...engine.tables import HOLD
 from ...model.errors import LinkworkError
@@ -75,7 +75,7 @@ class NaturalTable:
 
     def fresh(self) -> Natural:
         """A copy for kernels with scratch of its own."""
-        return _for_kernels(Natural(*(np.copy(part) for part in self.natural)))
+        return Natural(*(named(np.copy(part)) for part in self.natural))
 
     def from_floating(self, q: Array, v: Array) -> tuple[Array, Array]:
         """z and z' of a state of the floating bodies."""
@@ -138,16 +138,6 @@ def choose(system: System, poses: Sequence[Array]) -> NaturalTable:
     return _drop_redundant(table, poses)
 
 
-# --- tables for kernels ---
-
-
-def _for_kernels(natural: Natural) -> Natural:
-    """Without compilation records are read by attributes too."""
-    if COMPILED:
-        return natural
-    return Natural(*(part.view(np.recarray) if part.dtype.names else part for part in natural))
-
-
 def _tables(system: System, basis: Basis) -> Natural:
     """Bodies, vectors, rigid rows and terms."""
     terms: list[tuple[int, int, float]] = []
@@ -167,7 +157,7 @@ def _tables(system: System, basis: Basis) -> Natural:
     rigid = np.zeros(len(products), RIGID_ROW)
     for row, (alpha, beta, value) in zip(rigid, products, strict=True):
         row["alpha"], row["beta"], row["value"] = alpha, beta, value
-    return _for_kernels(Natural(bodies, vectors, rigid, np.array(terms, TERM), body_numbers(system)))
+    return Natural(*map(named, (bodies, vectors, rigid, np.array(terms, TERM), body_numbers(system))))
 
 
 def _weigh(system: System, basis: Basis) -> tuple[Array, Array]:

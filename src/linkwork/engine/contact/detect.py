@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.jit import COMPILED, inlined, kernel
+from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, chain, cross3, dot3, get3, get9, norm3, rotate, scale3, set3, set9, sub3
-from ..kernels.record import new_records
+from ..kernels.record import named, new_records
 from .brace import brace
 from .broad import Broad, enlarge, find_pairs, make_broad
 from .collide import collide
@@ -140,8 +140,7 @@ def make_detection(colliders: Colliders, pairs: int = 0) -> Detection:
     """Working memory for as many pairs of shapes at once (0: eight for each shape)."""
     n = len(colliders.shapes)
     pairs = pairs or max(16, 8 * n)
-    tables = (np.zeros((2, pairs), PATCH), np.zeros((2, MOST * pairs), POINT))
-    patches, points = tables if COMPILED else (table.view(np.recarray) for table in tables)
+    patches, points = named(np.zeros((2, pairs), PATCH)), named(np.zeros((2, MOST * pairs), POINT))
     return Detection(
         patches, points, new_records(1, COUNTS), np.zeros((n, 6)), np.zeros((n, 9)), np.zeros(n),
         _bounds(colliders), make_broad(n, pairs), contact_rows(), make_scratch(colliders.hulls, colliders.shapes),

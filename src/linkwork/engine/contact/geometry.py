@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...model.spline import spline_coefficients
-from ..kernels.jit import COMPILED
+from ..kernels.record import named
 from .kinds import BOX, HEIGHTS, HULL
 
 __all__ = [
@@ -165,17 +165,12 @@ def gather_hulls(hulls: Sequence[Any] = (), fields: Sequence[tuple[Any, ...]] = 
 
 def shape_rows(count: int) -> Any:
     """Empty records of shapes."""
-    return _records(np.zeros(count, SHAPE))
+    return named(np.zeros(count, SHAPE))
 
 
 def contact_rows(*count: int) -> Any:
     """Empty records of contacts: those of one pair, or of `count` pairs."""
-    return _records(np.zeros((*count, MOST), CONTACT))
-
-
-def _records(table: Any) -> Any:
-    """Kernels run as plain Python want records with attributes."""
-    return table if COMPILED else table.view(np.recarray)
+    return named(np.zeros((*count, MOST), CONTACT))
 
 
 def make_shape(kind: int, *size: float) -> Any:

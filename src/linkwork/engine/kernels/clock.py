@@ -29,6 +29,8 @@ if COMPILED:
         """Ticks of the clock since some time in the past."""
         return _counter()
 
+    cycles.plain = time.perf_counter_ns  # type: ignore[attr-defined]
+
 else:
 
     def cycles() -> int:

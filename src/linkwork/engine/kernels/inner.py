@@ -8,15 +8,21 @@ time that a first step of the direct solver took, 12 s went into what is left ou
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar
 
 from numba.core import codegen, compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
+from .lowering import LeanLower
 from .store import Content, KernelCache
 
-__all__ = ["EntryCompiler", "InnerCache", "InnerCompiler"]
+__all__ = ["EntryCompiler", "InnerCache", "InnerCompiler", "SharedCompiler"]
+
+_Part = tuple[str, bytes, list[str]]
+"""Name and bitcode of a kernel, names of the large ones that it calls."""
+_SMALL = 80  # instructions, beside those that pass arguments
 
 
 class _Nowhere:
@@ -26,34 +32,102 @@ class _Nowhere:
         """Kernels use no Python objects, hence no environment."""
 
 
-class _InnerLibrary(codegen.JITCodeLibrary):
-    """Optimised LLVM code of one kernel and what it calls, without machine code."""
+class _Library(codegen.JITCodeLibrary):
+    """Code of one kernel, of which LLVM has seen nothing before all is there.
+
+    Numba lets it optimise each function three times, so as to find counts of references that cancel; there are none.
+    """
+
+    vectors: ClassVar[bool]
+
+    def add_linking_library(self, library: Any) -> None:
+        """Code that this one calls, with all that it calls in turn."""
+        super().add_linking_library(library)
+        for other in getattr(library, "large", ()):
+            super().add_linking_library(other)
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        builder = self._codegen._pass_builder(loop_vectorize=self.vectors)
+        builder.getModulePassManager().run(self._final_module, builder)
+
+
+class _InnerLibrary(_Library):
+    """Optimised LLVM code of one kernel and of the small ones that it calls, without machine code.
+
+    Large ones would not be inlined here, and have been optimised by themselves: they are `large`, for entries to link.
+    """
 
     codegen = _Nowhere()
+    vectors = False
+    known: ClassVar[dict[str, _InnerLibrary]] = {}
+    key: str
+    large: tuple[_InnerLibrary, ...] = ()
+    _linking_libraries: list[Any]
+
+    def finalize(self) -> None:
+        """Optimise, with small callees linked in."""
+        called = dict.fromkeys(self._linking_libraries)
+        self._linking_libraries = [
+            one for one in called if not isinstance(one, _InnerLibrary) or one.is_small
+        ]
+        self.large = tuple(one for one in called if isinstance(one, _InnerLibrary) and not one.is_small)
+        self.key = next(one.name for one in self._final_module.functions if not one.is_declaration)
+        super().finalize()
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._finalized = True
+        self.known[self.key] = self
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether LLVM may inline it: the more arguments a call has, the more instructions are spared."""
+        function = self._final_module.get_function(self.key)
+        limit = _SMALL + sum(1 for _ in function.arguments)
+        count = sum(1 for block in function.blocks for _ in block.instructions)
+        return count <= limit or any(b"alwaysinline" in words for words in function.attributes)
 
     def get_pointer_to_function(self, name: str) -> int:
         """Zero, which is Numba's word for a function that Python cannot call."""
         self._ensure_finalized()
         return 0
 
-    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
-        """Name, kind and bitcode, for the cache."""
-        return (self.name, "inner", self._get_module_for_linking().as_bitcode())
+    @cached_property
+    def bitcode(self) -> bytes:
+        """Its code without that of large callees."""
+        return bytes(self._get_module_for_linking().as_bitcode())
+
+    def serialize_using_object_code(self) -> tuple[str, str, list[_Part]]:
+        """Name, kind and code, with that of large callees, for the cache."""
+        parts = [(one.key, one.bitcode, [other.key for other in one.large]) for one in (self, *self.large)]
+        return (self.key, "inner", parts)
 
     @classmethod
-    def load(cls, generator: Any, name: str, bitcode: bytes) -> _InnerLibrary:
+    def load(cls, generator: Any, parts: list[_Part]) -> _InnerLibrary:
         """What `serialize_using_object_code` gave."""
-        library = cls(generator, name)
-        library._final_module = codegen.ll.parse_bitcode(bitcode)
-        library._finalize_final_module()
-        return library
+        loaded = {}
+        for key, bitcode, calls in parts:
+            if key not in cls.known:
+                library = cls(generator, key)
+                library.key, library.bitcode = key, bitcode
+                library._final_module = codegen.ll.parse_bitcode(bitcode)
+                library._finalize_final_module()
+                loaded[library] = calls
+        for library, calls in loaded.items():
+            library.large = tuple(cls.known[key] for key in calls)
+        return cls.known[parts[0][0]]
 
 
-class _EntryLibrary(codegen.JITCodeLibrary):
+class _SharedLibrary(_Library):
+    """Machine code of a kernel that Python calls; functions that others have, too, stay as they are there."""
+
+    vectors = True
+
+
+class _EntryLibrary(_SharedLibrary):
     """Machine code of a kernel that Python calls, and of all that it calls: nobody else does."""
 
     def _optimize_final_module(self) -> None:
@@ -70,6 +144,7 @@ class _EntryLibrary(codegen.JITCodeLibrary):
 class _InnerLowering(NativeLowering):
     _name = "inner_lowering"
     library: ClassVar[type] = _InnerLibrary
+    lowering_class = LeanLower
 
     def run_pass(self, state: Any) -> bool:
         state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -81,6 +156,12 @@ class _InnerLowering(NativeLowering):
 class _EntryLowering(_InnerLowering):
     _name = "entry_lowering"
     library: ClassVar[type] = _EntryLibrary
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _SharedLowering(_InnerLowering):
+    _name = "shared_lowering"
+    library: ClassVar[type] = _SharedLibrary
 
 
 class InnerCompiler(compiler.CompilerBase):
@@ -102,10 +183,16 @@ class EntryCompiler(InnerCompiler):
     lowering: ClassVar[type] = _EntryLowering
 
 
+class SharedCompiler(InnerCompiler):
+    """The same, for `jit.shared_kernel`."""
+
+    lowering: ClassVar[type] = _SharedLowering
+
+
 class _InnerContent(Content):
     def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
-        (name, _, bitcode), fndesc, environment, signature, _, lifted, annotation, reload_init, used = payload
-        library = _InnerLibrary.load(target_context.codegen(), name, bitcode)
+        (_, _, parts), fndesc, environment, signature, _, lifted, annotation, reload_init, used = payload
+        library = _InnerLibrary.load(target_context.codegen(), parts)
         return compiler.CompileResult(
             target_context=target_context,
             typing_context=target_context.typing_context,

@@ -13,22 +13,30 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
-from numba import typeof
-from numba.core import compiler, config, targetconfig
+from numba.core import compiler, config, ir, targetconfig
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.types.functions import BaseFunction
 from numba.core.types.misc import unliteral
+from numba.np import arrayobj
 
-from .inner import EntryCompiler, InnerCache, InnerCompiler
+from .inner import EntryCompiler, InnerCache, InnerCompiler, SharedCompiler
+from .lowering import lean_array
 from .store import KernelCache, kernel_directory
 
-__all__ = ["COMPILED", "compile_inner", "exact_kernel", "inlined", "kernel", "shared_kernel", "woven"]
+__all__ = ["COMPILED", "compiled", "exact_kernel", "inlined", "kernel", "played", "shared_kernel", "woven"]
 
 COMPILED = not config.DISABLE_JIT
 """False under NUMBA_DISABLE_JIT=1, where kernels are plain Python functions."""
 
 F = TypeVar("F", bound=Callable[..., Any])
+Play = Callable[["_Entry", tuple[Any, ...]], Any]
+_plays: list[Play] = []
+
+
+def compiled() -> bool:
+    """Whether a kernel that is called now runs compiled, and not as plain Python."""
+    return COMPILED and not _plays
 
 
 class _Flags(compiler.Flags):
@@ -73,15 +81,56 @@ def _resolve_once(self: Any, context: Any, args: tuple[Any, ...], kws: dict[str,
     return signature
 
 
+_OTHER, _VARIABLE, _INSTRUCTION, _SEQUENCE, _NAMED = range(5)
+_KINDS: dict[type, int] = {}
+_list_slowly = ir.Inst._rec_list_vars
+
+
+def _kind_of(value: Any) -> int:
+    kinds = ((ir.Var, _VARIABLE), (ir.Inst, _INSTRUCTION), ((list, tuple), _SEQUENCE), (dict, _NAMED))
+    return next((kind for types, kind in kinds if isinstance(value, types)), _OTHER)
+
+
+def _list_variables(self: Any, value: Any) -> list[Any]:
+    """The variables in a part of an instruction, by kinds of parts that are looked up.
+
+    Numba asks of each part, two million a method, whether it is an instance of one of five classes.
+    """
+    kind = _KINDS.get(type(value))
+    if kind is None:
+        kind = _KINDS[type(value)] = _kind_of(value)
+    if kind == _VARIABLE:
+        return [value]
+    if kind == _INSTRUCTION:
+        return list(value.list_vars())
+    found: list[Any] = []
+    if kind != _OTHER:
+        for one in value.values() if kind == _NAMED else value:
+            part = _KINDS.get(type(one))
+            if part == _VARIABLE:
+                found.append(one)
+            elif part != _OTHER:
+                found += _list_variables(self, one)
+    return found
+
+
 @contextmanager
 def _faster() -> Iterator[None]:
-    """While kernels compile, overloads are looked for once, and the collector does not walk through what is kept."""
-    collecting = gc.isenabled()
+    """While kernels compile, overloads are looked for once, code is gone through and written with less effort, and the
+    collector does not walk through what is kept."""
+    if BaseFunction.get_call_type is _resolve_once:  # a callee is compiled while its caller is
+        yield
+        return
+    collecting, array_of = gc.isenabled(), arrayobj.make_array
     gc.disable()
     BaseFunction.get_call_type = _resolve_once  # type: ignore[method-assign, assignment]
+    arrayobj.make_array = lean_array
+    ir.Inst._rec_list_vars = _list_variables
     try:
         yield
     finally:
+        ir.Inst._rec_list_vars = _list_slowly
+        arrayobj.make_array = array_of
         BaseFunction.get_call_type = _resolve  # type: ignore[method-assign]
         if collecting:
             gc.enable()
@@ -113,11 +162,19 @@ class _Entry(_Inner):
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any], pipeline: type):
         super().__init__(function, options, pipeline)
+        self.plain = function
+        """What runs instead as plain Python."""
         if kernel_directory() is not None:
             self._cache = KernelCache(function)
 
+    @property
+    def is_woven(self) -> bool:
+        """Whether it is compiled only as a part of its callers."""
+        return bool(self.targetoptions.get("inline") == "always")
+
     @cached_property
-    def _inner(self) -> _Inner:
+    def inner(self) -> _Inner:
+        """This kernel as other kernels see it."""
         inner = _Inner(self.py_func, {**self.targetoptions, "no_cpython_wrapper": True}, InnerCompiler)
         if kernel_directory() is not None:
             inner._cache = InnerCache(self.py_func)
@@ -126,7 +183,7 @@ class _Entry(_Inner):
     @property
     def _numba_type_(self) -> Any:
         """Kernels that mention this one call the inner one."""
-        return self._inner._type
+        return self.inner._type
 
 
 def _compile(pipeline: type = EntryCompiler, **options: Any) -> Callable[[F], F]:
@@ -147,7 +204,7 @@ _FAST = {"contract", "nsz", "arcp"}
 kernel = _compile(fastmath=_FAST)
 """Decorator of every compiled function: lazy, cached, no Python objects, GIL released."""
 
-shared_kernel = _compile(compiler.Compiler, fastmath=_FAST)
+shared_kernel = _compile(SharedCompiler, fastmath=_FAST)
 """Decorator of an entry in which functions stay as they are where other kernels have them, instead of becoming its own.
 
 Usually slower by a tenth to a third. The loop of impulses needs it: contact forces that statics leaves open follow
@@ -165,6 +222,13 @@ exact_kernel = _compile()
 """Decorator of a kernel with strict IEEE arithmetic, for code whose rounding matters (argument reduction)."""
 
 
-def compile_inner(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """Compile a kernel for arguments like these as other kernels call it, or load what is kept on disk."""
-    function._inner.compile(tuple(map(typeof, arguments)))  # type: ignore[attr-defined]
+@contextmanager
+def played(play: Play) -> Iterator[None]:
+    """Meanwhile each call of a kernel, by Python or by another that runs as Python, is `play(kernel, arguments)`."""
+    _plays.append(play)
+    _Entry.__call__ = lambda self, *arguments: play(self, arguments)
+    try:
+        yield
+    finally:
+        del _Entry.__call__
+        _plays.remove(play)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .jit import COMPILED
+from .jit import compiled
 
 
 def new_record(layout: np.dtype) -> np.record:
@@ -13,13 +13,16 @@ def new_record(layout: np.dtype) -> np.record:
     return record
 
 
+def named(table: np.ndarray) -> np.ndarray:
+    """A table as kernels take it: as plain Python, they read fields as attributes."""
+    return table if compiled() or table.dtype.names is None else table.view(np.recarray)
+
+
 def as_array(record: np.record) -> np.ndarray:
     """The record as an array of one, which it shares its memory with: Numba unpacks that ten times as fast."""
-    array = np.asarray(record).reshape(1)
-    return array if COMPILED else array.view(np.recarray)
+    return named(np.asarray(record).reshape(1))
 
 
 def new_records(count: int, layout: np.dtype) -> np.ndarray:
     """A table of zeros with so many records; as plain Python, kernels read their fields by name, too."""
-    table = np.zeros(count, layout)
-    return table if COMPILED else table.view(np.recarray)
+    return named(np.zeros(count, layout))

@@ -1,0 +1,131 @@
+"""Which kernels a run will want compiled: found by running it as plain Python, which takes a moment.
+
+Kernels are the same for all models, so a small mechanism and a few steps tell what every other one needs: which kernels
+Python calls, which of them call which, and with what types of arguments. Processes that compile share these out.
+What a rehearsal does not come by is compiled by whoever meets it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numba import typeof
+from numba._dispatcher import compute_fingerprint
+
+from .jit import played
+
+__all__ = ["Part", "rehearsed"]
+
+# Time to compile, from a fit to the kernels of the direct solver and of contact [s, s for a byte of Python's code];
+# an entry is optimised as a whole and becomes machine code.
+_INNER, _INNER_BYTE = 0.06, 2.0e-4
+_ENTRY, _ENTRY_BYTE, _ENTRY_WHOLE = 0.12, 3.0e-4, 0.9e-4
+
+
+@dataclass(eq=False)
+class Part:
+    """A kernel for some types of arguments, as Python or as other kernels call it."""
+
+    kernel: Any
+    signature: tuple[Any, ...]
+    entry: bool
+    calls: dict[Part, None] = field(default_factory=dict)
+    """Other parts that it calls, in order."""
+
+    @cached_property
+    def name(self) -> str:
+        """What the cache knows it by: the same in all processes."""
+        function = self.kernel.py_func
+        kind = "entry" if self.entry else "inner"
+        types = sha256("\n".join(map(str, self.signature)).encode()).hexdigest()[:12]
+        return f"{function.__module__}.{function.__qualname__}:{kind}:{types}"
+
+    @property
+    def size(self) -> int:
+        """Bytes of Python's code of it, with what is woven into it."""
+        return _size(self.kernel)
+
+    @property
+    def cost(self) -> float:
+        """Time that it takes once all that it calls is there [s], on some machine."""
+        if self.entry:
+            return _ENTRY + _ENTRY_BYTE * self.size + _ENTRY_WHOLE * sum(part.size for part in self._below())
+        return _INNER + _INNER_BYTE * self.size
+
+    def _below(self) -> set[Part]:
+        found, waiting = set[Part](), [self]
+        while waiting:
+            for part in waiting.pop().calls:
+                if part not in found:
+                    found.add(part)
+                    waiting.append(part)
+        return found
+
+    def compile(self) -> None:
+        """Compile it, or load what is kept on disk."""
+        (self.kernel if self.entry else self.kernel.inner).compile(self.signature)
+
+
+def _size(kernel: Any) -> int:
+    """Bytes of Python's code of a kernel, with those that are woven into it."""
+    function = kernel.py_func
+    named = (function.__globals__.get(name) for name in function.__code__.co_names)
+    woven = (other for other in named if getattr(other, "is_woven", False))
+    return len(function.__code__.co_code) + sum(map(_size, woven))
+
+
+def _of_record(value: Any) -> bool:
+    """Whether an array is, or may be, a field of a record, which Numba has other types for than values tell."""
+    base = value if isinstance(value, np.ndarray) else None
+    while base is not None:
+        if base.dtype.names is not None:
+            return base is not value
+        base = base.base if isinstance(base.base, np.ndarray | np.void) else None
+    return False
+
+
+@contextmanager
+def rehearsed() -> Iterator[list[Part]]:
+    """Meanwhile kernels run as plain Python; afterwards the list holds all parts, each after those that it calls."""
+    parts: list[Part] = []
+    known: dict[tuple[Any, ...], Part | None] = {}
+    callers: list[Part | None] = []
+
+    def play(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+        caller = next((one for one in reversed(callers) if one is not None), None)
+        part = None
+        if not kernel.is_woven:
+            key = (kernel, caller is None, *map(compute_fingerprint, arguments), *map(_of_record, arguments))
+            if key in known:
+                part = known[key]
+            elif caller is None or not any(map(_of_record, arguments)):
+                part = Part(kernel, tuple(map(typeof, arguments)), caller is None)
+            known[key] = part
+            if part is not None and caller is not None:
+                caller.calls[part] = None
+        callers.append(part)
+        try:
+            return kernel.plain(*arguments)
+        finally:
+            callers.pop()
+
+    with played(play):
+        yield parts
+    listed: set[Part] = set()
+
+    def add(part: Part) -> None:
+        if part not in listed:
+            listed.add(part)
+            for other in part.calls:
+                add(other)
+            parts.append(part)
+
+    for part in known.values():
+        if part is not None:
+            add(part)
