@@ -49,15 +49,15 @@ class Subspace(NamedTuple):
     """The one or two mechanisms (clusters) that each unknown acts on."""
     who: Any
     """The row that an unknown behind those of the patches belongs to."""
-    count: Any
+    number: Any
     """How many unknowns the patches have, and how many there are."""
 
 
 def make_subspace(dofs: int) -> Subspace:
     """Working memory for a system of so many dofs."""
-    rows = np.zeros((3, MOST_PATCHES, MOST_ROWS, 6))
+    Q, F, C = np.zeros((3, MOST_PATCHES, MOST_ROWS, 6))
     return Subspace(
-        *rows, np.zeros((MOST_PATCHES, 6, 6)), np.zeros((3, MOST_PATCHES), np.int64),
+        Q, F, C, np.zeros((MOST_PATCHES, 6, 6)), np.zeros((3, MOST_PATCHES), np.int64),
         np.zeros((MOST_PATCHES, MOST_ROWS), np.int64),
         new_skyline(list(range(MOST_UNKNOWNS)), [set(range(MOST_UNKNOWNS))]),
         np.zeros((2, MOST_UNKNOWNS)), np.zeros((dofs, MOST_ROWS)), np.zeros((MOST_UNKNOWNS, 2), np.int64),

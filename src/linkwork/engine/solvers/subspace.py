@@ -46,7 +46,7 @@ def solve_subspace(work, reach, space, rows, patches, points, island, soft, tole
     contacts, count = _count(work, reach, space, rows, patches, points, island)
     if count > MOST_UNKNOWNS or not _shape(space, count):
         return False
-    space.count[0], space.count[1] = contacts, count
+    space.number[0], space.number[1] = contacts, count
     for k in range(first, last):
         _begin(reach, patches[reach.order[k]], points)
     _assemble(work, reach, space, rows, patches, points, first, last, contacts, count)
@@ -95,7 +95,7 @@ def _solve(work, reach, space, rows, patches, points, island, soft, tolerance):
     soft: of points, if it is the first solution; else zero.
     """
     first, last = reach.islands[island].patch, reach.islands[island + 1].patch
-    contacts, count, lack = space.count[0], space.count[1], 0.0
+    contacts, count, lack = space.number[0], space.number[1], 0.0
     for k in range(last - first):
         lack = max(lack, _lacking(reach, space, k, patches[reach.order[first + k]], points, soft, tolerance))
     for i in range(contacts, count):
