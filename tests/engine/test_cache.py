@@ -72,6 +72,18 @@ print(sorted(str(path) for path in (loaded & compiled) - known))
         assert python("-c", script, source).strip() == "[]"
 
 
+def test_how_kernels_are_compiled_belongs_to_every_stamp(copy):
+    """Laws of elements are plain functions, compiled elsewhere: their files import no decorator."""
+    script = """
+from linkwork.engine.kernels.store import PACKAGE, source_stamp
+print(source_stamp(PACKAGE / "engine/elements/spring.py"))
+"""
+    before = run(copy, script)
+    compiler = copy / "linkwork" / "engine" / "kernels" / "inner.py"
+    compiler.write_text(compiler.read_text() + "\n# a comment\n")
+    assert run(copy, script) != before
+
+
 def test_every_file_with_kernels_is_watched():
     watched = {path for part in COMPILED_PARTS for path in PACKAGE.glob(part)}
     with_kernels = {

@@ -38,6 +38,7 @@ from .claims import claim
 PACKAGE = Path(__file__).resolve().parents[2]
 COMPILED_PARTS = ("engine/**/*.py",)
 """Where kernels and the constants they use may stand; nothing else can make the cache stale."""
+_COMPILER = PACKAGE / "engine/kernels/jit.py"
 _KEPT_STAMPS = 8  # of each module, code of older sources beyond this many versions is deleted
 _IMPORT = re.compile(r"^[ \t]*from[ \t]+(\.+)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|.*)", re.MULTILINE)
 
@@ -76,7 +77,8 @@ def closure(paths: Iterable[Path]) -> set[Path]:
 def source_stamp(path: Path | None = None) -> str:
     """A hash of a compiled source and of all that it imports; without a path, of all compiled sources."""
     digest = hashlib.sha256(f"{sys.version_info[:2]}{numba.__version__}".encode())
-    for source in sorted(closure(_sources() if path is None else [path])):
+    # How kernels are compiled belongs to it, even where a file (laws of elements) leaves that to others.
+    for source in sorted(closure(_sources() if path is None else [path, _COMPILER])):
         digest.update(source.relative_to(PACKAGE).as_posix().encode())
         digest.update(_sources()[source])
     return digest.hexdigest()[:16]
