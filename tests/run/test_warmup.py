@@ -265,3 +265,7 @@ def test_the_piece_of_contact_touches_and_no_other_does():
     assert [name for name, piece in PIECES.items() if may_touch(Compiled.of(piece.build()).flat)] == [
         "contact"
     ]
+
+
+def test_nothing_to_compile_takes_no_process():
+    warm_up([], workers=1)

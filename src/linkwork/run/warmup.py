@@ -42,6 +42,8 @@ def warm_up(
     for name in wanted:
         if name not in PIECES:
             raise LinkworkError(f"there is nothing called '{name}' to compile{nearest(name, PIECES)}")
+    if not wanted:
+        return
     tell = report or (_reports[-1] if _reports else None)
     share, began = 0.0, time.monotonic()
     with Crew(Agenda(wanted), workers or cores()) as crew:
