@@ -41,6 +41,7 @@ POINT = np.dtype(
             "f8",
             6,
         ),  # impulses: normal, along both tangents [N s], about the normal and the tangents [N m s]
+        ("warm", "f8", 6),  # those that the step began with
         ("last", "f8", 6),  # those before the present sweep
         ("origin", "f8", 3),  # those that a Newton step changes as little as possible, along n, t, s
         ("way", "f8", 6),  # direction of the accelerated search

@@ -58,7 +58,6 @@ def keep_island(reach, rows, patches, points, island, keep):
             reach.rows[r].way = rows[r].p
         else:
             rows[r].p = reach.rows[r].way
-            reach.rows[r].way = 0.0
         for e in range(reach.rows[r].z, reach.rows[r].z + reach.rows[r].nz):
             if keep:
                 kept[reach.rzi[e]] = u[reach.rzi[e]]
@@ -78,4 +77,3 @@ def keep_island(reach, rows, patches, points, island, keep):
                     point.way[m] = point.p[m]
                 else:
                     point.p[m] = point.way[m]
-                    point.way[m] = 0.0

@@ -12,7 +12,7 @@ from .subspace import drop_pulling, set_origins, softness, solve_subspace, stiff
 
 SWEPT = 1e3
 """By how much coarser the tolerance is for islands that are too large to be solved at once."""
-_AT_REST = 0.1  # share of the tolerance at which the impulses of the last step are good enough for this one
+_AT_REST = 1e-2  # share of the tolerance at which the impulses of the last step are good enough for this one
 _TRIES = 3  # Newton steps from an origin, before another one, or sweeps, are to find a better start
 _AGED = 0.9  # share of uneven impulses that steps begin with
 _ROUNDS, _MOST_ROUNDS = 4, 60  # through the points of a patch, each time it is its turn
@@ -38,6 +38,7 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
     for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
         uneven |= patches[reach.order[k]].uneven != 0
     best, tolerance, share = left, options.tolerance, _AGED if uneven else 0.0
+    enough = tolerance
     keep_island(reach, rows, patches, points, island, True)
     # Impulses of the last step tell little of this one if something hits: sweeps come first.
     begin = 2 * _TRIES if left > _FAR * tolerance else 0
@@ -63,7 +64,11 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
             if residual(work, reach, rows, patches, points, island, soft) <= tolerance:
                 stiffen(work, reach, space, rows, patches, points, island, tolerance)
         left = residual(work, reach, rows, patches, points, island, 0.0)
-        if left <= tolerance:
+        if (
+            stage == 2 * _TRIES and turn > 0
+        ):  # what resists so long may be left at what large islands are left at
+            enough = min(10.0 * enough, SWEPT * tolerance)
+        if left <= enough:
             _note(reach, patches, island, share > 0.0)
             return turn + 1, 0, left
         if left < best or stage == 2 * _TRIES:

@@ -24,7 +24,7 @@ def aim_patch(reach, patch, points, h, slop):
         # Nearer than the slop is touching: corners of a resting face must not want different things, which no rigid
         # motion gives them, and bodies must not dance on rounding errors. Pseudo velocities use up the slop.
         point.goal = -max(point.gap - slop, 0.0) / h
-        if patch.restitution > 0.0 and point.gap + h * rate <= 0.0 and -rate > patch.bounce:
+        if patch.restitution > 0.0 and point.gap + h * rate <= slop and -rate > patch.bounce:
             # Spin turns corners away within the step: no more may come back than would have hit.
             hit = max(rate, dot6(get6(point.Jn), free))
             point.goal = max(point.goal, -patch.restitution * hit)

@@ -84,6 +84,7 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
     guess_rows(work, reach, constraints, options)
     sweeps, cut, residual, islands = 0, 0, 0.0, 0
     for attempt in range(_GUESSES):
+        _begin_again(points, found.counts[0].points, attempt > 0)
         if attempt > 0:  # the last one has left composite inertias behind
             place(tables.dofs, tables.islands, state.q, v)
             if tables.loads.shape[0] > 0:
@@ -127,6 +128,19 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
     state.work[SUPPLIED] += h * work.report[0].loads_supplied
     state.work[DISSIPATED] += h * work.report[0].loads_dissipated
     return OK
+
+
+@kernel
+def _begin_again(points, count, again):
+    """Remember the impulses that a step begins with, or go back to them: a servo that was taken to have any strength
+    may have jammed something in between."""
+    for i in range(count):
+        point = points[i]
+        for m in range(6):
+            if again:
+                point.p[m] = point.warm[m]
+            else:
+                point.warm[m] = point.p[m]
 
 
 @woven
