@@ -29,14 +29,13 @@ _KEPT_EVENTS = 100_000  # that are remembered: a live session has no end
 _NEAR = 10.0  # times the slop: shapes nearer than this are looked at even if nothing moves
 DEFAULT_ERP, DEFAULT_SLOP = 0.8, 1e-5
 TOLERANCE = 1e-6
-"""Change of an acceleration at which the direct solver's iterations end [m/s² or rad/s²]; a thousand times that after
-eight of them, for what is still changing then hardly matters to the motion."""
+"""Residual at which the direct solver is done with a step, over its length [m/s²]."""
 
 
 class ContactMethod(ImpulseMethod):
     """Contact in generalized (`simgc`) or maximal coordinates (`simmc`); semi-implicit Euler.
 
-    The solver "direct" eliminates rows and iterates contact until accelerations change by less than 1e-6 m/s²;
+    The solver "direct" eliminates rows and solves contact to a residual of 1e-6 m/s² times the step;
     "impulses" iterates all rows until no impulse changes by more than `epsilon` [N s].
     """
 
@@ -158,9 +157,15 @@ class ContactMethod(ImpulseMethod):
         return said
 
     def report(self) -> dict[str, Any]:
-        """The last step: as without contact, and how many contacts there are and the deepest penetration."""
+        """The last step: as without contact, and how many contacts there are, the deepest penetration [m] and what is
+        left of the equations of contact [m/s]."""
         s = self._stats
-        return {**super().report(), "contacts": int(s.contacts), "depth": float(s.last_depth)}
+        return {
+            **super().report(),
+            "contacts": int(s.contacts),
+            "depth": float(s.last_depth),
+            "residual": float(s.last_residual),
+        }
 
     def outcome(self) -> dict[str, Any]:
         return {
@@ -184,4 +189,4 @@ class ContactMethod(ImpulseMethod):
         return found
 
     def _unsettled(self) -> str:
-        return f"velocities still changed by up to {self._stats.residual:.2g} m/s"
+        return f"a residual of up to {self._stats.residual:.2g} m/s was left"

@@ -116,7 +116,7 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
     rates_after(work, reach, rows, plan.after)
     stats.last_sweeps += sweeps
     stats.last_cut += cut
-    stats.contacts = count
+    stats.contacts, stats.last_residual = count, residual
     if cut != 0:
         stats.residual = max(stats.residual, residual)
     _shove(work, contact, rows, plan, islands, h, deadline)

@@ -18,7 +18,7 @@ import numpy as np
 from ..coordinates.tree import retract
 from ..elements.impulse import end_rows
 from ..elements.respond import up_to_sample
-from ..kernels.jit import shared_kernel, woven
+from ..kernels.jit import kernel, woven
 from .bounce import end_patches
 from .contact import solve_contact
 from .eliminate import close_loops
@@ -55,7 +55,7 @@ STATS = np.dtype(
         ("gap", "f8"),  # largest gap of a joint equation so far, and its row [m or rad]
         ("gap_row", "i8"),
         ("deepest", "f8"),  # penetration [m]
-        ("residual", "f8"),  # largest change of a velocity at the end of a step that was cut short [m/s]
+        ("residual", "f8"),  # largest at the end of a step that was cut short [m/s]
         ("events_lost", "i8"),  # beginnings and ends of contact that there was no room for
         # --- of the last step ---
         ("last_sweeps", "i8"),
@@ -63,6 +63,7 @@ STATS = np.dtype(
         ("last_gap", "f8"),  # at its start
         ("last_row", "i8"),
         ("last_depth", "f8"),
+        ("last_residual", "f8"),  # of contacts and rows with bounds [m/s]
         ("contacts", "i8"),  # pairs of shapes that touch, or nearly so
         # --- between two calls ---
         ("waiting", "i8"),  # events that wait to be read
@@ -110,7 +111,7 @@ def move(tables, constraints, contact, state, plan, h):
             doze(contact.work, contact.reach, v, h)
 
 
-@shared_kernel
+@kernel
 def run_impulses(tables, constraints, matrix, contact, state, plan, targets, out):
     """Steps of equal size with a sample at each step count in `targets`; returns (samples, status).
 
