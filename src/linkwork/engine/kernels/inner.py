@@ -32,6 +32,14 @@ class _Nowhere:
         """Kernels use no Python objects, hence no environment."""
 
 
+class _Alone:
+    """An inner library as Numba links it, without the large ones that it calls."""
+
+    def __init__(self, library: _InnerLibrary):
+        self._reload_init = library._reload_init
+        self._get_module_for_linking = library.alone
+
+
 class _Library(codegen.JITCodeLibrary):
     """Code of one kernel, of which LLVM has seen nothing before all is there.
 
@@ -39,12 +47,19 @@ class _Library(codegen.JITCodeLibrary):
     """
 
     vectors: ClassVar[bool]
+    _linking_libraries: list[Any]
 
     def add_linking_library(self, library: Any) -> None:
         """Code that this one calls, with all that it calls in turn."""
         super().add_linking_library(library)
         for other in getattr(library, "large", ()):
             super().add_linking_library(other)
+
+    def finalize(self) -> None:
+        """Link what it calls, each piece of code once, and optimise."""
+        called = dict.fromkeys(self._linking_libraries)
+        self._linking_libraries = [_Alone(one) if isinstance(one, _InnerLibrary) else one for one in called]
+        super().finalize()
 
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
@@ -65,7 +80,7 @@ class _InnerLibrary(_Library):
     known: ClassVar[dict[str, _InnerLibrary]] = {}
     key: str
     large: tuple[_InnerLibrary, ...] = ()
-    _linking_libraries: list[Any]
+    _whole: Any = None
 
     def finalize(self) -> None:
         """Optimise, with small callees linked in."""
@@ -95,10 +110,22 @@ class _InnerLibrary(_Library):
         self._ensure_finalized()
         return 0
 
+    def alone(self) -> Any:
+        """Its code without that of large callees."""
+        return super()._get_module_for_linking()
+
+    def _get_module_for_linking(self) -> Any:
+        """Its code with that of large callees, for functions that others compile: a user's own may call kernels."""
+        if self._whole is None:
+            self._whole = self.alone().clone()
+            for other in self.large:
+                self._whole.link_in(other.alone(), preserve=True)
+        return self._whole
+
     @cached_property
     def bitcode(self) -> bytes:
-        """Its code without that of large callees."""
-        return bytes(self._get_module_for_linking().as_bitcode())
+        """What `alone` gives, for the cache."""
+        return bytes(self.alone().as_bitcode())
 
     def serialize_using_object_code(self) -> tuple[str, str, list[_Part]]:
         """Name, kind and code, with that of large callees, for the cache."""
