@@ -38,7 +38,7 @@ def open_chain() -> Model:
 
 
 def loop() -> Model:
-    """The same with a servo, and a four-bar linkage: ground, two cranks and what couples them."""
+    """Two pendulums on springs with a servo, and a four-bar linkage: ground, two cranks and what couples them."""
     model = open_chain()
     model.add(PositionServo("servo", "R", stiffness=1.0))
     for name, x, y in (("a", 0.0, 0.0), ("b", 1.0, 0.0), ("c", 0.0, 1.0)):

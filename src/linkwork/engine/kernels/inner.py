@@ -211,7 +211,7 @@ class EntryCompiler(InnerCompiler):
 
 
 class SharedCompiler(InnerCompiler):
-    """The same, for `jit.shared_kernel`."""
+    """Numba's passes, the last of which leaves machine code that shares functions with others (`jit.shared_kernel`)."""
 
     lowering: ClassVar[type] = _SharedLowering
 

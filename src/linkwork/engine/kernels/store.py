@@ -112,7 +112,7 @@ def kernel_directory() -> Path | None:
 
 @cache
 def cache_directory() -> Path | None:
-    """The same folder, if something can be written there."""
+    """The folder of compiled kernels, if something can be written there."""
     directory = kernel_directory()
     if directory is not None:
         probe = directory / f".probe-{os.getpid()}"

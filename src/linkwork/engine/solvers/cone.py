@@ -48,7 +48,7 @@ def patch_residual(reach, patch, points, soft):
 
 @inlined
 def row_residual(work, reach, rows, r):
-    """The same of a row with bounds [m/s or rad/s]."""
+    """How far a row with bounds is from what it wants, or from a bound that keeps it [m/s or rad/s]."""
     row, mass = rows[r], reach.rows[r].mass
     if mass == 0.0:
         return 0.0

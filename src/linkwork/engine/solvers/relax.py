@@ -44,7 +44,7 @@ def wrench(patch, points):
 
 @inlined
 def wrench_of_forces(patch, points):
-    """The same without torques of rolling and torsional friction."""
+    """Impulse and angular impulse about the centre by normal forces and friction, without torques of rolling."""
     f = _ZERO6
     for i in range(patch.first, patch.first + patch.count):
         point = points[i]
