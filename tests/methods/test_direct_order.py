@@ -14,15 +14,20 @@ from linkwork.scenes import find_scene
 
 NOISE = 1e-11
 """Errors of the state below this are rounding."""
-SINGULAR = {"double_four_bar": 1e-7, "n_four_bar": 1e-7}
-"""Mechanisms that pass singular positions, and what these leave of errors."""
+SINGULAR = {"double_four_bar", "n_four_bar"}
+"""Mechanisms that pass singular positions."""
+PASSED = 2 * 6.9 * np.finfo(float).eps ** 0.5
+"""What singular positions leave of errors: where a mechanism may branch its position is known to the root of rounding
+alone, so its rates of up to 6.9 rad/s are known to that share; it passes two of them in the second that is looked at."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", smooth_scenes())
 def test_every_smooth_scene_converges_evenly(name):
     found = [error for _, error, _ in errors(name)]
-    above = [error for error in found if error > SINGULAR.get(name, NOISE)]
+    floor = PASSED if name in SINGULAR else NOISE
+    above = [error for error in found if error > floor]
+    assert above == found[: len(above)]  # no smaller step is worse than the floor
     # Where 4 ms is too long for the leading term of the error (slidercrank3d: 24 rad/s in jerks of 50 ms), order three
     # is seen, or five; in the mean it is four, and no smaller step is ever worse.
     if len(above) > 1:

@@ -118,6 +118,19 @@ def test_pages_follow_what_the_server_and_other_visitors_do(server):
     wait_until(lambda: one.control("name") and not one.control("lever"), "the panel is another one")
 
 
+def test_what_a_visitor_set_is_heard_though_the_server_sets_it_meanwhile(server):
+    """A replay moves its slider with the clock: a visitor's jump must not be read off the slider after that."""
+    gui, heard = Gui(server.channel), []
+    lever = gui.add_slider("lever", 0.0, 2.0, 0.1, 1.0)
+    lever.on_event(lambda event: setattr(lever, "value", 0.25))
+    lever.on_event(lambda event: heard.append((event.value, event.target.value)))
+    browser = Browser(server)
+    wait_until(lambda: browser.control("lever"), "the panel is there")
+    browser.set("lever", 1.5)
+    wait_until(lambda: heard, "it is heard")
+    assert heard == [(1.5, 0.25)]
+
+
 @pytest.mark.parametrize(
     ("label", "value"),
     [

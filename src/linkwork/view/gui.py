@@ -24,6 +24,8 @@ class Event(NamedTuple):
 
     visitor: Visitor
     target: Control
+    value: Any
+    """What the visitor set it to; `target.value` may be something else by now, of the server or another visitor."""
 
 
 Callback = Callable[[Event], object]
@@ -61,10 +63,10 @@ class Control:
         """Call this when a visitor moves or presses it."""
         self._callbacks.append(callback)
 
-    def happen(self, visitor: Visitor) -> None:
+    def happen(self, visitor: Visitor, value: Any = None) -> None:
         """(gui) A visitor moved or pressed it."""
         for callback in self._callbacks:
-            callback(Event(visitor, self))
+            callback(Event(visitor, self, value))
 
     def remove(self) -> None:
         """Take it off the panel, with all that is in it."""
@@ -242,7 +244,7 @@ class Gui:
                 good, meant = _meant(control, value)
                 if good:
                     self.change(control, {"value": meant}, but=visitor)
-                    control.happen(visitor)
+                    control.happen(visitor, meant)
                 else:  # the page shows again what holds
                     visitor.send({"set": {"id": key, "value": control.value}})
                     visitor.tell(f"'{control.label}' cannot be {str(value)[:40]!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ class Player:
         self.playing, self.speed = True, 1.0
         self._last = time.perf_counter()
         self._moved, self._shown = True, -1
+        self._lock = threading.RLock()  # visitors jump and pause while the clock moves it on
 
     def build(self, page: Page, gui: Gui) -> None:
         """Controls on the panel."""
@@ -44,42 +46,45 @@ class Player:
         self._slider = gui.add_slider(
             "Time", float(self.times[0]), max(end, self.time + step), step, self.time, unit="s"
         )
-        self._slider.on_event(lambda _: self.seek(float(self._slider.value)))
+        self._slider.on_event(lambda event: self.seek(event.value))
         pace = gui.add_dropdown("Speed", _SPEEDS, "1")
-        pace.on_event(lambda _: setattr(self, "speed", float(pace.value)))
+        pace.on_event(lambda event: setattr(self, "speed", float(event.value)))
         if not self.again:
             back = gui.add_button("Back to the simulation")
             back.on_event(lambda event: page.attempt(event.visitor, page.back))
 
     def play(self, playing: bool) -> None:
         """Go on or stand still."""
-        self.playing = playing
-        if playing and self.time >= self.times[-1]:
-            self.seek(float(self.times[0]))
+        with self._lock:
+            self.playing = playing
+            if playing and self.time >= self.times[-1]:
+                self.seek(float(self.times[0]))
         self._button.label = "Pause" if playing else "Play"
 
     def seek(self, t: float) -> None:
         """Jump to a time [s]."""
-        self.time = min(max(t, float(self.times[0])), float(self.times[-1]))
-        self._moved = True
+        with self._lock:
+            self.time = min(max(t, float(self.times[0])), float(self.times[-1]))
+            self._moved = True
 
     def look(self, panel: bool) -> Poses | None:
         """The poses now, or None if nothing moved."""
         now = time.perf_counter()
         passed, self._last = now - self._last, now
-        if self.playing:
-            self.seek(self.time + passed * self.speed)
-            if self.time >= self.times[-1]:
-                if self.again:
-                    self.seek(float(self.times[0]))
-                else:
-                    self.play(False)
+        with self._lock:
+            if self.playing:
+                self.seek(self.time + passed * self.speed)
+                if self.time >= self.times[-1]:
+                    if self.again:
+                        self.seek(float(self.times[0]))
+                    else:
+                        self.play(False)
+            moved, self._moved = self._moved, False
+            t, k = self.time, self._row()
         if panel:
-            self._slider.value = self.time
-        if not self._moved:
+            self._slider.value = t
+        if not moved:
             return None
-        self._moved = False
-        k = self._row()
         if k == self._shown:  # browsers need not draw what has not changed
             return None
         self._shown = k

@@ -21,7 +21,7 @@ class LooksTab(Tab):
     def build(self) -> None:
         gui, page, session = self.gui, self.page, self.session
         cameras = gui.add_buttons("Camera", PRESETS)
-        cameras.on_event(lambda event: page.shown.cameras.turn(cameras.value, event.visitor))
+        cameras.on_event(lambda event: page.shown.cameras.turn(event.value, event.visitor))
         names = tuple(body.name for body in session.stage.bodies)
         follow = gui.add_dropdown("Follow", (_NOBODY, *names), page.shown.followed or _NOBODY)
         self.on(follow, lambda value: page.shown.follow(None if value == _NOBODY else value))

@@ -27,12 +27,12 @@ class RunTab(Tab):
         source = f"<div class='soft'>{html.escape(scene.source)}</div>" if scene is not None else ""
         gui.add_html(f"<h2>{html.escape(name)}</h2><div>{about}</div>{source}")
         scenes = gui.add_dropdown("Scene", self.page.names(), self.page.label)
-        scenes.on_event(lambda event: self.page.choose(event.visitor, scenes.value))
+        scenes.on_event(lambda event: self.page.choose(event.visitor, event.value))
         methods = {method.name: method for method in session.methods()}
         now = next(m.name for m in methods.values() if (m.method, m.solver) == session.names)
         hint = "Another method begins again at 0 s, with the numbers of the tab Model as they are"
         method = gui.add_dropdown("Method", tuple(methods), now, hint=hint)
-        method.on_event(lambda event: self._choose_method(event.visitor, methods[method.value], method, now))
+        method.on_event(lambda event: self._choose_method(event.visitor, methods[event.value], method, now))
 
         self._pause = gui.add_button("Pause", look="main")
         self.click(self._pause, self._toggle)

@@ -36,7 +36,7 @@ class Tab(ABC):
 
     def on(self, control: Control, action: Callable[[Any], object]) -> None:
         """Call `action(value)` when a visitor moves a control; what goes wrong is shown to that visitor."""
-        control.on_event(lambda event: self.page.attempt(event.visitor, lambda: action(control.value)))
+        control.on_event(lambda event: self.page.attempt(event.visitor, lambda: action(event.value)))
 
     def click(self, button: Control, action: Callable[[], object]) -> None:
         """Call `action()` when a visitor presses a button."""
