@@ -18,7 +18,7 @@ SINGULAR = {"double_four_bar", "n_four_bar"}
 """Mechanisms that pass singular positions."""
 PASSED = 2 * 6.9 * np.finfo(float).eps ** 0.5
 """What singular positions leave of errors: where a mechanism may branch its position is known to the root of rounding
-alone, so its rates of up to 6.9 rad/s are known to that share; it passes two of them in the second that is looked at."""
+alone, so its rates of up to 6.9 rad/s are known to that share; it passes two of them in the second that counts."""
 
 
 @pytest.mark.slow
