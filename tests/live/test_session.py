@@ -48,7 +48,9 @@ def test_a_session_follows_the_clock(begin):
     session = begin("a01_pendulum", paused=False)
     session.loop.do(lambda _: None).result()
     before = session.status.time
-    wait_until(lambda: session.look() is not None and session.view.time >= before + 0.19, "the motion is seen")
+    wait_until(
+        lambda: session.look() is not None and session.view.time >= before + 0.19, "the motion is seen"
+    )
     assert session.status.failure is None
 
 
