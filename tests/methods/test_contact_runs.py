@@ -23,6 +23,7 @@ from helpers.touching import (
     spot,
 )
 from linkwork import Simulation, scene
+from linkwork.methods.contact import TOLERANCE
 from linkwork.model.errors import LinkworkError, UnsupportedError
 from linkwork.model.rotation import about
 from linkwork.scenes import find_scene
@@ -50,6 +51,23 @@ def test_neither_order_nor_place_matters(way):
         sim.step(300)
         # What 300 steps may leave, for 0.3 s
         assert np.abs(places(sim) - places(first)).max() < 300 * SETTLED * 0.3
+
+
+# --- how far from a solution ---
+
+
+def test_the_residual_of_every_step_is_recorded():
+    """The solver ends on it; where it may not iterate as it likes, what is left is told."""
+    usual = Simulation(scene("stack10"), dt=H)
+    record = usual.run(0.2, every=H)
+    left = record["contact.residual"]
+    assert 0.0 < left.max() <= TOLERANCE * H
+    assert left[-1] == usual.method.report()["residual"]
+    assert record.info["steps_cut_short"] == 0
+    hurried = Simulation(scene("dominoes"), dt=H, iterations=1).run(0.2, every=H)
+    assert hurried.info["steps_cut_short"] > 0
+    assert hurried["contact.residual"].max() > 1e3 * TOLERANCE * H
+    assert hurried["solver.iterations"].max() == 1
 
 
 # --- one way against another ---

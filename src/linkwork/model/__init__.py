@@ -10,17 +10,28 @@ _HOMES = {
     "joints": ("Cylindrical", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld"),
     "rotation": ("about",),
     "sealed": ("Port", "Sealed"),
-    "shapes": ("Box", "Capsule", "Cylinder", "HeightField", "Mesh", "Plane", "Shape", "Sphere"),
+    "shapes": (
+        "Box",
+        "Capsule",
+        "Cylinder",
+        "Ellipsoid",
+        "HeightField",
+        "Mesh",
+        "Plane",
+        "Shape",
+        "Sphere",
+        "Torus",
+    ),
     "signals": ("Sine", "Table"),
     "touch": ("Material", "MaterialPair", "NoContact", "Scenery"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "GROUND", "Body", "Box", "Capsule", "Component", "Cylinder", "Cylindrical", "Flat", "Free", "HeightField", "Hinge",
-    "Instance", "Marker", "Material", "MaterialPair", "Mesh", "Model", "NoContact", "Planar", "Plane", "Port",
-    "Scenery", "Screw", "Sealed", "Shape", "Sine", "Slider", "Sphere", "Spherical", "Table", "Universal", "Weld",
-    "about",
+    "GROUND", "Body", "Box", "Capsule", "Component", "Cylinder", "Cylindrical", "Ellipsoid", "Flat", "Free",
+    "HeightField", "Hinge", "Instance", "Marker", "Material", "MaterialPair", "Mesh", "Model", "NoContact", "Planar",
+    "Plane", "Port", "Scenery", "Screw", "Sealed", "Shape", "Sine", "Slider", "Sphere", "Spherical", "Table", "Torus",
+    "Universal", "Weld", "about",
 ]  # fmt: skip
 
 
@@ -39,6 +50,6 @@ if TYPE_CHECKING:
     from .joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
     from .rotation import about
     from .sealed import Port, Sealed
-    from .shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Shape, Sphere
+    from .shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere, Torus
     from .signals import Sine, Table
     from .touch import Material, MaterialPair, NoContact, Scenery

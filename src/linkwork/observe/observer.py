@@ -284,9 +284,12 @@ class RowObserver(Observer):
 
 
 class ContactObserver(RowObserver):
-    """Of a method with contact, which also samples how many patches touch, how deep, and forces of contacts."""
+    """Of a method with contact, which also samples how many patches touch, how deep, what is left of their equations,
+    and forces of contacts."""
 
-    report = (*RowObserver.report, ("contact.patches", "1"), ("contact.depth", "m"))
+    report = (
+        *RowObserver.report, ("contact.patches", "1"), ("contact.depth", "m"), ("contact.residual", "m/s"),
+    )  # fmt: skip
 
     def __init__(self, system: System, scratch: Scratch | None = None):
         assert system.colliders is not None

@@ -216,9 +216,10 @@ STORED: list[Stored] = [
     ),
     Stored(
         "solver",
-        "`solver.iterations`, `solver.gap`; with contact `contact.patches`, `contact.depth`",
-        "1, m",
-        "how the last step went: evaluations or iterations, largest gap of a joint, patches that touch, how deep",
+        "`solver.iterations`, `solver.gap`; with contact `contact.patches`, `.depth`, `.residual`",
+        "1, m, m/s",
+        "how the last step went: evaluations or iterations, largest gap of a joint, patches that touch, how deep, what"
+        " is left of their equations",
         lambda observer: observer.report or None,
         lambda sampled: sampled.report,
     ),

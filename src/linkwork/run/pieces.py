@@ -11,7 +11,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine.elements import PositionServo
 from ..engine.loads import Spring
-from ..model import GROUND, Body, Free, Hinge, Material, Model, Plane, Scenery, Sphere, Spherical
+from ..model import (
+    GROUND,
+    Body,
+    Box,
+    Cylinder,
+    Ellipsoid,
+    Free,
+    HeightField,
+    Hinge,
+    Material,
+    Model,
+    Plane,
+    Scenery,
+    Shape,
+    Sphere,
+    Spherical,
+)
 
 if TYPE_CHECKING:
     from ..engine.kernels.rehearsal import Part
@@ -51,13 +67,38 @@ def loop() -> Model:
     return model
 
 
-def touching() -> Model:
-    """All of that, and a ball that lies on a plane."""
+def bounded() -> Model:
+    """All of that, and a joint with friction that comes to its stop."""
     model = loop()
-    model.add(Material("matter"))
-    model.add(Scenery("floor", shapes=(Plane(),), material="matter"))
-    model.add(Body("ball", at=(9.0, 9.0, 0.1), mass=1.0, shapes=(Sphere(0.1),), material="matter"))
-    model.add(Free("way", GROUND, "ball", at=(9.0, 9.0, 0.1)))
+    model.add(_rod("lever", 7.0, 0.0))
+    model.add(
+        Hinge("L", GROUND, "lever", at=(7.0, 0.0, 0.0), velocity=1.0, friction=0.1, limits=(-1.0, 0.5e-3))
+    )
+    return model
+
+
+def touching() -> Model:
+    """All of that, and shapes of many kinds that drop on scenery: some slip, some stick."""
+    model = bounded()
+    model.add(Material("matter", friction=0.5, rolling=1e-3))
+    flat = ((0.0,) * 4,) * 4
+    floors = (
+        Plane(), Box((4.0, 4.0, 2.0), at=(20.0, 0.0, 0.0)), HeightField((4.0, 4.0), heights=flat, at=(30.0, 0.0, 1.0)),
+        HeightField((4.0, 4.0), heights=flat, smooth=True, at=(40.0, 0.0, 1.0)),
+    )  # fmt: skip
+    model.add(Scenery("floor", shapes=floors, material="matter"))
+    ball, brick, drum, egg = Sphere(0.1), Box((0.2, 0.2, 0.2)), Cylinder(0.1, 0.2), Ellipsoid((0.1, 0.1, 0.1))
+    # Two bricks on each other; they lie a little too deep.
+    dropped: list[tuple[Shape, float, float, float, float]] = [
+        (brick, 10.0, 9.0, 0.09, 0.0), (brick, 10.0, 9.0, 0.289, 0.0), (ball, 11.0, 9.0, 0.1, 0.3),
+        (ball, 20.0, -1.0, 1.1, 0.3), (brick, 20.0, 0.0, 1.1, 0.3), (drum, 20.0, 1.0, 1.1, 0.3),
+        (egg, 21.0, 0.0, 1.1, 0.3), (ball, 30.0, -1.0, 1.1, 0.3), (brick, 30.0, 0.0, 1.1, 0.3),
+        (drum, 30.0, 1.0, 1.1, 0.3), (ball, 40.0, -1.0, 1.1, 0.3), (drum, 40.0, 1.0, 1.1, 0.3),
+    ]  # fmt: skip
+    for k, (shape, x, y, z, slip) in enumerate(dropped):
+        model.add(Body(f"thing{k}", at=(x, y, z), mass=1.0, shapes=(shape,), material="matter"))
+        fall = (slip, 0.0, -0.1, 0.0, 0.0, slip)
+        model.add(Free(f"way{k}", GROUND, f"thing{k}", at=(x, y, z), velocity=fall))
     return model
 
 
@@ -69,17 +110,19 @@ class Piece(NamedTuple):
     """Of `Simulation`."""
     ways: tuple[dict[str, Any], ...] = ({},)
     """Further options, for each rehearsal: what one of them does not come by another one may."""
+    steps: int = 1
+    """Of a rehearsal."""
 
 
 _FIXED_AND_ADAPTIVE: tuple[dict[str, Any], ...] = ({}, {"integrator": "euler"}, {"integrator": "adaptive"})
 PIECES = {
-    "contact": Piece(touching, {"method": "simgc"}),
+    "contact": Piece(touching, {"method": "simgc"}, steps=3),
     "hybrid": Piece(loop, {"method": "hybrid"}),
     "topological": Piece(loop, {"method": "topological"}),
     "global": Piece(loop, {"method": "global"}),
     "components": Piece(loop, {"method": "components"}, ({}, {"integrator": "adaptive"})),
-    "direct": Piece(loop, {"method": "simgc", "solver": "direct"}, _FIXED_AND_ADAPTIVE),
-    "impulses": Piece(loop, {"method": "simgc", "solver": "impulses"}),
+    "direct": Piece(bounded, {"method": "simgc", "solver": "direct"}, _FIXED_AND_ADAPTIVE),
+    "impulses": Piece(bounded, {"method": "simgc", "solver": "impulses"}),
     "tree": Piece(open_chain, {"method": "tree"}, _FIXED_AND_ADAPTIVE),
 }
 """All kernels that stepping and recording need: those of a method or solver, or of contact."""
@@ -91,12 +134,12 @@ def piece_of(way: str, touches: bool) -> str | None:
     return name if name in PIECES else None
 
 
-def _run(piece: Piece, way: dict[str, Any]) -> None:
-    """A step, recorded."""
+def _run(piece: Piece, way: dict[str, Any], steps: int) -> None:
+    """A few steps, recorded."""
     from .simulate import Simulation
 
     simulation = Simulation(piece.build(), **piece.options, **way)
-    simulation.run(simulation.dt)
+    simulation.run(steps * simulation.dt)
 
 
 @cache
@@ -106,10 +149,10 @@ def parts_of(name: str) -> dict[str, Part]:
 
     with rehearsed() as parts:
         for way in PIECES[name].ways:
-            _run(PIECES[name], way)
+            _run(PIECES[name], way, PIECES[name].steps)
     return {part.name: part for part in parts}
 
 
 def compile_piece(name: str) -> None:
     """Compile a piece in this process, or load what of it is kept on disk."""
-    _run(PIECES[name], {})
+    _run(PIECES[name], {}, 1)

@@ -4,7 +4,7 @@ import math
 
 from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, get3, scale3, sub3
-from ..kernels.spatial import dot6, get6, set6
+from ..kernels.spatial import add_scaled6, dot6, get6, set6
 from .envelope import solve_columns, solve_envelope
 from .layout import INVERSE, KEPT, RIGHT
 
@@ -43,11 +43,11 @@ def reach_patch(tables, work, reach, patch):
     for e in range(y, end):
         d = yi[e] + 1
         i, k = dofs[d].parent, dofs[d].depth
+        own = get6(Y[e])
         while i != 0:
             k -= 1
-            weight, to = H[d - 1, k], reached[i - 1].slot
-            for c in range(6):
-                Y[to, c] -= weight * Y[e, c]
+            to = Y[reached[i - 1].slot]
+            set6(to, add_scaled6(get6(to), -H[d - 1, k], own))
             i = dofs[i].parent
     patch.y, patch.ny = y, end - y
     reach.used[0].y = end
@@ -105,11 +105,12 @@ def _respond_patch(work, reach, patch, D):
 def _gram(patch, Y, Z, y, z, count):
     """G += Y Z over entries of two lists."""
     G = patch.G
-    for e in range(count):
-        for r in range(6):
-            value = Y[y + e, r]
-            for c in range(6):
-                G[6 * r + c] += value * Z[z + e, c]
+    for r in range(6):  # by rows, each in registers
+        k = 6 * r
+        g = (G[k], G[k + 1], G[k + 2], G[k + 3], G[k + 4], G[k + 5])
+        for e in range(count):
+            g = add_scaled6(g, Y[y + e, r], get6(Z[z + e]))
+        G[k], G[k + 1], G[k + 2], G[k + 3], G[k + 4], G[k + 5] = g
 
 
 @kernel

@@ -22,6 +22,9 @@ MOST_ROWS = 12  # of a patch: four points, three directions each
 _SPAN = 1e-9  # a row that adds less than this share to those before follows from them
 _PARTS = 4  # of the way to even loads that are tried, each half of the one before
 _FEW = 2  # points whose impulses are as few unknowns as a basis of them
+SLIDING, POINTS, ONE, WHOLE = -1, 0, 1, 2
+"""What the unknowns of a patch are: impulses of points, some of which slide; impulses of points; wrenches in a basis of
+what its points can do together; wrenches in all six directions, along the axes."""
 
 
 class Subspace(NamedTuple):
@@ -34,9 +37,9 @@ class Subspace(NamedTuple):
     C: Any
     """Rows of the points in the basis Q, of patches that act as one: patches x 12 x 6."""
     N: Any
-    """Cholesky factors of CᵀC: patches x 6 x 6."""
+    """Inverse Cholesky factors of CᵀC: patches x 6 x 6."""
     size: Any
-    """Unknowns of each patch; where its first one stands; 1 if it acts as one."""
+    """Unknowns of each patch; where its first one stands; how it acts: POINTS, ONE or WHOLE."""
     which: Any
     """The row (three times the point, plus 0 for its normal, 1 and 2 for tangents) of each unknown: patches x 12."""
     matrix: Skyline
@@ -72,10 +75,13 @@ def find_unknowns(space, k, patch, points):
     for i in range(patch.first, patch.first + patch.count):
         pushing += points[i].pushes
         slides |= points[i].slides != 0
-    one = pushing > _FEW and not slides
-    space.size[2, k] = 1 if one else 0
-    if one:
+    if pushing > _FEW and not slides:
+        if patch.friction > 0.0 and _take_axes(space, k, patch, points):
+            space.size[2, k] = WHOLE
+            return 6
+        space.size[2, k] = ONE
         return find_basis(space, k, patch, points)
+    space.size[2, k] = SLIDING if slides else POINTS
     count, Q, F = 0, space.Q[k], space.F[k]
     for m in range(3 * patch.count):
         point, kind = points[patch.first + m // 3], m % 3
@@ -90,6 +96,46 @@ def find_unknowns(space, k, patch, points):
         space.which[k, count] = m
         count += 1
     return count
+
+
+@kernel
+def _take_axes(space, k, patch, points):
+    """The axes as Q, rows of the points as C; False if there is a motion that none of the points would feel."""
+    Q, F, C, N = space.Q[k], space.F[k], space.C[k], space.N[k]
+    scale = patch.radius if patch.radius > 0.0 else 1.0
+    inverse = 1.0 / scale
+    for i in range(6):
+        for j in range(i + 1):
+            N[i, j] = 0.0
+    for m in range(3 * patch.count):
+        point = points[patch.first + m // 3]
+        c = C[m]
+        if not takes_part(patch, point, m % 3):
+            set6(c, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+            continue
+        J = measures(point, m % 3)
+        set6(c, (inverse * J[0], inverse * J[1], inverse * J[2], J[3], J[4], J[5]))
+        for i in range(6):
+            for j in range(i + 1):
+                N[i, j] += c[i] * c[j]
+    for i in range(6):
+        whole = N[i, i]
+        for j in range(i + 1):
+            total = N[i, j]
+            for n in range(j):
+                total -= N[i, n] * N[j, n]
+            if j < i:
+                N[i, j] = total * N[j, j]
+            elif total > _SPAN * whole:
+                N[i, i] = 1.0 / math.sqrt(total)
+            else:
+                return False
+    _invert(N, 6)
+    for s in range(6):
+        for c in range(6):
+            Q[s, c] = F[s, c] = 0.0
+        Q[s, s] = F[s, s] = scale if s < 3 else 1.0
+    return True
 
 
 @kernel
@@ -221,7 +267,7 @@ def add_impulse(patch, point, kind, p):
 
 @kernel
 def _normal(C, rows, N, span):
-    """N ← Cholesky factor of CᵀC, which has full rank."""
+    """N ← inverse Cholesky factor of CᵀC, which has full rank."""
     for i in range(span):
         for j in range(i + 1):
             total = 0.0
@@ -229,19 +275,31 @@ def _normal(C, rows, N, span):
                 total += C[m, i] * C[m, j]
             for k in range(j):
                 total -= N[i, k] * N[j, k]
-            N[i, j] = math.sqrt(total) if i == j else total / N[j, j]
+            N[i, j] = 1.0 / math.sqrt(total) if i == j else total * N[j, j]
+    _invert(N, span)
+
+
+@inlined
+def _invert(N, span):
+    """Inverse of a lower triangle in its place, which has inverse diagonals already."""
+    for i in range(span):
+        for j in range(i):
+            total = 0.0
+            for k in range(j, i):
+                total += N[i, k] * N[k, j]
+            N[i, j] = -N[i, i] * total
 
 
 @kernel
 def divide_normal(N, x, at, span):
     """x[at:at + span] ← (CᵀC)⁻¹ x."""
-    for i in range(span):
-        total = x[at + i]
-        for k in range(i):
-            total -= N[i, k] * x[at + k]
-        x[at + i] = total / N[i, i]
     for i in range(span - 1, -1, -1):
-        total = x[at + i]
-        for k in range(i + 1, span):
-            total -= N[k, i] * x[at + k]
-        x[at + i] = total / N[i, i]
+        total = 0.0
+        for k in range(i + 1):
+            total += N[i, k] * x[at + k]
+        x[at + i] = total
+    for i in range(span):
+        total = 0.0
+        for k in range(i, span):
+            total += N[k, i] * x[at + k]
+        x[at + i] = total

@@ -56,13 +56,14 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
                 set_origins(reach, patches, points, island, share)
             for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
                 judge(reach, patches[reach.order[k]], points, soft, turn > 0)
-            pulls = True
+            pulls, lack = True, 0.0
             while pulls:
-                if not solve_subspace(work, reach, space, rows, patches, points, island, soft, tolerance):
+                lack = solve_subspace(work, reach, space, rows, patches, points, island, soft, tolerance)
+                if lack < 0.0:
                     return _sweep_until(work, reach, rows, patches, points, island, options, deadline)
                 pulls = drop_pulling(reach, patches, points, island)
             if residual(work, reach, rows, patches, points, island, soft) <= tolerance:
-                stiffen(work, reach, space, rows, patches, points, island, tolerance)
+                stiffen(work, reach, space, rows, patches, points, island, tolerance, lack)
         left = residual(work, reach, rows, patches, points, island, 0.0)
         if (
             stage == 2 * _TRIES and turn > 0
@@ -81,7 +82,7 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
         _sweep(work, reach, rows, patches, points, island, _ROUNDS, 0.1)
     _note(reach, patches, island, True)
     left = residual(work, reach, rows, patches, points, island, 0.0)
-    return options.most_sweeps, CUT_SHORT, left
+    return turn + 1, CUT_SHORT, left
 
 
 @kernel

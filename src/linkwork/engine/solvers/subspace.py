@@ -19,11 +19,12 @@ from .patch_basis import (
     MOST_PATCHES,
     MOST_ROWS,
     MOST_UNKNOWNS,
+    POINTS,
+    SLIDING,
     add_impulse,
     divide_normal,
     find_unknowns,
     lacking,
-    takes_part,
 )
 from .reach import answer, answer_row, relative_twist, row_rate
 from .relax import wrench_of_forces
@@ -38,22 +39,21 @@ _SOLUTIONS = 8  # with the same factors, at most
 
 @kernel
 def solve_subspace(work, reach, space, rows, patches, points, island, soft, tolerance):
-    """Impulses of all points that push, giving way by `soft` [1/kg], and of rows within their bounds, at once; False if
-    there are too many of them."""
+    """Impulses of all points that push, giving way by `soft` [1/kg], and of rows within their bounds, at once. Returns
+    how much they lacked before [m/s], or a negative number if there are too many of them."""
     first, last = reach.islands[island].patch, reach.islands[island + 1].patch
     if last - first > MOST_PATCHES:
-        return False
+        return -1.0
     contacts, count = _count(work, reach, space, rows, patches, points, island)
-    if count > MOST_UNKNOWNS or not _shape(space, count):
-        return False
+    if count > MOST_UNKNOWNS or not _shape(space, last - first, contacts, count):
+        return -1.0
     space.number[0], space.number[1] = contacts, count
     for k in range(first, last):
         _begin(reach, patches[reach.order[k]], points)
     _assemble(work, reach, space, rows, patches, points, first, last, contacts, count)
     _soften(space, patches, points, reach, first, last, soft)
     factor_rows(space.matrix.shape, space.matrix.values, count, _PIVOT)
-    _solve(work, reach, space, rows, patches, points, island, soft, tolerance)
-    return True
+    return _solve(work, reach, space, rows, patches, points, island, soft, tolerance)
 
 
 @kernel
@@ -81,11 +81,16 @@ def _begin(reach, patch, points):
 
 
 @kernel
-def stiffen(work, reach, space, rows, patches, points, island, tolerance):
-    """Take back what softness has left of the last solution, until it is a small share of the tolerance [m/s]."""
+def stiffen(work, reach, space, rows, patches, points, island, tolerance, before):
+    """Take back what softness has left of the last solution, until it is a small share of the tolerance [m/s].
+
+    before: what that solution began with [m/s]. Each leaves about the same share, which tells what the last has left.
+    """
     for _ in range(_SOLUTIONS):
-        if _solve(work, reach, space, rows, patches, points, island, 0.0, tolerance) <= _LEFT * tolerance:
+        lack = _solve(work, reach, space, rows, patches, points, island, 0.0, tolerance)
+        if lack * min(lack, before) <= _LEFT * tolerance * before:
             break
+        before = lack
 
 
 @kernel
@@ -183,25 +188,47 @@ def _count(work, reach, space, rows, patches, points, island):
 
 
 @kernel
-def _shape(space, count):
+def _shape(space, patches, contacts, count):
     """Where the rows of the matrix begin, emptied; False if a solution would take too long."""
-    shape, values, near = space.matrix.shape, space.matrix.values, space.near
+    shape, values, near, size = space.matrix.shape, space.matrix.values, space.near, space.size
     cost, room = 0.0, 0
-    for i in range(count):
-        start = i
-        for j in range(i):
+    for k in range(patches):
+        if size[0, k] > 0:
+            start = _first_met(near, size, size[1, k], k)
+            room, cost = _lay(shape, size[1, k], size[1, k] + size[0, k], start, room, cost)
+    for i in range(contacts, count):
+        start = _first_met(near, size, i, patches)
+        for j in range(contacts, i):
+            if start < i:
+                break
             if _meet(near, i, j):
                 start = j
-                break
-        shape[FIRST, i], shape[START, i] = start, room - start
-        room += i - start + 1
-        cost += (i - start + 1.0) ** 2
+        room, cost = _lay(shape, i, i + 1, start, room, cost)
     if cost > _WORK:
         return False
     for k in range(room):
         values[LOWER, k] = 0.0
         values[UPPER, k] = 0.0
     return True
+
+
+@inlined
+def _first_met(near, size, i, patches):
+    """The first unknown of the first patch, of so many, that unknown i meets; else i itself."""
+    for k in range(patches):
+        if size[0, k] > 0 and _meet(near, i, size[1, k]):
+            return size[1, k]
+    return i
+
+
+@inlined
+def _lay(shape, first, last, start, room, cost):
+    """Rows of the matrix that begin at the same column; the room that is used, and products of a solution."""
+    for i in range(first, last):
+        shape[FIRST, i], shape[START, i] = start, room - start
+        room += i - start + 1
+        cost += (i - start + 1.0) ** 2
+    return room, cost
 
 
 @inlined
@@ -225,8 +252,14 @@ def _assemble(work, reach, space, rows, patches, points, first, last, contacts, 
             for s in range(span):
                 T[d, s] = dot6(get6(F[s]), z)
         for other in range(last - first):
-            if size[0, other] > 0 and _meet(space.near, size[1, other], at):
-                _measure(reach, space, patches[reach.order[first + other]], other, at, span)
+            # What two patches do to each other is the same, but where friction follows the load.
+            even = size[2, k] != SLIDING and size[2, other] != SLIDING
+            if even and other < k:
+                continue
+            if other == k:
+                _measure_own(space, patch, k, even)
+            elif size[0, other] > 0 and _meet(space.near, size[1, other], at):
+                _measure(reach, space, patches[reach.order[first + other]], other, at, span, even)
         for i in range(contacts, count):
             if _meet(space.near, i, at):
                 for s in range(span):
@@ -241,7 +274,7 @@ def _assemble(work, reach, space, rows, patches, points, first, last, contacts, 
             T[reach.rzi[e], 0] = reach.RZ[e]
         for other in range(last - first):
             if size[0, other] > 0 and _meet(space.near, size[1, other], i):
-                _measure(reach, space, patches[reach.order[first + other]], other, i, 1)
+                _measure(reach, space, patches[reach.order[first + other]], other, i, 1, False)
         for j in range(i, count):
             if shape[FIRST, j] <= i:
                 rate = _measure_row(work, reach, T, space.who[j], 0)
@@ -264,8 +297,8 @@ def _measure_row(work, reach, T, r, s):
 
 
 @kernel
-def _measure(reach, space, patch, k, column, width):
-    """What patch k measures of T, into columns of the matrix."""
+def _measure(reach, space, patch, k, column, width, even):
+    """What patch k measures of T, into columns of the matrix; and into rows, too, if that is `even`."""
     shape, values, T = space.matrix.shape, space.matrix.values, space.T
     Q, at, span = space.Q[k], space.size[1, k], space.size[0, k]
     for s in range(width):
@@ -275,35 +308,58 @@ def _measure(reach, space, patch, k, column, width):
             if t != 0.0:
                 w = add_scaled6(w, t, get6(reach.Y[e]))
         for r in range(span):
+            if even and at + r < column + s:
+                continue
             value = dot6(get6(Q[r]), w)
             if at + r >= column + s:
                 values[LOWER, shape[START, at + r] + column + s] = value
+                if even and at + r > column + s:
+                    values[UPPER, shape[START, at + r] + column + s] = value
             else:
                 values[UPPER, shape[START, column + s] + at + r] = value
 
 
 @kernel
+def _measure_own(space, patch, k, even):
+    """What patch k measures of itself, by its own response."""
+    shape, values = space.matrix.shape, space.matrix.values
+    Q, F, G, at, span = space.Q[k], space.F[k], patch.G, space.size[1, k], space.size[0, k]
+    for s in range(span):
+        w = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        for c in range(6):
+            w = add_scaled6(w, F[s, c], (G[c], G[6 + c], G[12 + c], G[18 + c], G[24 + c], G[30 + c]))
+        for r in range(s if even else 0, span):
+            value = dot6(get6(Q[r]), w)
+            if r >= s:
+                values[LOWER, shape[START, at + r] + at + s] = value
+            else:
+                values[UPPER, shape[START, at + s] + at + r] = value
+            if even and r > s:
+                values[UPPER, shape[START, at + r] + at + s] = value
+
+
+@kernel
 def _soften(space, patches, points, reach, first, last, soft):
     """Add the softness of all points, and that of sliding ones across their direction."""
-    shape, values, x, size = space.matrix.shape, space.matrix.values, space.x[1], space.size
+    shape, values, size = space.matrix.shape, space.matrix.values, space.size
     for k in range(last - first):
         at, span, patch = size[1, k], size[0, k], patches[reach.order[first + k]]
-        if size[2, k] == 0:
+        if size[2, k] <= POINTS:
             for s in range(span):
                 m = space.which[k, s]
                 point = points[patch.first + m // 3]
                 turn = point.turn if point.slides != 0 and m % 3 == 1 else 0.0
                 values[LOWER, shape[START, at + s] + at + s] += soft + turn
             continue
-        for s in range(span):
-            for r in range(span):
-                x[r] = soft if r == s else 0.0
-            divide_normal(space.N[k], x, 0, span)
-            for r in range(span):
-                if r >= s:
-                    values[LOWER, shape[START, at + r] + at + s] += x[r]
-                else:
-                    values[UPPER, shape[START, at + s] + at + r] += x[r]
+        N = space.N[k]
+        for r in range(span):
+            for s in range(r + 1):
+                total = 0.0
+                for i in range(r, span):
+                    total += N[i, r] * N[i, s]
+                values[LOWER, shape[START, at + r] + at + s] += soft * total
+                if s < r:
+                    values[UPPER, shape[START, at + r] + at + s] += soft * total
 
 
 @kernel
@@ -315,32 +371,36 @@ def _lacking(reach, space, k, patch, points, soft, tolerance):
     """
     C, x, at, span = space.C[k], space.x[0], space.size[1, k], space.size[0, k]
     w, largest = relative_twist(reach, patch, reach.u), 0.0
-    if space.size[2, k] == 0:
+    if space.size[2, k] <= POINTS:
         for s in range(span):
             m = space.which[k, s]
             x[at + s] = lacking(points[patch.first + m // 3], m % 3, w)
             largest = max(largest, abs(x[at + s]))
         return largest
+    # With J = C Q, the velocities Q w that come nearest to what points want, less those that there are.
+    wants = False
     for s in range(span):
         x[at + s] = 0.0
-    for m in range(3 * patch.count):
-        point = points[patch.first + m // 3]
-        if takes_part(patch, point, m % 3):
-            lack = lacking(point, m % 3, w)
+    for i in range(patch.count):
+        point = points[patch.first + i]
+        if point.pushes != 0 and point.goal != 0.0:
+            wants = True
             for s in range(span):
-                x[at + s] += C[m, s] * lack
-    divide_normal(space.N[k], x, at, span)
+                x[at + s] += C[3 * i, s] * point.goal
+    if wants:
+        divide_normal(space.N[k], x, at, span)
+        if soft > 0.0:
+            for i in range(patch.count):
+                point = points[patch.first + i]
+                if point.pushes != 0:
+                    beyond = point.goal
+                    for s in range(span):
+                        beyond -= C[3 * i, s] * x[at + s]
+                    if abs(beyond) > tolerance:
+                        point.p[0] += beyond / soft
     for s in range(span):  # Q is of length one where angles are scaled by the radius
+        x[at + s] -= dot6(get6(space.Q[k, s]), w)
         largest = max(largest, abs(x[at + s]))
-    if soft > 0.0:
-        for i in range(patch.count):
-            point = points[patch.first + i]
-            if point.pushes != 0:
-                beyond = lacking(point, 0, w)
-                for s in range(span):
-                    beyond -= C[3 * i, s] * x[at + s]
-                if abs(beyond) > tolerance:
-                    point.p[0] += beyond / soft
     return largest
 
 
@@ -356,7 +416,7 @@ def _apply(reach, space, rows, patches, points, first, last, contacts, count):
         for s in range(span):
             f = add_scaled6(f, x[at + s], get6(F[s]))
         answer(reach, patch, f, reach.u)
-        if size[2, k] == 0:
+        if size[2, k] <= POINTS:
             for s in range(span):
                 m = space.which[k, s]
                 add_impulse(patch, points[patch.first + m // 3], m % 3, x[at + s])

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..kernels.jit import kernel, woven
 
-REPORT = 5
+REPORT = 6
 """Numbers of the solver in a sample, before the contact forces."""
 
 EVENT = np.dtype(
@@ -50,9 +50,9 @@ def _note(events, stats, t, i, j, began):
 
 @kernel
 def sample_contact(found, mounts, stats, taken, h, solver):
-    """Number of contacts, deepest penetration and the sum of the contact forces on each owner of shapes, mean of the
-    last step [N]; these are not numbers before the first step."""
-    solver[3], solver[4] = stats.contacts, stats.last_depth
+    """Number of contacts, deepest penetration, residual and the sum of the contact forces on each owner of shapes, mean
+    of the last step [N]; these are not numbers before the first step."""
+    solver[3], solver[4], solver[5] = stats.contacts, stats.last_depth, stats.last_residual
     side = found.counts[0].side
     for k in range(REPORT, solver.shape[0]):
         solver[k] = 0.0 if taken > 0 else np.nan
