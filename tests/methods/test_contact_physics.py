@@ -104,6 +104,19 @@ def test_a_sliding_box_stops_where_its_energy_is_spent():
     assert abs(sim["box_way.x_rate"]) < REST
 
 
+@both_methods
+@pytest.mark.parametrize("start", [2.0, 1.999, 1.9984])
+def test_a_box_that_comes_to_rest_is_not_drawn_back(way, start):
+    """The last millimetre, in which slips of a step are below the slop, belongs to the way like the rest."""
+    model = floored(friction=0.35)
+    add(model, "box", Box((0.2, 0.2, 0.1)), 0.05, velocity=(start, 0, 0, 0, 0, 0))
+    sim = Simulation(model, **way)
+    sim.step(1500)
+    # Friction takes µ g h off the velocity in every step, which moves it by the velocity at its end.
+    rates = np.maximum(start - 0.35 * G * H * np.arange(1, 1500), 0.0)
+    assert sim["box_way.x"] == pytest.approx(H * rates.sum(), abs=1e-3 * SLOP)
+
+
 # --- rolling ---
 
 

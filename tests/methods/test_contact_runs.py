@@ -31,10 +31,6 @@ from linkwork.scenes import find_scene
 # --- the same in any order and anywhere ---
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="pseudo impulses are swept and end early: places hang on the order of sweeps by a tenth of the slop",
-)
 @both_methods
 def test_neither_order_nor_place_matters(way):
     names = ("low", "middle", "high", "ball")

@@ -7,7 +7,7 @@ from ..kernels.jit import inlined, kernel
 from ..kernels.spatial import add_scaled6, dot6, get6
 from .reach import answer, answer_row, relative_twist, row_rate
 
-_SWEEPS = 20  # at most: what is left is taken back in the next step
+_SWEEPS = 100  # at most: what is left is taken back in the next step
 _ROUNDS = 4  # through the points of a patch, each time it is its turn
 _ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 

@@ -108,9 +108,10 @@ def anchor_patches(found, reach, patches, points, count, h, options):
         if asleep(reach, patch.island, options.sleep):
             continue
         if patch.anchored == 0 and patch.touches != 0 and patch.friction > 0.0:
-            w, fastest = relative_twist(reach, patch, reach.u), 0.0
+            w, fastest, slides = relative_twist(reach, patch, reach.u), 0.0, False
             for i in range(patch.first, patch.first + patch.count):
                 if points[i].loaded != 0:
+                    slides |= points[i].slides != 0
                     fastest = max(
                         fastest, abs(dot6(get6(points[i].Jt), w)) + abs(dot6(get6(points[i].Js), w))
                     )
@@ -121,6 +122,8 @@ def anchor_patches(found, reach, patches, points, count, h, options):
                 set9(patch.anchor, R)
                 patch.anchor[9], patch.anchor[10], patch.anchor[11] = p
                 patch.anchored = 1
+                if slides:  # where it will be when this step has moved it
+                    _follow(found, patch, points, w, h, options.slop)
 
 
 @inlined

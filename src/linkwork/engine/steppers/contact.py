@@ -45,7 +45,7 @@ NO_PAIRS, NO_POOL = 11, 12
 
 _GUESSES = 4  # of which rows with bounds are within them
 _SOFTER = 8  # times that bounces which would gain energy are made weaker, the last time to nothing
-_FINE_SHOVE = 1e-3  # pseudo impulses are good enough when this share of the slop is left
+_FINE_SHOVE = 1e-4  # pseudo impulses are good enough when this share of the slop is left
 
 
 class Contact(NamedTuple):
