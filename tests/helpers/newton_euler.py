@@ -23,6 +23,11 @@ from linkwork.observe.reactions import Reactions
 STEP = 1e-3
 
 
+def one(*arrays):
+    """Arrays of one sample each."""
+    return [np.asarray(array)[None] for array in arrays]
+
+
 def closed(kinematics, q):
     """The pose nearby at which the loops are closed to rounding."""
     for _ in range(30):
