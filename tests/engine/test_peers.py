@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from helpers.trees import KINDS, ROOTS, Probe, ball_columns, build, random_plan, wrenches
+from helpers.newton_euler import wrenches
+from helpers.probe import Probe, ball_columns
+from helpers.trees import KINDS, ROOTS, build, random_plan
 from linkwork.model.item import GROUND
 from linkwork.model.joints import Joint
 from linkwork.model.rotation import frame_from_axis, matrix, quaternion

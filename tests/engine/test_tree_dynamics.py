@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.newton_euler import wrenches
+from helpers.probe import Probe
 from helpers.trees import (
     EPS,
     FAST,
@@ -14,14 +16,12 @@ from helpers.trees import (
     SLOW,
     Link,
     Plan,
-    Probe,
     build,
     placed_model,
     plans,
     random_plan,
     triple,
     unit,
-    wrenches,
 )
 from linkwork.model import Model
 from linkwork.model.item import GROUND
