@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj
 
+from helpers.probe import ADAMS, DOPRI, EULER, RK4, Probe, ball_columns
 from helpers.runs import orders
-from helpers.trees import ADAMS, DOPRI, EPS, EULER, FAST, RK4, Probe, ball_columns, placed_model, triple, unit
+from helpers.trees import EPS, FAST, placed_model, triple, unit
 from linkwork.engine.loads import Force, Spring, Torque
 from linkwork.model import Body, Model
 from linkwork.model.item import GROUND

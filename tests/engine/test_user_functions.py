@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.probe import Probe
 from helpers.processes import python
-from helpers.trees import Link, Plan, Probe, build, random_plan, triple, unit
+from helpers.trees import Link, Plan, build, random_plan, triple, unit
 from linkwork.engine.loads import BodyFunction, Force, JointFunction, Spring, Torque
 from linkwork.model import Body, Model
 from linkwork.model.item import GROUND

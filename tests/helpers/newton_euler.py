@@ -8,19 +8,24 @@ consistent, as long as the accelerations follow from them.
 import numpy as np
 import pytest
 
-from helpers.trees import wrenches
 from linkwork.compile.spanning import spanning_tree
 from linkwork.engine.coordinates.dynamics import body_pose, body_twist
 from linkwork.engine.coordinates.tree import place, retract
-from linkwork.engine.loads import BodyFunction, JointFunction, Spring
+from linkwork.engine.loads import BodyFunction, Force, JointFunction, Spring
 from linkwork.engine.tables import DISTANCE
 from linkwork.mechanism.kinematics import Kinematics
+from linkwork.model import Flat
 from linkwork.model.item import GROUND
 from linkwork.model.rotation import matrix
 from linkwork.observe.reactions import Reactions
 
 # Central differences of fourth order on motions of some rad/s: h⁴ times fifth derivatives, and rounding 1e-16/h.
 STEP = 1e-3
+
+
+def one(*arrays):
+    """Arrays of one sample each."""
+    return [np.asarray(array)[None] for array in arrays]
 
 
 def closed(kinematics, q):
@@ -129,6 +134,58 @@ def joint_point(flat, motion, joint, backwards):
         return at
     p, R = motion.pose[body]
     return p + R @ matrix(flat.bodies[body].rotation).T @ (at - np.array(flat.bodies[body].at))
+
+
+def wrenches(flat: Flat, poses, twists, t):
+    """What the loads of a model do to its bodies: {body: [torque about its origin; force]}, and their power.
+
+    Plain NumPy from the poses (p, R) and twists [ω; v] of the bodies, to compare the kernels with.
+    """
+    out = {name: np.zeros(6) for name in flat.bodies}
+    power = 0.0
+
+    def arm(body, at):
+        """Turn of a body since the pose as written, and a point of it from its origin now."""
+        if body == GROUND:
+            return np.eye(3), np.zeros(3) if at is None else np.array(at)
+        p0, R0 = np.array(flat.bodies[body].at), matrix(flat.bodies[body].rotation)
+        turn = poses[body][1] @ R0.T
+        return turn, np.zeros(3) if at is None else turn @ (np.array(at) - p0)
+
+    def push(body, n, f):
+        if body == GROUND:
+            return 0.0
+        out[body] += np.r_[n, f]
+        return float(np.r_[n, f] @ twists[body])
+
+    for load in flat.loads.values():
+        if isinstance(load, Spring):
+            ends = []
+            for body, at in ((load.a, load.at_a), (load.b, load.at_b)):
+                r = arm(body, at)[1]
+                origin = np.zeros(3) if body == GROUND else poses[body][0]
+                w = np.zeros(6) if body == GROUND else twists[body]
+                ends.append((r, origin + r, w[3:] + np.cross(w[:3], r)))
+            (r_a, p_a, v_a), (r_b, p_b, v_b) = ends
+            d = p_b - p_a
+            drawn = np.linalg.norm(np.subtract(load.at_b, load.at_a))
+            stretch = np.linalg.norm(d) - (drawn if load.length is None else load.length)
+            u = d / np.linalg.norm(d)
+            f = (load.stiffness * stretch + load.damping * (u @ (v_b - v_a))) * u
+            push(load.a, np.cross(r_a, f), f)
+            push(load.b, -np.cross(r_b, f), -f)
+            continue
+        s = load.signal
+        factor = 1.0 if s is None else s.offset + s.amplitude * np.sin(2 * np.pi * s.frequency * t + s.phase)
+        if isinstance(load, Force):
+            turn, r = arm(load.body, load.at)
+            f = factor * (turn if load.follows else np.eye(3)) @ np.array(load.force)
+            power += push(load.body, np.cross(r, f), f)
+        else:
+            turn, _ = arm(load.body, None)
+            n = factor * (turn if load.follows else np.eye(3)) @ np.array(load.torque)
+            power += push(load.body, n, np.zeros(3))
+    return out, power
 
 
 def check_balance(model, system, q, v, qdd, names, row_forces, forces, torques, t=0.0, tolerance=1e-8):

@@ -12,6 +12,8 @@ SCREENSHOTS = Path(__file__).parents[2] / "out" / "screenshots"
 WINDOW = {"width": 900, "height": 560}
 """Small, since every pixel is computed in software; wide enough for the panel beside the picture."""
 _SHARPNESS = 0.5  # pixels of the picture per pixel of the screen
+MOVED = 0.003
+"""Share of the pixels that change when a body moves visibly."""
 _CANVAS = "canvas[data-engine]"
 
 

@@ -1,4 +1,4 @@
-"""Random open mechanisms, random states of them, and short ways to ask the kernels about both.
+"""Random open mechanisms, and random states of them.
 
 A mechanism is drawn in two steps. A `Plan` says what hangs on what by which joint; it is small, prints as
 a reproducer and shrinks well. `build` turns it into a model; every number in it follows from the plan's
@@ -8,31 +8,14 @@ seed and the number of the link, so that taking a link away leaves the others as
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from linkwork.compile.compiler import compile_model
 from linkwork.compile.system import System
-from linkwork.engine.coordinates.dynamics import (
-    body_pose,
-    body_twist,
-    derive,
-    energies,
-    inverse_dynamics,
-    momentum,
-)
-from linkwork.engine.coordinates.tree import mass_matrix, place, point_jacobian, retract
-from linkwork.engine.kernels.math3 import quat_mul
 from linkwork.engine.loads import Force, Spring, Torque
-from linkwork.engine.steppers import explicit
-from linkwork.engine.steppers.integrators import INTEGRATORS, Integrator, dormand_prince
-from linkwork.engine.steppers.motion import RUNGE_KUTTA, new_run
-from linkwork.engine.steppers.samples import new_samples
-from linkwork.engine.steppers.state import OK
-from linkwork.model import Body, Component, Flat, Model
+from linkwork.model import Body, Component, Model
 from linkwork.model.item import GROUND
 from linkwork.model.joints import JOINTS, Joint
 from linkwork.model.rotation import about, matrix
@@ -42,8 +25,6 @@ EPS = np.finfo(float).eps
 KINDS = tuple(JOINTS)
 ROOTS = (None, *KINDS)
 PLACED = ("here", "moved", "mirrored", "nested")
-EULER, RK4, ADAMS, ADAPTIVE = (INTEGRATORS[name] for name in ("euler", "rk4", "adams", "adaptive"))
-DOPRI = Integrator(RUNGE_KUTTA, dormand_prince())
 
 # The everyday run draws the same examples each time, so that only a change of the code can turn it red;
 # the slow run looks at new ones every time and prints how to repeat a failure.
@@ -250,191 +231,6 @@ def random_state(system: System, seed, speed=2.0):
                 q[i] = rng.uniform(-2, 2) if motion.rot else rng.uniform(-0.5, 0.5)
             i += len(motion.coordinates)
     return q, v
-
-
-class Trajectory(NamedTuple):
-    """Samples of a motion; work is (supplied, dissipated) since its start [J]."""
-
-    t: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    work: np.ndarray
-
-
-class Probe:
-    """A compiled mechanism with tables of its own, and the kernels as functions of its state."""
-
-    def __init__(self, model: Model | Plan):
-        self.system = compile_model(build(model) if isinstance(model, Plan) else model)
-        self.tables = self.system.fresh_tables()
-        self.nv = self.system.nv
-
-    def state(self, seed=0, speed=2.0):
-        return random_state(self.system, seed, speed)
-
-    def derive(self, q, v, t=0.0):
-        """(joint accelerations, power supplied, power dissipated)."""
-        qdd = np.zeros(self.nv)
-        supplied, dissipated = derive(self.tables, q, v, t, qdd)
-        return qdd, supplied, dissipated
-
-    def qdd(self, q, v, t=0.0):
-        return self.derive(q, v, t)[0]
-
-    def inverse(self, q, v, qdd, t=0.0):
-        """Generalised forces needed beside all loads."""
-        tau = np.zeros(self.nv)
-        inverse_dynamics(self.tables, q, v, t, qdd, tau)
-        return tau
-
-    def bias(self, q, v, t=0.0):
-        return self.inverse(q, v, np.zeros(self.nv), t)
-
-    def mass_matrix(self, q):
-        H = np.zeros((self.nv, self.nv))
-        place(self.tables.dofs, self.tables.islands, q, np.zeros(self.nv))
-        mass_matrix(self.tables.dofs, H)
-        return H
-
-    def energies(self, q, v, t=0.0):
-        """(kinetic, gravity's, springs')."""
-        return np.array(energies(self.tables, q, v, t))
-
-    def momentum(self, q, v):
-        """[angular about the world's origin; linear]."""
-        out = np.zeros(6)
-        momentum(self.tables, q, v, out)
-        return out
-
-    def retract(self, q, delta):
-        """q ⊕ delta."""
-        out = np.zeros(self.system.nq)
-        retract(self.tables.dofs, q, delta, out)
-        return out
-
-    def place(self, q, v=None):
-        """Put the tables into a state."""
-        place(self.tables.dofs, self.tables.islands, q, np.zeros(self.nv) if v is None else v)
-
-    def pose(self, body: str):
-        """(position, rotation matrix) in the state last placed."""
-        p, R = body_pose(self.tables, self.system.body(body))
-        return np.array(p), np.array(R).reshape(3, 3)
-
-    def twist(self, body: str):
-        """[ω; velocity of the origin] in the state last placed."""
-        return np.concatenate(body_twist(self.tables, self.system.body(body)))
-
-    def rates(self, q, v):
-        """Derivative of the coordinates: v, and q ω / 2 for a quaternion."""
-        out = np.zeros(self.system.nq)
-        for placed in self.system.joints.values():
-            if len(placed.joint.coordinates) == len(placed.joint.rates):
-                out[placed.q] = v[placed.v]
-            else:  # all coordinates before the quaternion are plain
-                plain = len(placed.joint.rates) - 3
-                out[placed.q][:plain] = v[placed.v][:plain]
-        for i, k in ball_columns(self.system):
-            out[i : i + 4] = 0.5 * np.array(quat_mul(tuple(q[i : i + 4]), (0.0, *v[k : k + 3])))
-        return out
-
-    def poses(self, q):
-        """All positions (n, 3) and rotation matrices (n, 3, 3)."""
-        self.place(q)
-        pairs = [self.pose(body) for body in self.system.bodies]
-        return np.array([p for p, _ in pairs]), np.array([R for _, R in pairs])
-
-    def jacobian(self, body: str):
-        """[ω; velocity of the origin] per rate, in the state last placed."""
-        link = int(self.tables.bodies["link"][self.system.body(body)])
-        island = self.tables.dofs["island"][link]
-        J = np.zeros((6, self.nv))
-        point_jacobian(
-            self.tables.dofs, link, triple(self.pose(body)[0] - self.tables.islands["o"][island]), J
-        )
-        return J
-
-    def run(self, q, v, h, steps, integrator=RK4, stride=1) -> Trajectory:
-        """Samples every `stride` of `steps` equal steps, the start not among them."""
-        targets = np.arange(stride, steps + 1, stride)
-        return self._steps(q, v, h, targets, integrator)
-
-    def run_adaptive(self, q, v, times, tolerance, first_step=1e-3) -> Trajectory:
-        """Samples at `times`, with the local error kept at `tolerance`."""
-        return self._steps(q, v, first_step, times, ADAPTIVE, tolerance)
-
-    def _steps(self, q, v, h, targets, integrator, tolerance=1e-8) -> Trajectory:
-        out = new_samples(len(targets), self.system.nq, self.system.nv, 0, 0, 0)
-        run = new_run(q, v, 0, 0, h)
-        run.course.integrator, run.course.tolerance = integrator.kind, tolerance
-        status = explicit.run(
-            self.tables, None, None, None, None, run.motion, run.books, integrator.tableau,
-            np.asarray(targets, float), out,
-        )  # fmt: skip
-        assert status == (len(targets), OK)
-        return Trajectory(*out[:4])
-
-
-def ball_columns(system: System):
-    """(first coordinate, first rate) of every quaternion in the state."""
-    for placed in system.joints.values():
-        i, k = placed.q.start, placed.v.start
-        for motion in placed.joint.motions():
-            if motion.ball:
-                yield i, k
-            i, k = i + len(motion.coordinates), k + len(motion.rates)
-
-
-def wrenches(flat: Flat, poses, twists, t):
-    """What the loads of a model do to its bodies: {body: [torque about its origin; force]}, and their power.
-
-    Plain NumPy from the poses (p, R) and twists [ω; v] of the bodies, to compare the kernels with.
-    """
-    out = {name: np.zeros(6) for name in flat.bodies}
-    power = 0.0
-
-    def arm(body, at):
-        """Turn of a body since the pose as written, and a point of it from its origin now."""
-        if body == GROUND:
-            return np.eye(3), np.zeros(3) if at is None else np.array(at)
-        p0, R0 = np.array(flat.bodies[body].at), matrix(flat.bodies[body].rotation)
-        turn = poses[body][1] @ R0.T
-        return turn, np.zeros(3) if at is None else turn @ (np.array(at) - p0)
-
-    def push(body, n, f):
-        if body == GROUND:
-            return 0.0
-        out[body] += np.r_[n, f]
-        return float(np.r_[n, f] @ twists[body])
-
-    for load in flat.loads.values():
-        if isinstance(load, Spring):
-            ends = []
-            for body, at in ((load.a, load.at_a), (load.b, load.at_b)):
-                r = arm(body, at)[1]
-                origin = np.zeros(3) if body == GROUND else poses[body][0]
-                w = np.zeros(6) if body == GROUND else twists[body]
-                ends.append((r, origin + r, w[3:] + np.cross(w[:3], r)))
-            (r_a, p_a, v_a), (r_b, p_b, v_b) = ends
-            d = p_b - p_a
-            drawn = np.linalg.norm(np.subtract(load.at_b, load.at_a))
-            stretch = np.linalg.norm(d) - (drawn if load.length is None else load.length)
-            u = d / np.linalg.norm(d)
-            f = (load.stiffness * stretch + load.damping * (u @ (v_b - v_a))) * u
-            push(load.a, np.cross(r_a, f), f)
-            push(load.b, -np.cross(r_b, f), -f)
-            continue
-        s = load.signal
-        factor = 1.0 if s is None else s.offset + s.amplitude * np.sin(2 * np.pi * s.frequency * t + s.phase)
-        if isinstance(load, Force):
-            turn, r = arm(load.body, load.at)
-            f = factor * (turn if load.follows else np.eye(3)) @ np.array(load.force)
-            power += push(load.body, np.cross(r, f), f)
-        else:
-            turn, _ = arm(load.body, None)
-            n = factor * (turn if load.follows else np.eye(3)) @ np.array(load.torque)
-            power += push(load.body, n, np.zeros(3))
-    return out, power
 
 
 def placed_model(model: Model, *, at=(0.0, 0.0, 0.0), rotation=(1.0, 0.0, 0.0, 0.0), mirror=None) -> Model:

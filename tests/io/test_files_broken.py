@@ -11,11 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from helpers.broken_models import ARM, HEAD, MODELS
+from helpers.broken_joints import JOINTS
+from helpers.broken_parts import PARTS
+from helpers.broken_values import ARM, VALUES
+from helpers.model_files import HEAD
 from linkwork.io import load_model
 from linkwork.io.yaml_source import MAX_BYTES, read_source
 from linkwork.io.yaml_text import flow
 from linkwork.model.errors import ModelError, Problem
+
+MODELS = VALUES | JOINTS | PARTS
 
 
 def problems_of(folder: Path, file: str = "model.yaml") -> tuple[Problem, ...]:

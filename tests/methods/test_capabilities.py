@@ -7,39 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import linkwork
-from helpers.models import ball
-from linkwork import (
-    PID,
-    Actuator,
-    Body,
-    BodyFunction,
-    Box,
-    Bushing,
-    DCMotor,
-    Direct,
-    Force,
-    Hinge,
-    Impulses,
-    JointFunction,
-    LineFunction,
-    LinkworkError,
-    Material,
-    Model,
-    Plane,
-    PositionServo,
-    Repeater,
-    Scenery,
-    Sealed,
-    Simulation,
-    SimulationError,
-    Spring,
-    TorqueSource,
-    UnsupportedError,
-    VelocityServo,
-    Weld,
-    scene,
-)
+from helpers.featured import DT, MODELS, STEPS, TIP, arm, model_with, simulate, ways
+from linkwork import Body, Bushing, Model, Sealed, Simulation, SimulationError, UnsupportedError
 from linkwork.cli.run import run as run_command
 from linkwork.distributed.sealed_file import seal
 from linkwork.library import wheel_corner
@@ -64,118 +33,15 @@ from linkwork.methods.capabilities import (
 )
 from linkwork.methods.describe import described, markdown
 from linkwork.methods.features import DETECTED, features
-from linkwork.methods.options import Options, option_names
+from linkwork.methods.options import option_names
 from linkwork.methods.registry import WAYS
 from linkwork.model.edit import with_item
 
-DT, STEPS = 1e-3, 20
-TIP = (2.0, 0.0, 0.0)
 STIFF_BUSHINGS = "bushings too stiff for the step"
-
-
-def arm(*things, shoulder=None, elbow=None) -> Model:
-    """Two links in a vertical plane, which swing; the centres of mass move at 1 m/s and more."""
-    model = Model("arm")
-    model.add(Body("upper", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(0.5, 0.0, 0.0)))
-    model.add(Body("lower", mass=1.0, inertia=(0.1, 0.1, 0.1), at=(1.5, 0.0, 0.0)))
-    model.add(Hinge("shoulder", "ground", "upper", axis=(0, 1, 0), **(shoulder or {"velocity": 2.0})))
-    model.add(Hinge("elbow", "upper", "lower", at=(1.0, 0.0, 0.0), axis=(0, 1, 0), **(elbow or {})))
-    for thing in things:
-        model.add(thing)
-    return model
-
-
-def touching() -> Model:
-    return arm(
-        Material("wood", friction=0.5),
-        Scenery("floor", shapes=(Plane(at=(0, 0, -1.0)),), material="wood"),
-        Body("box", at=(3, 0, -0.95), density=700, shapes=(Box((0.2, 0.1, 0.1)),), material="wood"),
-    )
-
-
-def with_closing_function() -> Model:
-    model = scene("double_four_bar")
-    (joint, *_) = [item.split("'")[1] for item in features(model.flatten())["loops"]]
-    model.add(JointFunction("law", joint, pull_joint))
-    return model
-
-
-def pull_joint(t, x, v, parameters, out):
-    out[0] = -2.0 * x[0] - 0.5 * v[0]
-
-
-def pull_body(t, x, v, parameters, out):
-    out[0] = -v[0]
-
-
-def pull_line(t, x, v, parameters, out):
-    out[0] = -10.0 * (x[0] - 1.0)
-
-
-def sealed_car(folder: Path) -> Model:
-    corner = wheel_corner()
-    seal(corner, folder / "corner.sealed", corner.ports)
-    model = Model("car")
-    model.add(Body("chassis", mass=300.0, inertia=(50.0, 50.0, 50.0)))
-    model.add(Sealed("corner", str(folder / "corner.sealed")))
-    return model
-
-
-MODELS = {
-    "loops": lambda: scene("double_four_bar"),
-    "joints attached and released": lambda: arm(elbow={"attached": ((0.0, 0.005),)}),
-    "limits": lambda: arm(elbow={"limits": (-0.01, 1.0)}),
-    "dry friction": lambda: arm(elbow={"friction": 0.5}),
-    "springs in joints": lambda: arm(elbow={"spring": 20.0, "damping": 0.5}),
-    "springs": lambda: arm(Spring("wire", "ground", "lower", at_a=(0, 0, 1), at_b=TIP, stiffness=50.0)),
-    "bushings": lambda: arm(
-        Bushing("rubber", "ground", "lower", at_a=TIP, at_b=TIP, stiffness=(50.0, 50.0, 50.0))
-    ),
-    "forces and torques": lambda: arm(Force("push", "lower", force=(0.0, 0.0, 5.0))),
-    "body functions": lambda: arm(BodyFunction("drag", "lower", pull_body)),
-    "line functions": lambda: arm(
-        LineFunction("rope", "ground", "lower", pull_line, at_a=(0, 0, 1), at_b=TIP)
-    ),
-    "joint functions": lambda: arm(JointFunction("law", "elbow", pull_joint)),
-    "joint functions at closed loops": with_closing_function,
-    "torque sources": lambda: arm(TorqueSource("motor", "elbow", command=1.0)),
-    "velocity servos": lambda: arm(VelocityServo("servo", "elbow", command=0.0)),
-    "velocity servos of limited strength": lambda: arm(
-        VelocityServo("servo", "elbow", command=1.0, strength=2.0)
-    ),
-    "velocity servos of balls": lambda: ball(VelocityServo("servo", "socket", command=0.0)),
-    "position servos": lambda: arm(PositionServo("servo", "elbow", stiffness=50.0, damping=1.0)),
-    "position servos of limited strength": lambda: arm(
-        PositionServo("servo", "elbow", command=0.5, stiffness=50.0, damping=1.0, strength=2.0)
-    ),
-    "actuators and cylinders": lambda: arm(Actuator("muscle", "elbow", command=1.0, time_constant=0.05)),
-    "sampled controllers": lambda: arm(
-        PID("law", "elbow", command=0.5, sample_time=0.004, proportional=20.0, derivative=1.0)
-    ),
-    "DC motors": lambda: arm(
-        DCMotor("motor", "elbow", command=0.5, stall_torque=1.0, idle_speed=10.0, time_constant=0.1)
-    ),
-    "repeaters": lambda: arm(Repeater("belt", "elbow", "shoulder", ratio=-0.5), elbow={"velocity": -1.0}),
-    "contact": touching,
-    "bodies without inertia": lambda: scene("a01_pendulum"),
-    "light bodies welded to others": lambda: arm(
-        Body("tip", at=TIP, mass=0.5, inertia=(0.0, 0.0, 0.0)), Weld("glue", "lower", "tip", at=TIP)
-    ),
-}
-"""A model for every feature that is found in models; sealed components need a file."""
 
 APART = {"limits": 5e-3}
 """How far methods may be apart after 20 ms [m]: by 2 h t a at first order, with accelerations of 10 m/s² or so; where
 something stops at 3 m/s within a step, by what it goes in one."""
-
-
-@cache
-def model_with(feature: str) -> Model:
-    return MODELS[feature]()
-
-
-def simulate(model: Model, way, **options) -> Simulation:
-    return Simulation(model, method=way.method, solver=way.solver, dt=DT, **options)
 
 
 @cache
@@ -192,9 +58,6 @@ def told(column: str, feature: str, name: str) -> str:
     reason = REASONS[LACKS[column][feature]]
     who = called(name) + ("" if column == name else f" {column}")
     return f"^{re.escape(f'{who} {reason.why}')}.*{re.escape(reason.advice)}$"
-
-
-ways = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 
 
 @ways
@@ -218,6 +81,15 @@ def test_models_have_the_features_that_they_are_for():
         assert set(features(model_with(feature).flatten(), [feature])) == {feature}
     assert set(MODELS) | {"sealed components"} == set(DETECTED)
     assert features(arm().flatten()) == {}
+
+
+def sealed_car(folder: Path) -> Model:
+    corner = wheel_corner()
+    seal(corner, folder / "corner.sealed", corner.ports)
+    model = Model("car")
+    model.add(Body("chassis", mass=300.0, inertia=(50.0, 50.0, 50.0)))
+    model.add(Sealed("corner", str(folder / "corner.sealed")))
+    return model
 
 
 @pytest.fixture(scope="module")
@@ -394,69 +266,3 @@ def test_the_docs_have_the_table():
         "write it anew: linkwork methods --markdown > docs/methods.md"
     )
     assert len(described()) == len(WAYS)
-
-
-# --- options ---
-
-
-@ways
-def test_names_and_objects_are_the_same(way):
-    by_name = simulate(arm(), way)
-    by_object = Simulation(arm(), method=way.options(**way.fixed), dt=DT)
-    assert by_name.options == by_object.options
-    for simulation in (by_name, by_object):
-        simulation.step(5)
-    assert np.array_equal(by_name.q, by_object.q)
-    assert by_name.options == Simulation(arm(), solver=way.options(**way.fixed)).options
-
-
-def test_objects_hold_all_options():
-    simulation = Simulation(arm(), method=Direct(coordinates="maximal", integrator="rk4"))
-    assert simulation.method.columns == ("simmc, direct",)
-    assert simulation.integrator == "rk4"
-    assert Simulation(arm(), method=Impulses(epsilon=1e-8)).method.info()["epsilon"] == 1e-8
-    hybrid = Simulation(arm(), method=linkwork.Hybrid(rho=0.7))
-    assert hybrid.method.info()["rho"] == 0.7
-    assert hybrid.integrator == "alpha"
-    touching = Simulation(model_with("contact"), method=Direct(slop=2e-5, iterations=7))
-    assert touching.method.info()["iterations"] == 7
-    assert touching.method.info()["slop"] == 2e-5
-    for name in ("Tree", "Direct", "Impulses", "Hybrid", "Global", "Topological", "Components"):
-        kind = getattr(linkwork, name)
-        assert issubclass(kind, Options)
-        assert kind in {way.options for way in WAYS}
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: Direct(integrator="rk5"), r"'direct' has no integrator 'rk5' \(it has adams, rk4, adaptive, euler\)"),
-        (lambda: Direct(coordinates="polar"), r"there are no coordinates 'polar' \(known: generalized, maximal\)"),
-        (lambda: Direct(integrator="rk4", tolerance=1e-8), "integrator 'rk4' takes fixed steps"),
-        (lambda: Direct(slop=0.0), "slop must be a positive number of metres, not 0.0"),
-        (lambda: Impulses(erp=1.5), "erp is a share of the gap"),
-        (lambda: Impulses(iterations=0), "iterations must be at least 1, not 0"),
-        (lambda: Impulses(integrator="adaptive"), "takes fixed steps of first order .* use solver 'direct'"),
-        (lambda: linkwork.Hybrid(rho=2.0), "rho is a spectral radius"),
-        (lambda: linkwork.Global(rho=0.5, integrator="trapezoidal"), "rho belongs to the integrator 'alpha'"),
-        (lambda: linkwork.Components(budget="1"), "budget must be a positive number of seconds, not '1'"),
-        (lambda: linkwork.Tree(tolerance=float("nan")), "tolerance must be a positive number, not nan"),
-        (lambda: Simulation(arm(), method=Direct(), integrator="rk4"), "integrator: beside method=Direct"),
-        (lambda: Simulation(arm(), method="simmc", solver=Direct()), "method: beside solver=Direct"),
-        (lambda: Simulation(arm(), method=Direct(erp=0.5)), "erp: about contact .* without contact belongs to simgc"),
-        (lambda: Simulation(arm(), method="tree", budget=1.0), "budget: no option of method 'tree'; .* hybrid"),
-    ],
-)  # fmt: skip
-def test_options_are_checked(make, words):
-    with pytest.raises(LinkworkError, match=words):
-        make()
-
-
-def test_altered_models_keep_the_options():
-    simulation = Simulation(arm(), method=Direct(integrator="rk4", coordinates="maximal"), dt=DT)
-    simulation.step(3, dt=2e-3)
-    before = simulation.options
-    simulation.alter(with_item(arm(), "bodies", "lower", mass=2.0))
-    assert simulation.options == before
-    assert simulation.method.columns == ("simmc, direct",)
-    assert simulation.method.info()["integrator"] == "rk4"

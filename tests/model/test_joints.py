@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.probe import Probe
 from helpers.trees import (
     EPS,
     FAST,
@@ -14,7 +15,6 @@ from helpers.trees import (
     SLOW,
     Link,
     Plan,
-    Probe,
     build,
     make_joint,
     placed_model,

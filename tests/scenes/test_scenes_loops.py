@@ -1,23 +1,23 @@
 """Mechanisms with loops that strain solvers: redundant, over-constrained, unequal masses, driven.
 
 What is checked is their geometry: as written they are closed, their rates agree with their loops, and they have as
-many degrees of freedom as they should. How well a method moves them is tested where methods are.
+many degrees of freedom as they should. How well a method moves them is tested where methods are. More of the excavator
+is in test_excavator.py.
 """
 
 import fnmatch
-from math import cos, hypot, pi, radians, sin, tan
+from math import cos, pi, radians, sin, tan
 
 import numpy as np
 import pytest
 
+from helpers.loop_scenes import at_start, holding, rank, slope_of_energy
 from linkwork import Simulation, scene
 from linkwork.analysis.check import check
-from linkwork.compile.compiler import compile_model
 from linkwork.engine.coordinates.observe import body_pose
-from linkwork.mechanism.kinematics import Kinematics
 from linkwork.model.joints import Hinge, Slider, Spherical, Universal
 from linkwork.model.rotation import about, matrix
-from linkwork.scenes import bennett, excavator, find_scene, mass_ratio_four_bar, scissor_lift, stewart
+from linkwork.scenes import bennett, find_scene, mass_ratio_four_bar, scissor_lift, stewart
 
 # name, parameters, degrees of freedom, equations that repeat others
 SCENES = [
@@ -37,9 +37,6 @@ SCENES = [
     ("excavator", {"hold": True}, 4, 12),
     ("excavator", {"payload": 0.0}, 4, 12),
 ]
-# The equations of these mechanisms, of lengths around one metre, have singular values of 1e-2 to 1e1; those that
-# vanish are left with rounding, some 1e-16.
-RANK = 1e-9
 
 
 def identified(case):
@@ -50,20 +47,6 @@ def identified(case):
 every = pytest.mark.parametrize(
     ("name", "parameters", "mobility", "repeated"), SCENES, ids=map(identified, SCENES)
 )
-
-
-def at_start(name, parameters):
-    """The mechanism in its starting pose, and its system."""
-    system = compile_model(scene(name, **parameters), rows=True)
-    kinematics = Kinematics(system)
-    kinematics.place(system.q0, system.v0)
-    return kinematics, system
-
-
-def rank(J):
-    """Independent equations among the rows."""
-    values = np.linalg.svd(J, compute_uv=False)
-    return int((values > RANK * values[0]).sum())
 
 
 def moved_along(kinematics, q, direction, steps, size):
@@ -86,11 +69,6 @@ def coordinate(kinematics, name):
     joints = kinematics.system.rows.joints
     names = [f"{joint.name}.{rate.removesuffix('_rate')}" for joint in joints for rate in joint.rates]
     return float(kinematics.constraints.coords["value"][names.index(name)])
-
-
-def slope_of_energy(kinematics, system):
-    """Generalised forces that hold the tree of a mechanism, its loops cut, against gravity at its start [N m, N]."""
-    return kinematics.demand(system.q0, np.zeros(system.nv), np.zeros(system.nv))
 
 
 # --- all of them ---
@@ -319,99 +297,3 @@ def test_scissor_servo_holds_it_in_balance_at_the_start(stages, angle, load):
     servo = scene("scissor_lift", stages=stages, angle=angle, load=load).drives["cylinder"]
     assert servo.stiffness * servo.signal.values[0] == pytest.approx(force, rel=1e-9)
     assert servo.strength > abs(force)
-
-
-def holding(kinematics, system, drives):
-    """Forces of drives that hold a mechanism at its start [N, N m], by virtual work over its free directions."""
-    J = kinematics.jacobian()
-    named = [
-        next(i for i, row in enumerate(kinematics.names) if row.startswith(f"{name}:")) for name in drives
-    ]
-    _, _, rows = np.linalg.svd(J[kinematics.hold])
-    free = rows[rank(J[kinematics.hold]) :]
-    slope = slope_of_energy(kinematics, system)
-    forces, *_ = np.linalg.lstsq(free @ J[named].T, free @ slope, rcond=None)
-    np.testing.assert_allclose(free @ J[named].T @ forces, free @ slope, atol=1e-8 * np.abs(slope).max())
-    return forces
-
-
-# --- the excavator ---
-
-CYLINDERS = list(excavator.CYLINDERS)
-
-
-@pytest.mark.parametrize("hold", [False, True])
-def test_excavator_weighs_as_much_as_its_class(hold):
-    model = scene("excavator", hold=hold, payload=350.0)
-    masses = {name: body.mass_properties.mass for name, body in model.bodies.items()}
-    assert masses.pop("payload") == pytest.approx(350.0)
-    assert sum(masses.values()) == pytest.approx(7800.0)
-    # Small parts between large forces: the pins of the linkage weigh little against what hangs on them.
-    assert masses["upper"] / masses["rocker"] > 200
-
-
-@pytest.mark.parametrize("t", [0.0, 2.0, 5.0, 6.5, 9.0, 12.0, 13.5, 16.0])
-def test_excavator_linkage_keeps_its_lengths_over_the_cycle(t):
-    angles, _ = excavator.course(t)
-    pin = {name: np.array(at) for name, at in excavator.pins(angles).items()}
-    for a, b, length in (
-        ("A", "B", 3.45), ("B", "Q", 1.75), ("Q", "T", 1.05), ("R", "K", excavator.ROCKER), ("K", "E", excavator.LINK),
-        ("A", "G", hypot(*excavator.BOOM["G"])), ("B", "H", hypot(*excavator.STICK["H"])),
-        ("Q", "E", hypot(*excavator.BUCKET["E"])),
-    ):  # fmt: skip
-        assert np.linalg.norm(pin[a] - pin[b]) == pytest.approx(length, abs=1e-14)
-    # Between closed and open: a rod is never longer than the barrel that it goes into.
-    for length, (*_, closed) in zip(
-        excavator.cylinder_lengths(angles), excavator.CYLINDERS.values(), strict=True
-    ):
-        assert closed < length < 2 * closed - 0.2
-    # Rocker and link are far from lying in line, where the cylinder could not move the bucket.
-    a, b = pin["R"] - pin["K"], pin["E"] - pin["K"]
-    assert 0.2 < np.arccos(a @ b / (excavator.ROCKER * excavator.LINK)) < pi - 0.5
-
-
-def test_excavator_teeth_dig_below_the_ground_and_dump_above_a_truck():
-    heights = {t: excavator.pins(excavator.course(t)[0])["T"][1] for t in (0.0, 2.0, 5.0, 13.5)}
-    assert heights[0.0] > 0.0
-    assert heights[2.0] < -1.0
-    assert heights[13.5] > 2.0
-
-
-@pytest.mark.parametrize("hold", [False, True])
-def test_excavator_cylinders_hold_the_arm_in_balance_at_the_start(hold):
-    kinematics, system = at_start("excavator", {"hold": hold})
-    model = scene("excavator", hold=hold)
-    valves = [f"{name}_valve" for name in CYLINDERS]
-    needed = holding(kinematics, system, [*valves, "slew_motor"])
-    told = [model.drives[name].stiffness * model.drives[name].signal.values[0] for name in valves]
-    # Differences over 1e-4 rad: second order leaves a share of some 1e-8.
-    assert told == pytest.approx(list(needed[:3]), rel=1e-6)
-    assert abs(needed[3]) < 1e-6
-    assert needed[0] > 50e3  # the boom cylinder carries the arm
-
-
-def test_excavator_forces_stay_within_what_the_pressure_gives():
-    model = scene("excavator")
-    arm = {name: body for name, body in model.bodies.items() if name not in ("carriage", "upper")}
-    for t in np.linspace(0.0, 16.0, 33):
-        forces = excavator.holding_forces(arm, excavator.course(float(t))[0])
-        for force, name in zip(forces, CYLINDERS, strict=True):
-            assert abs(force) < 0.5 * model.drives[f"{name}_valve"].strength
-
-
-def test_excavator_holds_its_bucket():
-    record = Simulation(scene("excavator", hold=True)).run(0.3)
-    # It starts in balance, so that nothing moves but what the balance is off by, a share of 1e-6 of millimetres.
-    for axis in "xyz":
-        assert np.ptp(record[f"bucket.position.{axis}"]) < 1e-6
-
-
-def test_excavator_follows_its_cycle():
-    simulation = Simulation(scene("excavator"))
-    record = simulation.run(0.3, every=0.1)
-    start = excavator.cylinder_lengths(excavator.course(0.0)[0])
-    for i, t in enumerate(record.time):
-        wanted = np.subtract(excavator.cylinder_lengths(excavator.course(t)[0]), start)
-        travels = [record[f"{name}_cylinder.travel"][i] for name in CYLINDERS]
-        # They lag by 30 ms at some 0.03 m/s, and give by millimetres where the arm speeds up.
-        np.testing.assert_allclose(travels, wanted, atol=4e-3)

@@ -15,7 +15,7 @@ import pytest
 
 from helpers import processes
 from helpers.browser import launched
-from helpers.page import Visitor, colors, difference, pixels
+from helpers.page import MOVED, Visitor, colors, difference, pixels
 from helpers.processes import PATIENCE, wait_until
 from linkwork.io.starter import write_starter
 from linkwork.model.errors import LinkworkError
@@ -25,9 +25,6 @@ from linkwork.view import opening, recorded
 from linkwork.view.page import Page
 from linkwork.view.server import Server
 from linkwork.view.thumbnails import thumbnail_of
-
-MOVED = 0.003
-"""Share of the pixels that change when a body moves visibly."""
 
 browser = pytest.fixture(scope="module")(launched)
 
