@@ -94,17 +94,17 @@ def _plan_step(constraints, course, clock, target):
             course.left, course.crowd = course.step, 0
         course.start = clock.now + (course.step - course.left)
         course.ahead = course.step
-    if course.worn and (course.integrator == ADAPTIVE or course.left == course.step):
-        course.left = 0.0
-        return _CHOOSE
     course.length = course.left
-    if constraints is not None:
+    if constraints is not None:  # an open tree knows nothing of events
+        if course.worn and (course.integrator == ADAPTIVE or course.left == course.step):
+            course.left = 0.0
+            return _CHOOSE
         course.length = up_to_sample(constraints, course.start, course.left)
-    course.leaping = course.bounded and course.crowd >= _EVENTS
+        course.leaping = course.bounded and course.crowd >= _EVENTS
+        course.event, course.searches, course.low, course.high = -1, 0, 0.0, 1.0
+        course.anew, course.rounds, course.factor = False, 0, 1.0
     course.smooth = course.integrator == ADAMS and course.known >= 4 and course.length == course.ahead
-    course.stage, course.rounds, course.share, course.factor = 1, 0, 1.0, 1.0
-    course.event, course.searches, course.low, course.high = -1, 0, 0.0, 1.0
-    course.changed, course.anew, course.fresh = False, False, True
+    course.stage, course.share, course.changed, course.fresh = 1, 1.0, False, True
     return _STEP
 
 
@@ -130,7 +130,7 @@ def _prepare(tables, motion, course, tableau):
 def _judge(motion, course, tableau, vote):
     """What is thought of the end of a step that was just evaluated."""
     vote.apart, vote.error = 0.0, 0.0
-    if course.fresh:
+    if course.fresh and (course.smooth or course.integrator == ADAPTIVE):
         h = course.share * course.length
         if course.smooth and not foretold(motion, course, h):
             vote.apart = 1.0
@@ -261,7 +261,8 @@ def _sample(tables, constraints, every_row, motion, course, clock, stats, out):
     course.sample += 1
 
 
-# Few and wide: each of these is one thing, and every array that a kernel takes costs compile time.
+# Few and wide: each of these is one thing, and every array that a kernel takes costs compile time. Long: branches on
+# what a model does not have are left out of its compiled code only where they stand in the loop itself.
 def _run(tables, constraints, every_row, work, parts, motion, books, tableau, targets, out):
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 

@@ -301,10 +301,10 @@ def keep_derivative(constraints, motion, course, anew):
     n, y = motion.a.shape[0], motion.y
     course.head = (course.head - 1) & 3
     course.known = 1 if anew else course.known + 1
-    newest = motion.past[course.head]
+    newest, a = motion.past[course.head], motion.a
+    rates = motion.stages[0, :n] if course.integrator == EULER else y[n : 2 * n]
     for i in range(n):
-        newest[i] = y[n + i] if course.integrator != EULER else motion.stages[0, i]
-        newest[n + i] = motion.a[i]
+        newest[i], newest[n + i] = rates[i], a[i]
     newest[2 * n], newest[2 * n + 1] = course.supplied, course.dissipated
     if constraints is not None and newest.shape[0] > 2 * n + 2:
         read_flows(constraints, newest, 2 * n + 2)

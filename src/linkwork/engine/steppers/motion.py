@@ -166,7 +166,7 @@ def new_run(q: np.ndarray, v: np.ndarray, inputs: int, states: int, step: float)
     )  # fmt: skip
     motion.y[nv : 2 * nv] = v
     course, stats, vote = new_record(COURSE), new_record(STATS), new_record(VOTE)
-    course.step, course.own, course.pivot = step, nv, 1.0
+    course.step, course.own, course.pivot, course.event = step, nv, 1.0, -1
     stats.ratio, stats.ratio_row, stats.gap_row = np.inf, -1, -1
     state = new_state(q, v, step)._replace(
         q=motion.q, v=motion.y[nv : 2 * nv], work=motion.y[2 * nv : 2 * nv + 2]
