@@ -19,7 +19,6 @@ from linkwork import (
     Simulation,
     Spherical,
     Spring,
-    UnsupportedError,
     scene,
 )
 from linkwork.analysis.forces import Forces
@@ -309,19 +308,15 @@ def test_a_damped_run_comes_to_rest_in_the_equilibrium_found():
 
 @pytest.mark.parametrize("name", scene_names())
 def test_every_scene_finds_rest_or_says_why_not(name):
-    model = scene(name)
-    if touches(model):
-        with pytest.raises(
-            UnsupportedError, match=r"no contact, but body '.*' may touch.*leave the materials out"
-        ):
-            equilibrium(model)
-        return
+    model = scene(name, count=20) if name == "pile200" else scene(name)
     try:
         found = equilibrium(model)
     except LinkworkError as error:
-        assert any(text in str(error) for text in ("on and on", "nothing rests"))  # noqa: PT017
+        assert any(text in str(error) for text in ("on and on", "nothing rests", "still creeps"))  # noqa: PT017
         return
-    assert found.residual <= 1e-9 * max(
+    # With contact, bodies may accelerate by 1e-5 m/s², about the millionth part of gravity.
+    share = 1e-6 if touches(model) else 1e-9
+    assert found.residual <= share * max(
         1.0, sum(b.mass_properties.mass for b in model.flatten().bodies.values()) * G
     )
     kin = Mechanism(model).kin

@@ -18,6 +18,7 @@ from linkwork.methods.capabilities import (
     CHANGES,
     FEATURES,
     IN_RANKS,
+    INVERSE,
     LACKS,
     LIGHT_PARTS,
     MOVED_FORCES,
@@ -226,12 +227,14 @@ def test_what_contact_takes_away(feature, way):
     assert REASONS[LACKS[WITH_CONTACT][feature]].advice in str(caught.value)
 
 
-@pytest.mark.parametrize("feature", LACKS[STUDIES])
-def test_what_studies_refuse(feature, car):
+@pytest.mark.parametrize(
+    ("study", "feature"), [(study, feature) for study in (STUDIES, INVERSE) for feature in LACKS[study]]
+)
+def test_what_studies_refuse(study, feature, car):
     model = car if feature == "sealed components" else model_with(feature)
-    reason = REASONS[LACKS[STUDIES][feature]]
-    with pytest.raises(UnsupportedError, match=f"^{STUDIES} {reason.why}, but .*; {reason.advice}$"):
-        require([STUDIES], model.flatten())
+    reason = REASONS[LACKS[study][feature]]
+    with pytest.raises(UnsupportedError, match=f"^{study} {reason.why}, but .*; {reason.advice}$"):
+        require([study], model.flatten())
 
 
 @pytest.mark.parametrize("circumstance", [IN_RANKS, WITH_SEALED_PARTS])

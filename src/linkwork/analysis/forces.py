@@ -12,7 +12,6 @@ from ..engine.tables import BALL
 from ..mechanism.closure import difference
 from ..mechanism.kinematics import Indices
 from ..mechanism.linkage import Lost
-from ..model import Model
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array
 from .mechanism import Mechanism
@@ -40,10 +39,13 @@ class Look:
 
 
 class Forces:
-    """What pushes in a mechanism; `hold` gives drives commands and coordinates places, signals act as at `time` [s]."""
+    """What pushes in a mechanism; `hold` gives drives commands and coordinates places, signals act as at `time` [s].
 
-    def __init__(self, model: Model, hold: dict[str, float], time: float):
-        self.compiled, self.time = Compiled(model), time
+    With `friction`, dry friction of joints is told by somebody else; without, it is left out.
+    """
+
+    def __init__(self, compiled: Compiled, hold: dict[str, float], time: float, *, friction: bool = False):
+        self.compiled, self.time = compiled, time
         self.mech = mech = Mechanism(self.compiled)
         self.notes: list[str] = list(mech.system.notes)
         self.commands: dict[int, float] = {}
@@ -51,7 +53,7 @@ class Forces:
         self._read(hold)
         self.locks = self._locks()
         frictions = [mech.kin.names[i].partition(":")[0] for i in mech.friction]
-        if frictions:
+        if frictions and not friction:
             self.notes.append(
                 f"dry friction is left out ({', '.join(frictions)}): the mechanism may rest at other poses too"
             )

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..compile.compiler import Compiled
 from ..compile.rank import ROOM
 from ..mechanism.closure import CLOSED
 from ..mechanism.linkage import Lost
+from ..methods.capabilities import INVERSE, require
 from ..model import Model
 from ..model.errors import LinkworkError
 from ..model.rotation import Array
@@ -54,7 +56,9 @@ def inverse(
         raise LinkworkError(
             "inverse needs the motion of at least one coordinate, such as {'crank.angle': ...}"
         )
-    mech = Mechanism(model)
+    compiled = Compiled.of(model)
+    require([INVERSE], compiled.flat)
+    mech = Mechanism(compiled)
     path = _Path(mech, list(motion), [])
     study = _Study(mech, path, None if at is None else list(at))
     path.motions = [prescribed(name, given, t) for name, given in motion.items()]

@@ -26,7 +26,7 @@ from ..model.rotation import Array
 class Mechanism(Linkage):
     """A model compiled with rows. Rates, Jacobians and forces are numbered like the rates of the system.
 
-    Bodies that touch would carry load that nothing here knows of: a model with contact is refused.
+    Bodies that touch carry load that nothing here knows of: studies refuse them, or ask a simulation.
     """
 
     def __init__(self, model: Model | Compiled):

@@ -129,10 +129,13 @@ def statics(
     stable: Annotated[
         bool, typer.Option("--stable", help="Leave an unstable pose for a stable one.")
     ] = False,
+    patience: Annotated[
+        float, typer.Option(help="Simulated time in which what may touch has to come to rest [s].")
+    ] = 100.0,
     settings: Settings = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find a pose in which a mechanism rests, what holds it there and whether it stays."""
+    """Find a pose in which a mechanism rests, what holds it there, contacts included, and whether it stays."""
     model, _ = find_subject(subject, settings)
     held = {}
     for text in hold or []:
@@ -142,9 +145,11 @@ def statics(
         except ValueError:
             raise LinkworkError(f"--hold {text}: write NAME=NUMBER") from None
     with compiling(quiet=as_json):
-        from ..analysis.statics import equilibrium
+        from ..analysis.statics import Statics
 
-        found = equilibrium(model, hold=held, stable=stable)
+        study = Statics(model, hold=held, patience=patience)  # compiles what it needs
+    with progress_bar("creeping to rest", quiet=as_json or not study.creeps) as advance:
+        found = study.find(stable=stable, progress=advance)
     if as_json:
         print_json(found.to_dict())
         return

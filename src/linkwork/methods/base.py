@@ -158,6 +158,12 @@ class Method(ABC):
         """Where things touched in the last step, near misses left out."""
         return []
 
+    def measure_pair(self, a: str, b: str) -> None:
+        """Sample the sum of the contact forces of a on b from now on."""
+        raise LinkworkError(
+            f"what '{a}' gives '{b}' cannot be measured: nothing may touch in this model; give both a material"
+        )
+
     def touch_arrays(self) -> TouchArrays | None:
         """Where things touched in the last step, as arrays; None if nothing can touch."""
         return None

@@ -15,7 +15,7 @@ from ..model.errors import UnsupportedError
 from .features import features
 
 WITH_CONTACT, IN_RANKS, WITH_SEALED_PARTS = "with contact", "in ranks", "with sealed parts"
-STUDIES = "statics and inverse dynamics"
+STUDIES, INVERSE = "statics and inverse dynamics", "inverse dynamics"
 
 SWITCHING, CONTACT, SEALED = "joints attached and released", "contact", "sealed components"
 SAMPLED = "sampled controllers"
@@ -57,7 +57,7 @@ REASONS = {
     "halves": Reason("has no adaptive integrator", "give a `tolerance`, by which its own steps are halved"),
     "touch": Reason("works with impulses and has no accelerations", "leave the materials out"),
     "fixed": Reason("takes fixed steps of first order and cannot keep a tolerance", "shorten dt instead"),
-    "statics": Reason("know no contact", "leave the materials out"),
+    "inverse": Reason("knows no contact", "leave the materials out"),
     "ports": Reason("have to know all bodies", "only method 'components' can move it"),
     "comes": Reason("cannot share a joint that comes and goes", "run it in one process"),
     "served": Reason("has no process of its own for a sealed component", "start the model without mpiexec"),
@@ -126,9 +126,8 @@ _TAKEN_AWAY = {
         STIFF_SPRINGS: "inner", CHANGES: "apart", DISTANT_REPEATERS: "across", SAMPLED: "instants",
         LIGHT_PARTS: "whole",
     },
-    STUDIES: {
-        CONTACT: "statics", SEALED: "ports", "joint functions at closed loops": "cut", SAMPLED: "past",
-    },
+    STUDIES: {SEALED: "ports", "joint functions at closed loops": "cut", SAMPLED: "past"},
+    INVERSE: {CONTACT: "inverse"},
 }  # fmt: skip
 
 
@@ -184,6 +183,6 @@ def require(columns: Sequence[str], flat: Flat, spanning: Spanning | None = None
 def called(column: str) -> str:
     """A method in words."""
     method, _, solver = column.partition(", ")
-    if method == STUDIES:
-        return STUDIES
+    if method in (STUDIES, INVERSE):
+        return method
     return f"method '{method}' with solver '{solver}'" if solver else f"method '{method}'"

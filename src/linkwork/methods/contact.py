@@ -52,7 +52,7 @@ class ContactMethod(ImpulseMethod):
         self._report = REPORT + 3 * len(self.colliders.owners)
         self._contact = Contact(
             self.colliders.colliders, None, None, None, make_subspace(start.system.nv),
-            named(np.zeros(_EVENTS, EVENT)),
+            named(np.zeros(_EVENTS, EVENT)), np.zeros((0, 2), np.int64),
         )  # fmt: skip
         self._set_up(
             compiled, start, options, dt, tolerance=TOLERANCE * dt if direct else 0.0, eliminate=direct,
@@ -112,6 +112,14 @@ class ContactMethod(ImpulseMethod):
                 )  # fmt: skip
         return made
 
+    def measure_pair(self, a: str, b: str) -> None:
+        pairs = self.observer.with_pair(a, b)
+        owners = list(self.colliders.owners)
+        numbers = np.array([(owners.index(x), owners.index(y)) for x, y in pairs], np.int64)
+        self._contact = self._contact._replace(pairs=numbers)
+        self._report = REPORT + 3 * (len(owners) + len(pairs))
+        self.observer.set_pairs(pairs)
+
     def touch_arrays(self) -> TouchArrays:
         return touch_arrays(self._contact.found, self._dt)
 
@@ -131,6 +139,9 @@ class ContactMethod(ImpulseMethod):
                 theirs = other._contact.found
                 found = enlarge_detection(self.colliders.colliders, theirs, theirs.patches.shape[1])
                 self._contact = self._contact._replace(found=found)
+            for a, b in other.observer.pairs:
+                if {a, b} <= set(self.colliders.owners):
+                    self.measure_pair(a, b)
             self.events = other.events
 
     def memory(self) -> dict[str, Array]:

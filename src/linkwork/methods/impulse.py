@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,16 @@ class ImpulseMethod(RowMethod):
     def _make_way(self, status: int) -> bool:
         """Whether a run that was interrupted can go on, for there is room now for what it needs."""
         return False
+
+    def row_forces(self) -> dict[str, float]:
+        """What rows exerted in the last step, along what they measure, by name [N or N m]."""
+        forces = self._constraints.rows["p"] / self._dt
+        return dict(zip(self._rows.names, map(float, forces), strict=True))
+
+    def set_states(self, states: Mapping[str, float]) -> None:
+        """Continuous states of elements, by the names of their rows."""
+        for name, value in states.items():
+            self._constraints.rows["x"][self._rows.names.index(name)] = value
 
     def change_step(self, dt: float) -> None:
         self._constraints.rows["p"] *= dt / self._dt  # the forces go on, so the impulses scale

@@ -49,6 +49,7 @@ class Observer(ABC):
     accelerating: Columns | None = None
     transmitting: Sequence[str] | None = None
     touching: Sequence[str] = ()
+    pairs: Sequence[tuple[str, str]] = ()
     report: Columns = ()
     states: Columns = ()
     unavailable: Mapping[str, str] = MappingProxyType({})
@@ -295,6 +296,27 @@ class ContactObserver(RowObserver):
         assert system.colliders is not None
         self.touching = system.colliders.owners
         super().__init__(system, scratch)
+
+    def with_pair(self, a: str, b: str) -> list[tuple[str, str]]:
+        """The pairs that are measured, and one more."""
+        for name in (a, b):
+            if name in self.bodies and name not in self.touching:
+                raise LinkworkError(
+                    f"pair '{a}', '{b}': body '{name}' touches nothing; give it a material and shapes"
+                )
+            if name not in self.touching:
+                hint = nearest(name, self.touching)
+                raise LinkworkError(
+                    f"pair '{a}', '{b}': there is no body or scenery '{name}' that may touch{hint}"
+                )
+        if a == b:
+            raise LinkworkError(f"pair '{a}', '{b}': shapes of one body never touch; name two")
+        return list(dict.fromkeys([*self.pairs, (a, b)]))
+
+    def set_pairs(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Measure what the first of each gives the second from now on; samples have it."""
+        self.pairs = tuple(pairs)
+        self._declare()
 
 
 class DirectObserver(RowObserver):

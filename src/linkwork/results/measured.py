@@ -187,6 +187,15 @@ STORED: list[Stored] = [
         lambda sampled: sampled.contact_forces,
     ),
     Stored(
+        "pair_forces",
+        "`contact.<one>.<other>.force.x`, `.y`, `.z`",
+        "N",
+        "of pairs that the user chose: sum of all contacts of the first on the second, world axes; mean over the last "
+        "step",
+        lambda observer: vectors([f"contact.{a}.{b}" for a, b in observer.pairs] or None, "force", "N"),
+        lambda sampled: sampled.pair_forces,
+    ),
+    Stored(
         "forces",
         _pattern("<joint>", "force"),
         "N",

@@ -38,6 +38,8 @@ class Observed(Protocol):
     """Of elements."""
     touching: Sequence[str]
     """Bodies and scenery that may touch."""
+    pairs: Sequence[tuple[str, str]]
+    """Those of which the user wants to know what the first gives the second."""
     report: Columns
     """Of the solver."""
 
@@ -120,7 +122,14 @@ class Sampled:
 
     @property
     def contact_forces(self) -> Array:
-        return self.block[6][:, 1 + len(self._observer.report) :]
+        """On all that may touch."""
+        first = 1 + len(self._observer.report)
+        return self.block[6][:, first : first + 3 * len(self._observer.touching)]
+
+    @property
+    def pair_forces(self) -> Array:
+        """Of the first on the second of each pair."""
+        return self.block[6][:, 1 + len(self._observer.report) + 3 * len(self._observer.touching) :]
 
     @property
     def report(self) -> Array:

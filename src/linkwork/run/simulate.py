@@ -249,6 +249,10 @@ class Simulation:
         observer = self.method.observer
         observer.set_frames(observer.frames.with_point(name, body, at, self.system.bodies))
 
+    def add_pair(self, a: str, b: str) -> None:
+        """Measure what body or scenery a gives b from now on, friction included: `contact.<a>.<b>.force.x` ... [N]."""
+        self.method.measure_pair(a, b)
+
     def __setitem__(self, name: str, value: float) -> None:
         """Set a coordinate or rate: see `set`."""
         self.set({name: value})

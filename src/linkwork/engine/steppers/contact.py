@@ -63,6 +63,8 @@ class Contact(NamedTuple):
     """Working memory of solutions of whole islands."""
     events: Any
     """Beginnings and ends of contact that wait to be read: records of `EVENT`."""
+    pairs: Any
+    """Owners of shapes whose forces on each other are sampled: n × 2."""
 
 
 @woven

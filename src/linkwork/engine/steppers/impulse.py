@@ -158,7 +158,8 @@ def run_impulses(tables, constraints, matrix, contact, state, plan, targets, out
         )  # fmt: skip
         out.solver[k, 2] = stats.last_gap
         if contact is not None:
-            sample_contact(contact.found, contact.colliders.mounts, stats, clock.taken, h, out.solver[k])
+            mounts = contact.colliders.mounts
+            sample_contact(contact.found, mounts, contact.pairs, stats, clock.taken, h, out.solver[k])
     return targets.shape[0], OK
 
 

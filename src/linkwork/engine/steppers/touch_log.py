@@ -49,16 +49,19 @@ def _note(events, stats, t, i, j, began):
 
 
 @kernel
-def sample_contact(found, mounts, stats, taken, h, solver):
-    """Number of contacts, deepest penetration, residual and the sum of the contact forces on each owner of shapes, mean
-    of the last step [N]; these are not numbers before the first step."""
+def sample_contact(found, mounts, pairs, stats, taken, h, solver):
+    """Number of contacts, deepest penetration, residual, the sum of the contact forces on each owner of shapes and, of
+    each of some pairs of owners, that of the first on the second; means of the last step [N], which are not numbers
+    before the first step."""
     solver[3], solver[4], solver[5] = stats.contacts, stats.last_depth, stats.last_residual
     side = found.counts[0].side
     for k in range(REPORT, solver.shape[0]):
         solver[k] = 0.0 if taken > 0 else np.nan
+    after = solver.shape[0] - 3 * pairs.shape[0]
     for k in range(found.counts[0].patches):
         patch = found.patches[side, k]
-        a, b = REPORT + 3 * mounts[patch.i].owner, REPORT + 3 * mounts[patch.j].owner
+        one, other = mounts[patch.i].owner, mounts[patch.j].owner
+        a, b = REPORT + 3 * one, REPORT + 3 * other
         for i in range(patch.first, patch.first + patch.count):
             point = found.points[side, i]
             if point.p[0] <= 0.0:
@@ -67,3 +70,8 @@ def sample_contact(found, mounts, stats, taken, h, solver):
                 push = point.p[0] * point.n[axis] + point.p[1] * point.t[axis] + point.p[2] * point.s[axis]
                 solver[a + axis] -= push / h
                 solver[b + axis] += push / h
+                for p in range(pairs.shape[0]):
+                    if pairs[p, 0] == one and pairs[p, 1] == other:
+                        solver[after + 3 * p + axis] += push / h
+                    elif pairs[p, 0] == other and pairs[p, 1] == one:
+                        solver[after + 3 * p + axis] -= push / h
