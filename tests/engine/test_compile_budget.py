@@ -55,7 +55,7 @@ def test_constants_do_not_make_kernels_of_their_own(tmp_path):
 
 
 PARTS = {
-    "contact": (290, 210_720), "hybrid": (140, 96_840), "topological": (152, 103_604), "global": (129, 83_924),
+    "contact": (280, 204_834), "hybrid": (140, 96_840), "topological": (152, 103_604), "global": (129, 83_924),
     "components": (135, 122_422),
     "direct": (160, 114_506), "impulses": (90, 56_766), "tree": (72, 56_778),
 }  # fmt: skip

@@ -110,13 +110,11 @@ class Piece(NamedTuple):
     """Of `Simulation`."""
     ways: tuple[dict[str, Any], ...] = ({},)
     """Further options, for each rehearsal: what one of them does not come by another one may."""
-    steps: int = 1
-    """Of a rehearsal."""
 
 
 _FIXED_AND_ADAPTIVE: tuple[dict[str, Any], ...] = ({}, {"integrator": "euler"}, {"integrator": "adaptive"})
 PIECES = {
-    "contact": Piece(touching, {"method": "simgc"}, steps=3),
+    "contact": Piece(touching, {"method": "simgc"}),
     "hybrid": Piece(loop, {"method": "hybrid"}),
     "topological": Piece(loop, {"method": "topological"}),
     "global": Piece(loop, {"method": "global"}),
@@ -134,12 +132,12 @@ def piece_of(way: str, touches: bool) -> str | None:
     return name if name in PIECES else None
 
 
-def _run(piece: Piece, way: dict[str, Any], steps: int) -> None:
-    """A few steps, recorded."""
+def _run(piece: Piece, way: dict[str, Any]) -> None:
+    """A step, recorded."""
     from .simulate import Simulation
 
     simulation = Simulation(piece.build(), **piece.options, **way)
-    simulation.run(steps * simulation.dt)
+    simulation.run(simulation.dt)
 
 
 @cache
@@ -149,10 +147,10 @@ def parts_of(name: str) -> dict[str, Part]:
 
     with rehearsed() as parts:
         for way in PIECES[name].ways:
-            _run(PIECES[name], way, PIECES[name].steps)
+            _run(PIECES[name], way)
     return {part.name: part for part in parts}
 
 
 def compile_piece(name: str) -> None:
     """Compile a piece in this process, or load what of it is kept on disk."""
-    _run(PIECES[name], {}, 1)
+    _run(PIECES[name], {})

@@ -159,7 +159,7 @@ def _close_up(patches, points, made):
         for q in range(patch.first, patch.first + patch.count):
             if points[q].loaded != _NONE:
                 if placed != q:
-                    points[placed] = points[q]
+                    _move_point(points[q], points[placed])
                 placed += 1
                 count += 1
         if count == 0:
@@ -167,6 +167,30 @@ def _close_up(patches, points, made):
         patch.first, patch.count = first, count
         centre_patch(patch, points)
         if kept != k:
-            patches[kept] = patches[k]
+            _move_patch(patch, patches[kept])
         kept += 1
     return kept
+
+
+# What detection has found so far; assigned as a whole, records would be copied number by number, in as much code.
+@inlined
+def _move_point(source, to):
+    for m in range(3):
+        to.x[m], to.n[m], to.t[m], to.s[m] = source.x[m], source.n[m], source.t[m], source.s[m]
+    to.gap, to.feature, to.loaded = source.gap, source.feature, source.loaded
+
+
+@inlined
+def _move_patch(source, to):
+    to.i, to.j, to.a, to.b, to.first, to.count = (
+        source.i,
+        source.j,
+        source.a,
+        source.b,
+        source.first,
+        source.count,
+    )
+    to.friction, to.restitution, to.bounce = source.friction, source.restitution, source.bounce
+    to.rolling, to.torsion, to.radius = source.rolling, source.torsion, source.radius
+    for m in range(3):
+        to.x[m] = source.x[m]
