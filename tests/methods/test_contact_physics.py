@@ -115,6 +115,19 @@ def test_a_box_that_comes_to_rest_is_not_drawn_back(way, start):
     assert sim["box_way.x"] == pytest.approx(H * rates.sum(), abs=1e-3 * SLOP)
 
 
+@both_methods
+def test_a_box_that_lies_there_from_the_start_rests_on_four_equal_corners(way):
+    model = floored(friction=0.5)
+    add(model, "box", Box((0.2, 0.2, 0.1)), 0.05)
+    sim = Simulation(model, **way)
+    sim.step(3)
+    touches = sim.touches()
+    assert len(touches) == 4
+    for touch in touches:
+        assert touch.force == pytest.approx(G / 4, rel=1e-6)
+        assert np.linalg.norm(touch.friction) < 1e-6 * G
+
+
 # --- rolling ---
 
 

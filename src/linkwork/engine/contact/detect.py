@@ -72,7 +72,7 @@ PATCH = np.dtype(
         ("count", "i8"),
         ("island", "i8"),
         ("touches", "i8"),  # 1 if it carries an impulse
-        ("uneven", "i8"),  # 1 if its impulses may not be the smallest that will do
+        ("uneven", "i8"),  # how its points share loads: EVENLY, UNEVENLY or BY_CHANCE of `settle`
         ("old", "i8"),  # the patch of the last step that it continues, or -1
         ("y", "i8"),  # where its list of dofs begins in the pool, and how many they are
         ("ny", "i8"),

@@ -12,6 +12,9 @@ from .subspace import drop_pulling, set_origins, softness, solve_subspace, stiff
 
 SWEPT = 1e3
 """By how much coarser the tolerance is for islands that are too large to be solved at once."""
+EVENLY, UNEVENLY, BY_CHANCE = range(3)
+"""How points share loads that could be shared in many ways: impulses are the smallest; they may not be, for the
+smallest are outside of their cones; sweeps have found them, and nobody has looked for the smallest yet."""
 _AT_REST = 1e-2  # share of the tolerance at which the impulses of the last step are good enough for this one
 _TRIES = 3  # Newton steps from an origin, before another one, or sweeps, are to find a better start
 _AGED = 0.9  # share of uneven impulses that steps begin with
@@ -32,12 +35,13 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
     if options.eliminate == 0:
         return _sweep_until(work, reach, rows, patches, points, island, options, deadline)
     left = residual(work, reach, rows, patches, points, island, 0.0)
-    if left <= _AT_REST * options.tolerance:
-        return 0, 0, left
-    soft, uneven = softness(reach, patches, points, island), False
+    shared = EVENLY
     for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
-        uneven |= patches[reach.order[k]].uneven != 0
-    best, tolerance, share = left, options.tolerance, _AGED if uneven else 0.0
+        shared = max(shared, patches[reach.order[k]].uneven)
+    if left <= _AT_REST * options.tolerance and shared != BY_CHANCE:
+        return 0, 0, left
+    soft = softness(reach, patches, points, island)
+    best, tolerance, share = left, options.tolerance, _AGED if shared == UNEVENLY else 0.0
     enough = tolerance
     keep_island(reach, rows, patches, points, island, True)
     # Impulses of the last step tell little of this one if something hits: sweeps come first.
@@ -70,7 +74,8 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
         ):  # what resists so long may be left at what large islands are left at
             enough = min(10.0 * enough, SWEPT * tolerance)
         if left <= enough:
-            _note(reach, patches, island, share > 0.0)
+            found = UNEVENLY if share > 0.0 else EVENLY
+            _note(reach, patches, island, BY_CHANCE if stage == 2 * _TRIES else found)
             return turn + 1, 0, left
         if left < best or stage == 2 * _TRIES:
             best = left
@@ -80,16 +85,16 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
     keep_island(reach, rows, patches, points, island, False)
     for _ in range(_LEAST):
         _sweep(work, reach, rows, patches, points, island, _ROUNDS, 0.1)
-    _note(reach, patches, island, True)
+    _note(reach, patches, island, UNEVENLY)
     left = residual(work, reach, rows, patches, points, island, 0.0)
     return turn + 1, CUT_SHORT, left
 
 
 @kernel
-def _note(reach, patches, island, uneven):
-    """Remember whether impulses may not be the smallest."""
+def _note(reach, patches, island, shared):
+    """Remember how loads are shared."""
     for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
-        patches[reach.order[k]].uneven = 1 if uneven else 0
+        patches[reach.order[k]].uneven = shared
 
 
 @kernel
