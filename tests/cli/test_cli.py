@@ -11,7 +11,7 @@ import pytest
 
 from helpers import processes
 from helpers.command import call, document
-from helpers.processes import command_line
+from helpers.processes import command_line, run
 from helpers.runs import SETTLED, SLOP, touches
 from linkwork.methods.capabilities import LACKS
 from linkwork.methods.features import features
@@ -259,3 +259,19 @@ def test_help_names_every_method():
     assert listed == {way.method for way in WAYS}
     for name in listed:
         assert re.search(rf"\b{name}\b", told)
+
+
+def test_an_interruption_while_the_command_line_loads_leaves_no_traceback():
+    code = (
+        "import sys\n"
+        "class Impatient:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'linkwork.cli':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Impatient())\n"
+        "from linkwork.__main__ import main\n"
+        "main()\n"
+    )
+    done = run([sys.executable, "-c", code])
+    assert done.returncode == 130
+    assert done.stderr == ""
