@@ -87,11 +87,14 @@ class ContactMethod(ImpulseMethod):
 
     def _read_events(self) -> None:
         """Take over the events that wait."""
+        waiting = int(self._counted["waiting"][0])
+        if not waiting:  # nearly always: attributes of records take a microsecond each
+            return
         owners, mounts = self.colliders.owners, self.colliders.colliders.mounts
-        for event in self._contact.events[: self._stats.waiting]:
+        for event in self._contact.events[:waiting]:
             a, b = (owners[mounts["owner"][event[k]]] for k in ("i", "j"))
             self.events.append(TouchEvent(float(event["time"]), a, b, bool(event["began"])))
-        self._stats.waiting = 0
+        self._counted["waiting"] = 0
         del self.events[:-_KEPT_EVENTS]
 
     def touches(self) -> list[Touch]:

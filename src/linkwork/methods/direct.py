@@ -14,6 +14,7 @@ from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
 from ..compile.order import new_work
 from ..engine.kernels.clock import cycles_per_second
+from ..engine.kernels.jit import Steady
 from ..engine.solvers import layout
 from ..engine.steppers import explicit
 from ..engine.steppers.direct import USED_UP
@@ -78,6 +79,7 @@ class DirectMethod(ExplicitMethod):
         self.adaptive = self._kind == ADAPTIVE
         self._dt, self._budget = dt, options.budget
         self._tolerance = options.tolerance or DEFAULT_TOLERANCE
+        self._loop = Steady(explicit.run, changing=2)
         self._launch(compiled, Start(compiled, self.name == "simmc"))
 
     def _prepare(self, start: Start) -> None:
@@ -155,7 +157,7 @@ class DirectMethod(ExplicitMethod):
         self._choose()
 
     def _step(self, run: Run, rows: Constraints, wanted: Array, out: Samples) -> tuple[int, int]:
-        done, status = explicit.run(
+        done, status = self._loop(
             self._tables, rows, self._every_row, self._work, None, run.motion, run.books,
             self._tableau, wanted, out,
         )  # fmt: skip

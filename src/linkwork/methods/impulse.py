@@ -10,6 +10,7 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
 from ..engine.kernels.clock import cycles_per_second
+from ..engine.kernels.jit import Steady
 from ..engine.kernels.record import as_array, new_record
 from ..engine.steppers.impulse import OPTIONS, STATS, Plan, run_impulses
 from ..engine.steppers.samples import Samples
@@ -40,6 +41,7 @@ class ImpulseMethod(RowMethod):
         told.budget = int(NO_BUDGET if budget is None else budget * cycles_per_second())
         for name, value in more.items():
             told[name] = value
+        self._loop = Steady(run_impulses, changing=3)
         self._launch(compiled, start)
 
     def _new_observer(self, start: Start) -> RowObserver:
@@ -65,7 +67,7 @@ class ImpulseMethod(RowMethod):
         rest = out
         while True:
             plan = Plan(self._told, self._counted, self._mean, self._ahead, self._delta, self._after)
-            more, status = run_impulses(
+            more, status = self._loop(
                 self._tables,
                 self._constraints,
                 self._matrix,

@@ -16,6 +16,7 @@ from ..compile.constrain import RowTable, without_addresses
 from ..compile.elimination import Placement, new_hierarchy, row_ends, row_order
 from ..compile.system import System
 from ..engine.kernels.clock import cycles_per_second
+from ..engine.kernels.jit import Steady
 from ..engine.solvers import layout
 from ..engine.solvers.hierarchy import go_up
 from ..engine.solvers.passing import go_down
@@ -72,6 +73,7 @@ class Part:
             len(system.floating) - sum(len(placement.borders[name].ports) for name in placement.remote)
         )
         self.dt = steps.dt
+        self._loop = Steady(explicit.run_parts, changing=2)
 
     def begin(
         self, tables: Tables, constraints: Constraints, every_row: Constraints, q: Array, v: Array
@@ -185,7 +187,7 @@ class Part:
         if relatives is not None:
             course.above, course.below = relatives.above, relatives.below
         while True:
-            done, status = explicit.run_parts(
+            done, status = self._loop(
                 self.tables, self.constraints, self.every_row, None, self.work, run.motion, run.books,
                 self._tableau, wanted, out,
             )  # fmt: skip

@@ -12,6 +12,7 @@ from ..compile.compiler import Compiled
 from ..compile.scratch import Scratch, settable_forces
 from ..compile.system import System, fresh
 from ..engine.coordinates.dynamics import derive
+from ..engine.kernels.jit import Steady
 from ..engine.steppers import explicit
 from ..engine.steppers.integrators import INTEGRATORS, integrators
 from ..engine.steppers.motion import ADAPTIVE, new_run
@@ -57,6 +58,7 @@ class TreeMethod(Method):
         self.scratch = Scratch(() if isinstance(model, System) else settable_forces(model.flat))
         self._tables = self.scratch.tables("step", self.system)
         self.observer = TreeObserver(self.system, self.scratch)
+        self._loop = Steady(explicit.run, changing=2)
         self.reset()
 
     def reset(self) -> None:
@@ -68,7 +70,7 @@ class TreeMethod(Method):
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         run, out = self._run, new_samples(len(targets), self.system.nq, self.system.nv, 0, 0, 0)
         run.course.phase = explicit.PLAN
-        done, status = explicit.run(
+        done, status = self._loop(
             self._tables, None, None, None, None, run.motion, run.books,
             self._tableau, np.array(targets, float), out,
         )  # fmt: skip

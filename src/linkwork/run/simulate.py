@@ -347,7 +347,7 @@ class Simulation:
         """The target `count` steps of dt from now: a step count, or a time for the adaptive integrator."""
         if self.method.adaptive:
             return self.time + count * self.dt
-        return int(self.method.state.clock.steps) + count
+        return int(self.method.state.clock["steps"]) + count
 
     def save_state(self, path: str | Path) -> None:
         """Write everything a run needs to go on bit by bit as if never interrupted."""
