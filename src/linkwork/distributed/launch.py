@@ -117,7 +117,7 @@ class Ranks:
         self._failed = True
         if self.rank == 0:
             return
-        if not self.lifeline.lost(self.rank):  # else rank 0 knows of another that ended first
+        if not self.lifeline.lost():  # else rank 0 knows of another that ended first
             if not isinstance(error, LinkworkError):
                 traceback.print_exception(error)
             self.lifeline.leave(f"stopped: {str(error) or type(error).__name__}")
@@ -127,7 +127,7 @@ class Ranks:
         """Wait for all others here, where a death is noticed; the end of MPI would wait for the dead for ever."""
         done = self._world.Ibarrier()
         while not done.Test():
-            if lost := self.lifeline.lost(self.rank):
+            if lost := self.lifeline.lost():
                 self._failed = True
                 if self.rank != 0:
                     self._end()

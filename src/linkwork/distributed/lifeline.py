@@ -43,12 +43,12 @@ class Lifeline:
         self._thread = threading.Thread(target=self._watch, name="lifeline", daemon=True)
         self._thread.start()
 
-    def lost(self, rank: int) -> tuple[str, str] | None:
-        """Who has ended and what happened: this rank, or any other, since none can be done without."""
+    def lost(self) -> tuple[str, str] | None:
+        """Who was the first to end, and what happened: none can be done without, and others end because of it."""
         if not self._ended:
             return None
-        first = rank if rank in self._ended else next(iter(self._ended))
-        return f"rank {first}", self._ended[first]
+        first, what = next(iter(self._ended.items()))
+        return f"rank {first}", what
 
     def leave(self, why: str = "") -> None:
         """Say goodbye, so that the end of this process counts as no death; `why` if it is one after all."""

@@ -121,7 +121,7 @@ class MpiLink(Link):
                 if perf_counter() - now > _KEPT:
                     self._crowded = _NAPPING
                 continue
-            if lost := self._lifeline.lost(self.rank):
+            if lost := self._lifeline.lost():
                 if test(status):  # what it sent before it ended may just have arrived
                     return
                 raise LinkLost(*lost)
