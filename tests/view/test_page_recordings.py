@@ -49,6 +49,8 @@ def test_a_recording_is_written_and_replayed(visit, tmp_path):
     wait_until(lambda: player.time == pytest.approx(record.time[-1], abs=2e-3), "it is at its end")
     wait_until(lambda: difference(start, visitor.picture()) > MOVED, "the picture changes")
     visitor.keep("a01_pendulum_replayed")
+    visitor.choose("Speed", "0.1")  # a second would be over before anybody looks, on a busy machine
+    wait_until(lambda: player.speed == 0.1, "it is slowed down")
     visitor.press("Play")
     wait_until(lambda: player.playing or player.time < record.time[-1], "it plays from the start")
 
