@@ -7,6 +7,7 @@ ends with the process that started it, whatever it is doing then: that closes it
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import queue
@@ -27,6 +28,7 @@ def main() -> None:
     """Compile jobs until nobody asks for more."""
     if hasattr(os, "nice"):
         os.nice(_POLITE)
+    gc.disable()  # what compiling leaves is kept until the end anyway: walking through it takes 4 % of the time
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
     jobs: queue.Queue[list[str]] = queue.Queue()
     threading.Thread(target=_read, args=(jobs,), daemon=True).start()

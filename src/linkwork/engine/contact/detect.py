@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.jit import inlined, kernel
+from ..kernels.jit import apart, inlined, kernel
 from ..kernels.math3 import add3, chain, cross3, dot3, get3, get9, norm3, rotate, scale3, set3, set9, sub3
 from ..kernels.record import named, new_records
 from .brace import brace
@@ -164,13 +164,13 @@ def enlarge_detection(colliders: Colliders, old: Detection, pairs: int) -> Detec
     return new._replace(broad=enlarge(old.broad, pairs))
 
 
-@kernel
-def detect(tables, colliders, found, h, near):
-    """(placed tables) => patches and points, matched with those of the last step; returns 0 or NO_ROOM.
+@apart
+def detect(dofs, origins, colliders, found, h, near):
+    """(placed dofs) => patches and points, matched with those of the last step; returns 0 or NO_ROOM.
 
     near: shapes closer than this are looked at even if nothing moves [m].
     """
-    _mount(tables, colliders, found, h, near)
+    _mount(dofs, origins, colliders, found, h, near)
     broad, counts = found.broad, found.counts
     pairs = find_pairs(broad, colliders.groups, colliders.masks, colliders.fixed, colliders.excluded)
     if pairs < 0:
@@ -235,15 +235,14 @@ def _remember(found, side, made):
 
 
 @kernel
-def _mount(tables, colliders, found, h, near):
+def _mount(dofs, origins, colliders, found, h, near):
     """Poses of all shapes, how far they may get in a step, and their boxes."""
-    dofs, islands = tables.dofs, tables.islands
     for i in range(colliders.shapes.shape[0]):
         mount = colliders.mounts[i]
         dof = dofs[mount.link]
         R = get9(dof.R)
         arm = add3(get3(dof.r), rotate(R, get3(mount.X_p)))
-        p, Q = add3(get3(islands[dof.island].o), arm), chain(R, get9(mount.X_R))
+        p, Q = add3(get3(origins[dof.island].o), arm), chain(R, get9(mount.X_R))
         set3(found.positions[i], p)
         set9(found.rotations[i], Q)
         reach = near

@@ -4,6 +4,9 @@ Numba gives every function machine code, a wrapper that unpacks Python objects, 
 though the code of a function that other kernels call is optimised and generated again inside each of them. Here such
 a function is typed, lowered and optimised once, and kept (in memory and on disk) as LLVM bitcode. Of the 55 s of CPU
 time that a first step of the direct solver took, 12 s went into what is left out.
+
+A kernel that stands `apart` has machine code of its own, which its callers find by name: what is called once a step
+need not be optimised together with the loop around it, and several processes can compile the parts of a large loop.
 """
 
 from __future__ import annotations
@@ -11,17 +14,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, ClassVar
 
-from numba.core import codegen, compiler
+from numba.core import codegen, compiler, typed_passes, untyped_passes
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
 from .lowering import LeanLower
 from .store import Content, KernelCache
 
-__all__ = ["EntryCompiler", "InnerCache", "InnerCompiler", "SharedCompiler"]
+__all__ = ["ApartCompiler", "EntryCache", "EntryCompiler", "InnerCache", "InnerCompiler", "SharedCompiler"]
 
-_Part = tuple[str, bytes, list[str]]
-"""Name and bitcode of a kernel, names of the large ones that it calls."""
+_Part = tuple[str, bool, bytes, list[str]]
+"""Name of a kernel, whether it stands apart, its bitcode or machine code, names of the large ones that it calls."""
 _SMALL = 80  # instructions, beside those that pass arguments
 
 
@@ -33,9 +36,9 @@ class _Nowhere:
 
 
 class _Alone:
-    """An inner library as Numba links it, without the large ones that it calls."""
+    """A library as Numba links it, without the large ones that it calls."""
 
-    def __init__(self, library: _InnerLibrary):
+    def __init__(self, library: _Called):
         self._reload_init = library._reload_init
         self._get_module_for_linking = library.alone
 
@@ -47,6 +50,8 @@ class _Library(codegen.JITCodeLibrary):
     """
 
     vectors: ClassVar[bool]
+    large: tuple[_Called, ...] = ()
+    """Other kernels that it calls and that are too large to be inlined."""
     _linking_libraries: list[Any]
 
     def add_linking_library(self, library: Any) -> None:
@@ -58,7 +63,8 @@ class _Library(codegen.JITCodeLibrary):
     def finalize(self) -> None:
         """Link what it calls, each piece of code once, and optimise."""
         called = dict.fromkeys(self._linking_libraries)
-        self._linking_libraries = [_Alone(one) if isinstance(one, _InnerLibrary) else one for one in called]
+        self.large = tuple(one for one in called if isinstance(one, _Called) and not one.is_small)
+        self._linking_libraries = [_Alone(one) if isinstance(one, _Called) else one for one in called]
         super().finalize()
 
     def _optimize_functions(self, ll_module: Any) -> None:
@@ -69,28 +75,83 @@ class _Library(codegen.JITCodeLibrary):
         builder.getModulePassManager().run(self._final_module, builder)
 
 
-class _InnerLibrary(_Library):
+class _Called(_Library):
+    """Code of a kernel that other kernels call."""
+
+    codegen = _Nowhere()
+    known: ClassVar[dict[str, _Called]] = {}
+    apart: ClassVar[bool]
+    key: str
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether LLVM may inline it into its callers."""
+        return False
+
+    def finalize(self) -> None:
+        """Make code of it, which others can call by its name from then on."""
+        self.key = next(one.name for one in self._final_module.functions if not one.is_declaration)
+        super().finalize()
+
+    def _finalize_final_module(self) -> None:
+        super()._finalize_final_module()
+        self.known[self.key] = self
+
+    def alone(self) -> Any:
+        """What callers link of it, without the code of large callees."""
+        raise NotImplementedError
+
+    @cached_property
+    def code(self) -> bytes:
+        """Its own, for the cache."""
+        raise NotImplementedError
+
+    def take(self, code: bytes) -> None:
+        """Have code that comes from the cache."""
+        raise NotImplementedError
+
+    def serialize_using_object_code(self) -> Any:
+        """Name, kind and code, with that of large callees, for the cache."""
+        return (self.key, "inner", _parts((self, *self.large)))
+
+
+def _parts(libraries: tuple[_Called, ...]) -> list[_Part]:
+    """What is kept of them."""
+    return [(one.key, one.apart, one.code, [other.key for other in one.large]) for one in libraries]
+
+
+def _load(generator: Any, parts: list[_Part]) -> list[_Called]:
+    """The libraries that `_parts` was given, each made after those that it calls: machine code must find theirs."""
+    kept = {part[0]: part for part in parts}
+
+    def loaded(key: str) -> _Called:
+        if key not in _Called.known:
+            _, apart, code, calls = kept[key]
+            library = (_ApartLibrary if apart else _InnerLibrary)(generator, key)
+            library.key = key
+            library.large = tuple(map(loaded, calls))
+            library.take(code)
+        return _Called.known[key]
+
+    return [loaded(part[0]) for part in parts]
+
+
+class _InnerLibrary(_Called):
     """Optimised LLVM code of one kernel and of the small ones that it calls, without machine code.
 
     Large ones would not be inlined here, and have been optimised by themselves: they are `large`, for entries to link.
     """
 
-    codegen = _Nowhere()
     vectors = False
-    known: ClassVar[dict[str, _InnerLibrary]] = {}
-    key: str
-    large: tuple[_InnerLibrary, ...] = ()
+    apart = False
     _whole: Any = None
 
     def finalize(self) -> None:
         """Optimise, with small callees linked in."""
         called = dict.fromkeys(self._linking_libraries)
-        self._linking_libraries = [
-            one for one in called if not isinstance(one, _InnerLibrary) or one.is_small
-        ]
-        self.large = tuple(one for one in called if isinstance(one, _InnerLibrary) and not one.is_small)
-        self.key = next(one.name for one in self._final_module.functions if not one.is_declaration)
+        self._linking_libraries = [one for one in called if not isinstance(one, _Called) or one.is_small]
         super().finalize()
+        self.large = tuple(one for one in called if isinstance(one, _Called) and not one.is_small)
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -123,35 +184,26 @@ class _InnerLibrary(_Library):
         return self._whole
 
     @cached_property
-    def bitcode(self) -> bytes:
+    def code(self) -> bytes:
         """What `alone` gives, for the cache."""
         return bytes(self.alone().as_bitcode())
 
-    def serialize_using_object_code(self) -> tuple[str, str, list[_Part]]:
-        """Name, kind and code, with that of large callees, for the cache."""
-        parts = [(one.key, one.bitcode, [other.key for other in one.large]) for one in (self, *self.large)]
-        return (self.key, "inner", parts)
-
-    @classmethod
-    def load(cls, generator: Any, parts: list[_Part]) -> _InnerLibrary:
-        """What `serialize_using_object_code` gave."""
-        loaded = {}
-        for key, bitcode, calls in parts:
-            if key not in cls.known:
-                library = cls(generator, key)
-                library.key, library.bitcode = key, bitcode
-                library._final_module = codegen.ll.parse_bitcode(bitcode)
-                library._finalize_final_module()
-                loaded[library] = calls
-        for library, calls in loaded.items():
-            library.large = tuple(cls.known[key] for key in calls)
-        return cls.known[parts[0][0]]
+    def take(self, code: bytes) -> None:
+        """Have bitcode that comes from the cache."""
+        self.code = code
+        self._final_module = codegen.ll.parse_bitcode(code)
+        self._finalize_final_module()
 
 
 class _SharedLibrary(_Library):
     """Machine code of a kernel that Python calls; functions that others have, too, stay as they are there."""
 
     vectors = True
+
+    def serialize_using_object_code(self) -> Any:
+        """Code of kernels that stand apart, which it calls, and its own, for the cache."""
+        apart = tuple(one for one in self.large if one.apart)
+        return _parts(apart), super().serialize_using_object_code()
 
 
 class _EntryLibrary(_SharedLibrary):
@@ -165,6 +217,35 @@ class _EntryLibrary(_SharedLibrary):
                 # they were, would be replaced by this one.
                 function.name = f"{function.name}.own"
         super()._optimize_final_module()
+
+
+class _ApartLibrary(_Called, _EntryLibrary):
+    """Machine code of a kernel that other kernels call, and of all that it calls, found by them under its name."""
+
+    apart = True
+
+    def finalize(self) -> None:
+        """Make machine code of it; the code of what it calls is part of that, unless it stands apart, too."""
+        super().finalize()
+        self.large = tuple(one for one in self.large if one.apart)
+
+    def alone(self) -> Any:
+        """Nothing: callers have declared it, and the running program has it."""
+        return codegen.ll.parse_assembly("")
+
+    _get_module_for_linking = alone
+
+    @cached_property
+    def code(self) -> bytes:
+        """Machine code, for the cache."""
+        return bytes(self._get_compiled_object())
+
+    def take(self, code: bytes) -> None:
+        """Have machine code that comes from the cache."""
+        self.code = code
+        self.enable_object_caching()
+        self._set_compiled_object(code)
+        self._finalize_final_module()
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -186,9 +267,27 @@ class _EntryLowering(_InnerLowering):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
+class _ApartLowering(_InnerLowering):
+    _name = "apart_lowering"
+    library: ClassVar[type] = _ApartLibrary
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
 class _SharedLowering(_InnerLowering):
     _name = "shared_lowering"
     library: ClassVar[type] = _SharedLibrary
+
+
+_NOT_IN_KERNELS = frozenset(
+    {
+        untyped_passes.WithLifting, untyped_passes.InlineClosureLikes, untyped_passes.RewriteDynamicRaises,
+        untyped_passes.MakeFunctionToJitFunction, untyped_passes.FindLiterallyCalls, untyped_passes.LiteralUnroll,
+        untyped_passes.LiteralPropagationSubPipelinePass, typed_passes.NopythonRewrites, typed_passes.IRLegalization,
+        typed_passes.DumpParforDiagnostics,
+    }
+)  # fmt: skip
+"""Passes about contexts, closures, exceptions, literals, expressions of whole arrays and counted references: each goes
+through all of the code to find none."""
 
 
 class InnerCompiler(compiler.CompilerBase):
@@ -199,9 +298,19 @@ class InnerCompiler(compiler.CompilerBase):
     def define_pipelines(self) -> list[Any]:
         """The one pipeline."""
         passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(self.lowering if one is NativeLowering else one, why) for one, why in passes.passes]
+        passes.passes = [
+            (self.lowering if one is NativeLowering else one, why)
+            for one, why in passes.passes
+            if one not in _NOT_IN_KERNELS
+        ]
         passes.finalize()
         return [passes]
+
+
+class ApartCompiler(InnerCompiler):
+    """Numba's passes, the last of which leaves machine code for other kernels to call (`jit.apart`)."""
+
+    lowering: ClassVar[type] = _ApartLowering
 
 
 class EntryCompiler(InnerCompiler):
@@ -219,7 +328,7 @@ class SharedCompiler(InnerCompiler):
 class _InnerContent(Content):
     def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
         (_, _, parts), fndesc, environment, signature, _, lifted, annotation, reload_init, used = payload
-        library = _InnerLibrary.load(target_context.codegen(), parts)
+        library = _load(target_context.codegen(), parts)[0]
         return compiler.CompileResult(
             target_context=target_context,
             typing_context=target_context.typing_context,
@@ -244,3 +353,16 @@ class InnerCache(KernelCache):
 
     _impl_class: ClassVar[type] = _InnerContent
     suffix: ClassVar[str] = ".inner"
+
+
+class _EntryContent(Content):
+    def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
+        (apart, own), *others = payload
+        _load(target_context.codegen(), apart)
+        return super().rebuild(target_context, (own, *others))
+
+
+class EntryCache(KernelCache):
+    """Keeps the machine code of one kernel, and of those that stand apart and are called by it."""
+
+    _impl_class: ClassVar[type] = _EntryContent

@@ -15,20 +15,21 @@ from operator import is_
 from typing import Any, TypeVar
 
 from numba import typeof
-from numba.core import compiler, config, ir, targetconfig
+from numba.core import compiler, config, ir, postproc, targetconfig, transforms
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.types.functions import BaseFunction
 from numba.core.types.misc import unliteral
 from numba.np import arrayobj
 
-from .inner import EntryCompiler, InnerCache, InnerCompiler, SharedCompiler
+from .inner import ApartCompiler, EntryCache, EntryCompiler, InnerCache, InnerCompiler, SharedCompiler
 from .lowering import lean_array
 from .store import KernelCache, kernel_directory
 
 __all__ = [
     "COMPILED",
     "Steady",
+    "apart",
     "compiled",
     "exact_kernel",
     "inlined",
@@ -96,6 +97,7 @@ def _resolve_once(self: Any, context: Any, args: tuple[Any, ...], kws: dict[str,
 _OTHER, _VARIABLE, _INSTRUCTION, _SEQUENCE, _NAMED = range(5)
 _KINDS: dict[type, int] = {}
 _list_slowly = ir.Inst._rec_list_vars
+_post_process = postproc.PostProcessor.run
 
 
 def _kind_of(value: Any) -> int:
@@ -126,6 +128,17 @@ def _list_variables(self: Any, value: Any) -> list[Any]:
     return found
 
 
+def _note_lifetimes(self: Any, *_: Any, **__: Any) -> None:
+    """After a pass: blocks in their usual form, and lifetimes of variables for whoever asks.
+
+    Numba works these out each time, nine times a kernel, and marks where each variable dies, for the sake of counted
+    references.
+    """
+    self.func_ir.blocks = transforms.canonicalize_cfg(self.func_ir.blocks)
+    self.func_ir.variable_lifetime = postproc.VariableLifetime(self.func_ir.blocks)
+    self.func_ir.generator_info = None
+
+
 @contextmanager
 def _faster() -> Iterator[None]:
     """While kernels compile, overloads are looked for once, code is gone through and written with less effort, and the
@@ -138,9 +151,11 @@ def _faster() -> Iterator[None]:
     BaseFunction.get_call_type = _resolve_once  # type: ignore[method-assign, assignment]
     arrayobj.make_array = lean_array
     ir.Inst._rec_list_vars = _list_variables
+    postproc.PostProcessor.run = _note_lifetimes
     try:
         yield
     finally:
+        postproc.PostProcessor.run = _post_process
         ir.Inst._rec_list_vars = _list_slowly
         arrayobj.make_array = array_of
         BaseFunction.get_call_type = _resolve  # type: ignore[method-assign]
@@ -172,22 +187,28 @@ class _Inner(CPUDispatcher):
 class _Entry(_Inner):
     """A kernel as Python sees it: an entry into compiled code."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any], pipeline: type):
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any], pipeline: type, within: type):
         super().__init__(function, options, pipeline)
         self.plain = function
         """What runs instead as plain Python."""
+        self._within = within
         if kernel_directory() is not None:
-            self._cache = KernelCache(function)
+            self._cache = EntryCache(function)
 
     @property
     def is_woven(self) -> bool:
         """Whether it is compiled only as a part of its callers."""
         return bool(self.targetoptions.get("inline") == "always")
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether it has machine code of its own when other kernels call it."""
+        return self._within is ApartCompiler
+
     @cached_property
     def inner(self) -> _Inner:
         """This kernel as other kernels see it."""
-        inner = _Inner(self.py_func, {**self.targetoptions, "no_cpython_wrapper": True}, InnerCompiler)
+        inner = _Inner(self.py_func, {**self.targetoptions, "no_cpython_wrapper": True}, self._within)
         if kernel_directory() is not None:
             inner._cache = InnerCache(self.py_func)
         return inner
@@ -198,7 +219,9 @@ class _Entry(_Inner):
         return self.inner._type
 
 
-def _compile(pipeline: type = EntryCompiler, **options: Any) -> Callable[[F], F]:
+def _compile(
+    pipeline: type = EntryCompiler, within: type = InnerCompiler, **options: Any
+) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         if not COMPILED:
             return function
@@ -206,7 +229,9 @@ def _compile(pipeline: type = EntryCompiler, **options: Any) -> Callable[[F], F]
         # hence need no reference counts: without them (_nrt) a small step takes a fifth less time, and an
         # allocation that slips in does not compile.
         always = {"nopython": True, "boundscheck": None, "error_model": "numpy", "nogil": True}
-        return _Entry(function, {**always, "no_cfunc_wrapper": True, "_nrt": False, **options}, pipeline)
+        return _Entry(
+            function, {**always, "no_cfunc_wrapper": True, "_nrt": False, **options}, pipeline, within
+        )
 
     return decorate
 
@@ -221,6 +246,13 @@ shared_kernel = _compile(SharedCompiler, fastmath=_FAST)
 
 Usually slower by a tenth to a third; passes over subsystems, which call the same large functions from many places, are
 faster for it."""
+
+apart = _compile(within=ApartCompiler, fastmath=_FAST)
+"""Decorator of a kernel with machine code of its own, for other kernels, too, which call it once a step or so.
+
+A large loop is compiled in several processes that way, and nothing is optimised twice. A call costs a tenth of a
+microsecond for some hundred arrays, for all words of its arguments are passed: give it only those that it needs.
+Functions that users compile and keep on disk cannot call it."""
 
 inlined = _compile(fastmath=_FAST, forceinline=True)
 """Decorator of a kernel that LLVM would not inline by itself but is called for every dof or step: passing arrays and

@@ -54,7 +54,7 @@ class Part:
     @property
     def cost(self) -> float:
         """Time that it takes once all that it calls is there [s], on some machine."""
-        if self.entry:
+        if self.entry or self.kernel.is_apart:
             return _ENTRY + _ENTRY_BYTE * self.size + _ENTRY_WHOLE * sum(part.size for part in self._below())
         return _INNER + _INNER_BYTE * self.size
 
@@ -62,7 +62,7 @@ class Part:
         found, waiting = set[Part](), [self]
         while waiting:
             for part in waiting.pop().calls:
-                if part not in found:
+                if part not in found and not part.kernel.is_apart:
                     found.add(part)
                     waiting.append(part)
         return found

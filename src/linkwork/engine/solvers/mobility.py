@@ -13,9 +13,9 @@ _FAST = 1e-11  # share of its free mobility below which a point is held fast by 
 
 
 @kernel
-def reach_patch(tables, work, reach, patch):
+def reach_patch(dofs, origins, work, reach, patch):
     """Y, Z and G of a patch; returns False if the pools are too small."""
-    dofs, islands, H, D = tables.dofs, tables.islands, work.H, work.dof[INVERSE]
+    H, D = work.H, work.dof[INVERSE]
     yi, Y, reached = reach.yi, reach.Y, reach.dofs
     y = reach.used[0].y
     if y + 2 * H.shape[1] > yi.shape[0]:
@@ -29,7 +29,7 @@ def reach_patch(tables, work, reach, patch):
         sign = (1.0 if b == d else 0.0) - (1.0 if a == d else 0.0)
         S = get6(dof.S)
         s = (S[0], S[1], S[2])
-        m = add3((S[3], S[4], S[5]), cross3(s, sub3(x, get3(islands[dof.island].o))))
+        m = add3((S[3], S[4], S[5]), cross3(s, sub3(x, get3(origins[dof.island].o))))
         for k in range(3):
             Y[end, k] = sign * s[k]
             Y[end, 3 + k] = sign * m[k]

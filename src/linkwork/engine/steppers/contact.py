@@ -15,7 +15,7 @@ from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import place
 from ..elements.impulse import set_targets
 from ..kernels.clock import cycles
-from ..kernels.jit import kernel, woven
+from ..kernels.jit import apart, inlined, kernel, woven
 from ..loads import apply_loads
 from ..solvers.islands import find_islands
 from ..solvers.layout import DELTA, FORCE, INVERSE, KEPT
@@ -76,7 +76,7 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
     deadline = cycles() + options.budget
     evaluate_rows(tables, constraints, work, state.q, v, t)  # (q, v, t) => R r S V I p, J, phi, rate
     turn_freely(tables.dofs, h, plan.ahead)  # V => p, ahead
-    if detect(tables, contact.colliders, found, h, options.near) == NO_ROOM:
+    if detect(tables.dofs, tables.islands, contact.colliders, found, h, options.near) == NO_ROOM:
         return NO_PAIRS
     set_targets(tables, constraints, t, h, options.erp)
     side, count = found.counts[0].side, found.counts[0].patches
@@ -101,6 +101,8 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
             return NO_POOL
         sweeps, cut, residual = 0, 0, 0.0
         for i in range(islands):
+            if not _to_solve(reach, i, options.sleep):
+                continue
             took, short, change = _solve_island(
                 work, reach, contact.space, rows, patches, points, i, options, deadline
             )
@@ -211,7 +213,7 @@ def _reach_all(tables, work, reach, rows, patches, points, count, h, options):
         patch = patches[k]
         if asleep(reach, patch.island, options.sleep):
             continue
-        if not reach_patch(tables, work, reach, patch):
+        if not reach_patch(tables.dofs, tables.islands, work, reach, patch):
             return False
         prepare_points(patch, points)
         aim_patch(reach, patch, points, h, options.slop)
@@ -227,7 +229,14 @@ def _reach_all(tables, work, reach, rows, patches, points, count, h, options):
     return True
 
 
-@kernel
+@inlined
+def _to_solve(reach, island, sleep):
+    """Whether there are impulses to find in an island."""
+    this, following = reach.islands[island], reach.islands[island + 1]
+    return (this.patch < following.patch or this.row < following.row) and not asleep(reach, island, sleep)
+
+
+@apart
 def _solve_island(work, reach, space, rows, patches, points, island, options, deadline):
     """Impulses of an island; returns (sweeps, cut short, last change).
 
@@ -235,10 +244,6 @@ def _solve_island(work, reach, space, rows, patches, points, island, options, de
     """
     first, last = reach.islands[island].patch, reach.islands[island + 1].patch
     took, short, change = 0, 0, 0.0
-    if first == last and reach.islands[island].row == reach.islands[island + 1].row:
-        return took, short, change
-    if asleep(reach, island, options.sleep):
-        return took, short, change
     for k in range(first, last):
         patch = patches[reach.order[k]]
         if options.eliminate == 0:
