@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 HOW = {
     "cold_s": "wall time from the start of a process to the end of a method's first step, no kernel compiled",
     "warm_s": "the same once more",
+    "cpu_s": "processor time of all processes that took part in the first of them",
+    "estimate": "by how much the time that was foretold was off at worst, as a share of what it took in all",
     "gallery_s": "from `linkwork view` to the first answer of its gallery over HTTP, no kernel compiled",
     "live_s": "until the address of a page that moves is printed by `linkwork view SCENE`, no kernel compiled",
     "all_s": "wall time of `linkwork warmup`, no kernel compiled",
@@ -40,10 +42,18 @@ _METHODS = {
 _UNTIL = {"gallery_s": "the gallery answers", "live_s": "a scene is live", "all_s": "all is compiled"}
 _QUICK = ("tree",)
 _STEP = """
-import json, sys
+import json, sys, time
 from linkwork import Simulation, scene
-simulation = Simulation(scene(sys.argv[1]), **json.loads(sys.argv[2]))
+from linkwork.run.warmup import telling
+told, began = [], time.monotonic()
+def note(share, pieces):
+    if share > 0.0:
+        told.append((time.monotonic() - began) / share)
+with telling(note):
+    simulation = Simulation(scene(sys.argv[1]), **json.loads(sys.argv[2]))
+took = time.monotonic() - began
 simulation.run(simulation.dt)
+print(json.dumps(max((abs(whole / took - 1.0) for whole in told), default=None)))
 """
 _LIMIT = 900.0  # [s]
 _MOVING = "crank_rocker"
@@ -55,7 +65,7 @@ class StartResult:
 
     quick: bool
     made_with: dict[str, Any]
-    methods: dict[str, dict[str, float]]
+    methods: dict[str, dict[str, Any]]
     page: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
@@ -71,8 +81,11 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
     """The tables of a result."""
     yield Section(
         "First step of a method, from the start of its process [s]",
-        ("method", "nothing compiled", "compiled"),
-        [(name, number(row["cold_s"]), number(row["warm_s"])) for name, row in data["methods"].items()],
+        ("method", "nothing compiled", "compiled", "processor time", "estimate off by"),
+        [
+            (name, *(number(row[key]) for key in ("cold_s", "warm_s", "cpu_s", "estimate")))
+            for name, row in data["methods"].items()
+        ],
     )
     yield Section(
         "Nothing compiled: time until ... [s]",
@@ -89,20 +102,23 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
     """Measure; takes several minutes on two cores, a quick run (one method, no warm-up of all) half a minute."""
     tell = progress or (lambda share: None)
     names = _QUICK if quick else tuple(_METHODS)
-    methods: dict[str, dict[str, float]] = {}
+    methods: dict[str, dict[str, Any]] = {}
     for k, name in enumerate(names):
         tell(k / (len(names) + 3))
         scene, options = _METHODS[name]
         with tempfile.TemporaryDirectory() as folder:
-            cold, warm = (_wall(folder, "-c", _STEP, scene, json.dumps(options)) for _ in range(2))
-        methods[name] = {"cold_s": cold, "warm_s": warm}
+            before = _processor_time()
+            cold, told = _wall(folder, "-c", _STEP, scene, json.dumps(options))
+            spent = _processor_time() - before
+            warm, _ = _wall(folder, "-c", _STEP, scene, json.dumps(options))
+        methods[name] = {"cold_s": cold, "warm_s": warm, "cpu_s": spent, "estimate": json.loads(told)}
     with tempfile.TemporaryDirectory() as folder:
         page = {"gallery_s": _until_served(folder, gallery=True)}
     if not quick:
         with tempfile.TemporaryDirectory() as folder:
             page["live_s"] = _until_served(folder, _MOVING)
         with tempfile.TemporaryDirectory() as folder:
-            page["all_s"] = _wall(folder, "-m", "linkwork", "warmup", "--json")
+            page["all_s"], _ = _wall(folder, "-m", "linkwork", "warmup", "--json")
     tell(1.0)
     return StartResult(quick, made_with(1, min(row["warm_s"] for row in methods.values())), methods, page)
 
@@ -111,17 +127,24 @@ def _environment(folder: str) -> dict[str, str]:
     return {**os.environ, "LINKWORK_CACHE_DIR": folder}
 
 
-def _wall(folder: str, *arguments: str) -> float:
-    """Wall time of a new interpreter [s]."""
+def _wall(folder: str, *arguments: str) -> tuple[float, str]:
+    """Wall time of a new interpreter [s], and what it prints."""
     began = time.perf_counter()
-    subprocess.run(
+    done = subprocess.run(
         [sys.executable, *arguments],
         env=_environment(folder),
         capture_output=True,
+        text=True,
         check=True,
         timeout=_LIMIT,
     )
-    return time.perf_counter() - began
+    return time.perf_counter() - began, done.stdout
+
+
+def _processor_time() -> float:
+    """Of all processes that were started from here and have ended, and of those that they waited for [s]."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def _until_served(folder: str, *subject: str, gallery: bool = False) -> float:
