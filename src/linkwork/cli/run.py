@@ -123,7 +123,7 @@ def run(
         try:
             record = simulation.run(length, every=every, save=save, progress=advance)
         except KeyboardInterrupt:
-            if save is not None:
+            if save is not None and save.with_name(f"{save.name}.part").exists():
                 notice("interrupted", f"what was recorded until {simulation.time:g} s is in {save}.part")
             raise
     if plot is not None:

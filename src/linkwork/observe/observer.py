@@ -24,10 +24,11 @@ from ..engine.coordinates.observe import (
 from ..mechanism.switching import Attachment
 from ..model.errors import LinkworkError, UnsupportedError, nearest
 from ..model.rotation import Array
+from ..results.builder import RecordBuilder
 from ..results.frames import GROUND, Frame, Frames, MovingFrames
 from ..results.measured import ENERGIES, REACTIONS, derivable, measurable, why_missing
 from ..results.quantity import BodyMotion, Columns, Sampled, derive
-from ..results.record import Group, RecordBuilder
+from ..results.record import Group
 from .element_forces import ElementForces
 from .memory import STRAIN, Memory
 from .reactions import Reactions

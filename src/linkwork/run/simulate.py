@@ -25,8 +25,9 @@ from ..model import Flat, Model, Port
 from ..model.errors import LinkworkError, need_positive
 from ..model.rotation import Array, vector
 from ..observe.observer import Block
+from ..results.builder import RecordBuilder
 from ..results.frames import centres_of_mass
-from ..results.record import Record, RecordBuilder
+from ..results.record import Record
 from ..stage.stage import Stage, stage_of
 from . import snapshot
 from .pieces import piece_of
