@@ -246,7 +246,7 @@ def test_bodies_welded_inside_cannot_be_told_apart(served, monkeypatch):
         inertia=(moments[0, 0], moments[1, 1], moments[2, 2], moments[0, 1], moments[0, 2], moments[1, 2]),
     )  # fmt: skip
     whole, split = (conversation(served, part, monkeypatch) for part in (one, two))
-    # Two steps. Gaps of the inside are closed to 1e-8. Later, an inside that has to close gaps of its own may ask for another correction.
+    # Two steps. Gaps of the inside are closed to 1e-8; later, one that has such gaps may ask for more corrections.
     first = min(len(whole[1]), len(split[1]), 16)
     assert first == 16
     for a, b in zip(whole[1][:first], split[1][:first], strict=True):
