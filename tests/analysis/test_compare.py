@@ -2,15 +2,17 @@
 
 import dataclasses
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from linkwork import Body, Hinge, Model, Slider, scene
+from linkwork import Body, Hinge, LinkworkError, Model, Slider, scene
 from linkwork.analysis import compare as study
-from linkwork.analysis.compare import AGREES, APART, FAILED, UNSEEN, compare
+from linkwork.analysis.compare import compare
 from linkwork.analysis.compare_plot import plot_comparison
+from linkwork.analysis.comparison import AGREES, APART, COARSE, FAILED, UNSEEN, Comparison, Entry
 from linkwork.cli import app
 
 
@@ -29,7 +31,8 @@ def linear(slide=1.0, turn=1.0):
 
 
 def test_every_method_is_listed_and_agrees():
-    found = compare(scene("peaucellier"), duration=0.5)
+    # At this step methods of first order are off by the step times speeds of some m/s.
+    found = compare(scene("peaucellier"), duration=0.5, tolerance=2e-2)
     assert [entry.name for entry in found.entries] == [
         "components", "global", "hybrid", "simgc, direct", "simgc, impulses", "simmc, direct", "simmc, impulses",
         "topological",
@@ -54,7 +57,7 @@ def test_every_method_is_listed_and_agrees():
 
 
 def test_open_mechanisms_have_the_tree_too():
-    found = compare(scene("chain5"), duration=0.3, dt=2e-3)
+    found = compare(scene("chain5"), duration=0.3, dt=2e-3, tolerance=2e-2)
     names = [entry.name for entry in found.entries]
     assert "tree" in names
     assert not found.refused
@@ -87,7 +90,7 @@ def test_distances_are_those_of_points_and_tell_of_turning(monkeypatch):
 
 
 def test_contact_is_compared_with_the_finest_run():
-    found = compare(scene("slope"), duration=0.4)
+    found = compare(scene("slope"), duration=0.4, tolerance=2e-2)
     assert "finest" in found.reference
     assert found.agree
     assert {entry.integrator for entry in found.entries} == {"euler"}
@@ -104,7 +107,7 @@ def test_a_method_that_tells_another_motion_is_named(monkeypatch):
         return real(model, **options)
 
     monkeypatch.setattr(study, "Simulation", wrong)
-    found = compare(scene("peaucellier"), duration=0.3)
+    found = compare(scene("peaucellier"), duration=0.3, tolerance=2e-2)
     assert {entry.name: entry.verdict for entry in found.entries} == {
         "components": AGREES, "global": AGREES, "hybrid": AGREES, "simgc, direct": AGREES, "simgc, impulses": AGREES,
         "simmc, direct": APART, "simmc, impulses": APART, "topological": AGREES,
@@ -123,7 +126,7 @@ def test_a_reference_that_stands_alone_is_not_believed(monkeypatch):
         return real(model, **options)
 
     monkeypatch.setattr(study, "Simulation", wrong)
-    found = compare(scene("peaucellier"), duration=0.3)
+    found = compare(scene("peaucellier"), duration=0.3, tolerance=2e-2)
     assert "stands alone" in found.reference
     assert found.agree
 
@@ -132,6 +135,7 @@ def test_methods_that_are_added_appear_by_themselves(monkeypatch):
     other = dataclasses.replace(study.WAYS[0], method="spectral")
     monkeypatch.setattr(study, "WAYS", (*study.WAYS, other))
     found = compare(linear(), duration=0.1)
+    assert found.tolerance == pytest.approx(1e-4, rel=0.1)  # a thousandth of the way of the cart
     assert list(found.refused) == ["spectral"]
     assert "there is no method 'spectral'" in found.refused["spectral"]
     assert len(found.entries) == 9
@@ -157,26 +161,65 @@ def test_a_method_that_fails_is_told(monkeypatch):
     assert "failed" in found.verdict()
 
 
+# --- tolerances ---
+
+
+def judged(errors, order=1.0, covered=1.0, tolerance=None):
+    """Verdicts on motions off by so much at the step, and by 2 to the order less at half of it."""
+    truth = np.zeros((3, 1, 4, 3))
+    truth[:, 0, :, 0] = np.array([0.0, 0.5 * covered, covered])[:, None]
+    entries = [Entry(f"m{k}", "simgc", None, expected_order=order) for k in range(len(errors))]
+    motions = {
+        entry.name: [truth + e * share * np.eye(3)[1] for share in (1.0, 0.5**order)]
+        for entry, e in zip(entries, errors, strict=True)
+    }
+    reference = study._Reference("exact", truth, 0.0, np.arange(3.0), True)
+    within = study._judge(entries, motions, reference, SimpleNamespace(bodies=["one"]), tolerance)
+    return within, entries
+
+
+def test_what_is_off_by_more_than_the_tolerance_does_not_agree():
+    """Though it comes nearer with smaller steps: a jaw that is 3.7 mm off on a way of 1 m is not the same grasp."""
+    within, entries = judged([1e-5, 3.7e-3])
+    assert within == 1e-3
+    assert [entry.verdict for entry in entries] == [AGREES, COARSE]
+    found = Comparison("m", 1.0, 1e-3, "exact", 0.0, within, np.arange(3.0), entries, {})
+    assert not found.agree
+    told = "1 of 2 methods tell one motion within 0.001 m; 'm1' (off by 0.0037 m): too coarse for this step"
+    assert found.verdict().startswith(told)
+    assert found.to_dict()["tolerance_m"] == 1e-3
+
+
+def test_the_tolerance_can_be_stated():
+    for tolerance, verdict in ((1e-2, AGREES), (1e-3, COARSE)):
+        within, entries = judged([3.7e-3], tolerance=tolerance)
+        assert within == tolerance
+        assert entries[0].verdict == verdict
+    with pytest.raises(LinkworkError, match="tolerance must be a positive number of metres, not -1"):
+        compare(linear(), tolerance=-1.0)
+
+
 # --- the command ---
 
 
 def test_the_command_prints_and_draws(tmp_path):
     picture = tmp_path / "apart.png"
-    result = run("peaucellier", "--duration", "0.2", "--plot", str(picture))
+    result = run("peaucellier", "--duration", "0.2", "--tolerance", "0.02", "--plot", str(picture))
     assert result.exit_code == 0, result.output
     for text in (
         "simgc, direct",
         "simmc, impulses",
         "adaptive",
         "tree cannot run it",
-        "all 8 methods tell one motion",
+        "tolerance 0.02 m",
+        "all 8 methods tell one motion within 0.02 m",
     ):
         assert text in result.output
     assert picture.read_bytes()[:4] == b"\x89PNG"
 
 
 def test_the_command_for_programs():
-    result = run("a01_pendulum", "--duration", "0.2", "--dt", "0.002", "--json")
+    result = run("a01_pendulum", "--duration", "0.2", "--dt", "0.002", "--tolerance", "0.02", "--json")
     assert result.exit_code == 0, result.output
     data = json.loads(result.output)
     assert data["agree"] is True

@@ -7,7 +7,8 @@ import pytest
 
 from helpers import command
 from linkwork.model.errors import LinkworkError
-from linkwork.results.record import Group, Record, RecordBuilder
+from linkwork.results.builder import RecordBuilder
+from linkwork.results.record import Group, Record
 
 pytest.importorskip("matplotlib", reason="needs the extra `plot`")
 

@@ -1,14 +1,17 @@
 """Recordings of a live session, and the names of their files."""
 
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from helpers.full import files_of_at_most
 from helpers.sessions import advance, begun
 from linkwork import LinkworkError, Record
 from linkwork.live.files import inside
-from linkwork.results.record import RecordBuilder
+from linkwork.results.builder import RecordBuilder
+from linkwork.view.status import _warnings
 
 begin = pytest.fixture(begun)
 
@@ -113,6 +116,40 @@ def test_a_recording_that_cannot_begin_leaves_no_trace(begin, tmp_path, monkeypa
         session.start_recording("no")
     assert session.recording is None
     advance(session, 0.1)
+
+
+def test_a_full_disk_stops_nothing_and_is_told(begin, tmp_path):
+    session = begin("a01_pendulum")
+    path = session.start_recording("swing")
+    advance(session, 0.2)
+    session._write(session._builder)
+    assert session.trouble is None
+    with files_of_at_most(os.path.getsize(f"{path}.part") + 100):
+        advance(session, 0.6)
+        session._write(session._builder)
+        assert "rows cannot be added" in session.trouble
+        assert session.recording == path
+        advance(session, 0.1)
+        session.reset().result()  # which ends a recording
+        advance(session, 0.1)
+        assert session.recording is None
+        assert "make room, then `linkwork recover" in session.trouble
+        assert session.view.time == pytest.approx(0.1)
+    assert not path.exists()
+    left = Record.load(f"{path}.part")
+    assert left.time[-1] == pytest.approx(0.2)
+    assert session.start_recording("swing") == path  # what is left is kept, and that is told
+    assert "swing-1.h5.part" in session.trouble
+    advance(session, 0.1)
+    session.stop_recording()
+    assert session.trouble is None
+    np.testing.assert_array_equal(Record.load(tmp_path / "swing-1.h5.part").time, left.time)
+
+
+def test_visitors_are_told_what_is_wrong_with_a_recording(begin):
+    session = begin("a01_pendulum")
+    session.trouble = "no room"
+    assert "recording: no room" in _warnings(SimpleNamespace(session=session))
 
 
 # --- names of files ---

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from helpers.records import ENERGY, GROUPS, INFO, POSITIONS, RATES, ROTATIONS, assert_same, rows_of, swing
 from linkwork.model import errors
 from linkwork.model.rotation import Array, about, matrix
-from linkwork.results.record import Group, Record, RecordBuilder
+from linkwork.results.builder import RecordBuilder
+from linkwork.results.record import Group, Record
 
 record = pytest.fixture(swing)
 

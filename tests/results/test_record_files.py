@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
@@ -20,7 +21,8 @@ from helpers.processes import run, start
 from helpers.records import ENERGY, GROUPS, INFO, RATES, assert_same, rows_of, swing
 from linkwork.model import errors
 from linkwork.results import hdf5
-from linkwork.results.record import Group, Record, RecordBuilder
+from linkwork.results.builder import RecordBuilder
+from linkwork.results.record import Group, Record
 
 record = pytest.fixture(swing)
 
@@ -120,8 +122,8 @@ def test_a_growing_file_is_read_by_another_process(tmp_path: Path) -> None:
 
 
 HOLDER = """
-import sys, h5py
-with h5py.File(sys.argv[1], swmr=True) as file:
+import sys
+with open(sys.argv[1], "rb") as file:
     print("open", flush=True)
     sys.stdin.read()
 """
@@ -144,7 +146,8 @@ def test_a_reader_that_holds_the_file_does_not_stop_its_writer(tmp_path: Path) -
 KILLED = """
 import os, sys
 import numpy as np
-from linkwork.results.record import Group, RecordBuilder
+from linkwork.results.builder import RecordBuilder
+from linkwork.results.record import Group
 builder = RecordBuilder([Group("rates", ("pivot.angle_rate",), ("rad/s",))], {"scene": "swing"}, sys.argv[1])
 for k in range(2):
     builder.append(np.array([k + 0.0, k + 0.5]), {"rates": np.array([[k + 0.0], [k + 0.5]])})
@@ -169,42 +172,81 @@ def test_a_killed_writer_leaves_its_rows_and_the_old_file(tmp_path: Path) -> Non
     assert_same(Record.load(tmp_path / "left.h5"), left)
 
 
-def test_an_abandoned_part_file_gives_way_to_a_new_run(tmp_path: Path) -> None:
+def test_a_part_file_is_never_overwritten(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "swing.h5"
-    # Still referenced, as by a traceback in a notebook.
-    abandoned = RecordBuilder([RATES], {}, path)
-    abandoned.append(np.zeros(1), {"rates": np.zeros((1, 1))})
-    assert len(Record.load(f"{path}.part")) == 1
+    for k in (1.0, 2.0):  # two runs to the same name that do not end
+        builder = RecordBuilder([RATES], {}, path)
+        builder.append(np.array([k]), {"rates": np.array([[k]])})
+        builder.abandon()
+    assert "swing-1.h5.part" in caplog.text
+    assert "linkwork recover" in caplog.text
     again = RecordBuilder([RATES], {}, path)
     again.append(np.arange(3.0), {"rates": np.ones((3, 1))})
     made = again.finish()
     assert_same(Record.load(path), made)
-    abandoned.append(np.ones(1), {"rates": np.zeros((1, 1))})
+    assert sorted(os.listdir(tmp_path)) == ["swing-1.h5.part", "swing-2.h5.part", "swing.h5"]
+    for k in (1, 2):
+        assert Record.load(tmp_path / f"swing-{k}.h5.part")["pivot.angle_rate"].tolist() == [k]
 
 
-def test_rows_written_halfway_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    builder = RecordBuilder([RATES, ENERGY], {}, tmp_path / "swing.h5")
-    data = {"rates": np.ones((1, 1)), "energy": np.ones((1, 2))}
-    builder.append(np.zeros(1), data)
-    flush = h5py.Dataset.flush
+SECOND = """
+import sys
+from linkwork.model.errors import StorageError
+from linkwork.results.builder import RecordBuilder
+try:
+    RecordBuilder([], {}, sys.argv[1])
+except StorageError as error:
+    print(error)
+"""
 
-    def full(self: h5py.Dataset) -> None:
-        if self.name == "/energy":
-            raise OSError("No space left on device")
-        flush(self)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(h5py.Dataset, "flush", full)
-        with pytest.raises(
-            errors.LinkworkError, match=r"swing\.h5\.part: rows cannot be added: No space left"
-        ):
-            builder.append(np.ones(1), data)
-    assert len(Record.load(tmp_path / "swing.h5.part")) == 1
-    # Space was made: rows that follow stand at their own times.
-    builder.append(np.full(1, 2.0), {name: 2 * block for name, block in data.items()})
-    left = Record.load(tmp_path / "swing.h5.part")
-    np.testing.assert_array_equal(left.time, [0.0, 2.0])
-    np.testing.assert_array_equal(left["pivot.angle_rate"], [1.0, 2.0])
+def test_one_writer_for_each_name(tmp_path: Path) -> None:
+    path = tmp_path / "swing.h5"
+    first = RecordBuilder([RATES], {}, path)
+    first.append(np.zeros(1), {"rates": np.zeros((1, 1))})
+    with pytest.raises(errors.StorageError, match=r"swing\.h5: another run writes it"):
+        RecordBuilder([RATES], {}, path)
+    told = subprocess.run([sys.executable, "-c", SECOND, path], capture_output=True, text=True, check=True)
+    assert "another run writes it" in told.stdout
+    assert_same(first.finish(), Record.load(path))
+    assert os.listdir(tmp_path) == ["swing.h5"]
+    RecordBuilder([RATES], {}, path).finish()
+
+
+def test_old_part_files_still_open(tmp_path: Path) -> None:
+    """Version 1 of the format wrote part files in HDF5's SWMR mode."""
+    path = tmp_path / "swing.h5.part"
+    with start([sys.executable, "-c", WRITER_OF_VERSION_1, path]) as writer:
+        writer.communicate()
+    left = Record.load(path)
+    np.testing.assert_array_equal(left["pivot.angle_rate"], [0.0, 0.5, 1.0])
+    assert not left.complete
+    whole, cut = path.read_bytes(), tmp_path / "cut.h5.part"
+    for size in range(0, len(whole), len(whole) // 5):
+        cut.write_bytes(whole[:size])
+        assert re.search("truncated|damaged", _load_error(cut))
+
+
+WRITER_OF_VERSION_1 = """
+import os, sys
+import h5py, numpy as np
+text = h5py.string_dtype()
+with h5py.File(sys.argv[1], "w", libver=("v110", "v110"), track_order=True) as file:
+    file.attrs.update({"format": "linkwork-record", "version": 1, "info": "{}", "complete": 0})
+    rates = file.create_dataset("rates", shape=(0, 1), maxshape=(None, 1), chunks=(4096, 1), dtype=np.float64)
+    rates.attrs.create("columns", ["pivot.angle_rate"], shape=(1,), dtype=text)
+    rates.attrs.create("units", ["rad/s"], shape=(1,), dtype=text)
+    time = file.create_dataset("time", shape=(0,), maxshape=(None,), chunks=(4096,), dtype=np.float64)
+    time.attrs["unit"] = "s"
+file = h5py.File(sys.argv[1], "r+", libver=("v110", "v110"), locking=False)
+file.swmr_mode = True
+for name in ("rates", "time"):
+    dataset = file[name]
+    dataset.resize(3, axis=0)
+    dataset[:] = np.array([0.0, 0.5, 1.0]).reshape(dataset.shape)
+    dataset.flush()
+os._exit(9)
+"""
 
 
 def test_a_finish_that_fails_says_where_the_rows_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,10 +254,15 @@ def test_a_finish_that_fails_says_where_the_rows_are(tmp_path: Path, monkeypatch
     builder.append(np.zeros(1), {"rates": np.zeros((1, 1))})
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", _fail)
-        with pytest.raises(errors.LinkworkError, match=r"disk on fire; the recorded rows are in .*\.part"):
+        with pytest.raises(
+            errors.StorageError, match=r"disk on fire; 1 of 1 recorded rows.*\.part"
+        ) as caught:
             builder.finish()
     assert len(Record.load(tmp_path / "swing.h5.part")) == 1
-    assert_same(builder.finish(), Record.load(tmp_path / "swing.h5"))
+    made = builder.finish()
+    assert_same(made, Record.load(tmp_path / "swing.h5"))
+    assert isinstance(caught.value.record, Record)
+    assert_same(made, caught.value.record)
 
 
 def _fail(*_: object) -> None:
@@ -280,11 +327,18 @@ def test_files_that_are_no_records_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_newer_format_is_refused(record: Record, tmp_path: Path) -> None:
-    path = tmp_path / "swing.h5"
+    path, part = tmp_path / "swing.h5", tmp_path / "swing.h5.part"
     record.save(path)
-    with h5py.File(path, "r+") as file:
-        file.attrs["version"] = hdf5.VERSION + 1
-    assert "newer Linkwork: record format 2, and this one reads up to 1; upgrade" in _load_error(path)
+    path.write_bytes(path.read_bytes().replace(b"linkwork-record 2", b"linkwork-record 3", 1))
+    assert "newer Linkwork: record format 3, and this one reads up to 2; upgrade" in _load_error(path)
+    part.write_bytes(b"linkwork-part 2\nwhatever")
+    assert "newer Linkwork: part format 2, and this one reads up to 1; upgrade" in _load_error(part)
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"format": "linkwork-record", "version": hdf5.VERSION + 1})
+    assert "newer Linkwork: record format 3" in _load_error(path)
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"format": "linkwork-record", "version": hdf5.VERSION})
+    assert "lost its digest" in _load_error(path)
 
 
 def test_truncated_files_are_refused(record: Record, tmp_path: Path) -> None:
@@ -296,13 +350,23 @@ def test_truncated_files_are_refused(record: Record, tmp_path: Path) -> None:
         assert re.search("truncated|damaged", _load_error(cut))
 
 
-def test_truncated_part_files_are_refused(tmp_path: Path) -> None:
+def test_a_part_file_that_was_cut_keeps_its_whole_rows(tmp_path: Path) -> None:
     path, cut = tmp_path / "swing.h5", tmp_path / "cut.h5.part"
     run([sys.executable, "-c", KILLED, path])
     whole = Path(f"{path}.part").read_bytes()
-    for size in range(0, len(whole), len(whole) // 60):
+    found, refused = set(), []
+    for size in range(len(whole) + 1):
         cut.write_bytes(whole[:size])
-        assert re.search("truncated|damaged", _load_error(cut))
+        try:
+            left = Record.load(cut)
+        except errors.StorageError as error:
+            refused.append(str(error))
+            continue
+        found.add(len(left))
+        np.testing.assert_array_equal(left.time, [0.0, 0.5, 1.0, 1.5][: len(left)])
+        np.testing.assert_array_equal(left["pivot.angle_rate"], left.time)
+    assert found == {0, 2, 4}
+    assert all(re.search("truncated|damaged|no HDF5 file", text) for text in refused)
 
 
 @pytest.mark.parametrize(
@@ -321,6 +385,13 @@ def test_damaged_files_are_refused(record: Record, tmp_path: Path, damage: Any, 
     record.save(path)
     with h5py.File(path, "r+") as file:
         damage(file)
+    assert "damaged or was edited" in _load_error(path)
+    # Without the digest, as files of version 1 and of other writers are.
+    bare = path.read_bytes()[512:]
+    with h5py.File(path, "w") as file, h5py.File(io.BytesIO(bare)) as old:
+        file.attrs.update({**old.attrs, "version": 1})
+        for name in old:
+            old.copy(name, file)
     message = _load_error(path)
     assert "damaged" in message
     assert reason in message

@@ -4,14 +4,15 @@ A body is followed at four points: its centre of mass and three a radius of gyra
 distance of two motions is the largest distance of such a point, so that it tells of turning too, in metres.
 
 How much a motion changes when its steps are halved tells its own error. A method whose distance from the reference is
-explained by that agrees with it; one that is further away tells another motion.
+explained by that tells the same motion, and agrees if it is within the tolerance at the step that was asked for; one
+that is further away than its error explains tells another motion.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..model.errors import LinkworkError, SimulationError
 from ..model.rotation import Array
 from ..results.record import Record
 from ..run.simulate import Simulation
+from .comparison import AGREES, APART, COARSE, UNSEEN, VAGUE, Comparison, Entry
 
 _SAMPLES = 200  # at most, of each run
 _TOLERANCES = (1e-12, 1e-11, 1e-10, 1e-9)  # of the reference: the first that the model allows
@@ -36,114 +38,7 @@ _EXPLAINED = 3.0  # times what halving the step changes: distances beyond that a
 _ROUNDING = 1e-11  # of the distances that the mechanism covers
 _KNOWN = 1e-7  # of the same: a reference that is known less well is measured against the finest run
 _VAGUE = 1e-2  # of the same: a method that is so far off, and comes no nearer, tells nothing
-
-AGREES, UNSEEN, VAGUE, APART, FAILED = (
-    "agrees",
-    "agrees, order not seen",
-    "cannot tell",
-    "stays apart",
-    "failed",
-)
-
-
-@dataclass
-class Entry:
-    """How one method fared."""
-
-    name: str
-    method: str
-    solver: str | None
-    integrator: str = ""
-    verdict: str = FAILED
-    why: str = ""
-    """Of a method that failed."""
-    distance: float | None = None
-    """Largest distance from the reference [m]."""
-    body: str | None = None
-    """Which body is that far away,"""
-    time: float | None = None
-    """and when [s]."""
-    half_distance: float | None = None
-    """Largest distance from the reference with steps of half the size [m]."""
-    order: float | None = None
-    """By which power of the step the distance falls; None where it is rounding or the reference's own error."""
-    expected_order: float | None = None
-    steps: int = 0
-    wall: float = 0.0
-    """Time of the run, compiled beforehand, recording included [s]."""
-    us_per_step: float = 0.0
-    energy_drift: float | None = None
-    """Largest energy that came from nowhere or went there [J]."""
-    worst_gap: float | None = None
-    """Largest gap of a joint; None where joints cannot have any [m]."""
-    distances: Array = field(default_factory=lambda: np.zeros(0), repr=False)
-    """Over time [m]."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON, with units in the names."""
-        made = asdict(self) | {"distances": self.distances.tolist()}
-        return {f"{name}{_UNITS.get(name, '')}": value for name, value in made.items()}
-
-
-_UNITS = {
-    "distance": "_m", "time": "_s", "half_distance": "_m", "wall": "_s", "energy_drift": "_J", "worst_gap": "_m",
-    "distances": "_m",
-}  # fmt: skip
-
-
-@dataclass
-class Comparison:
-    """All methods of a model; made by `compare`."""
-
-    model: str
-    duration: float
-    dt: float
-    reference: str
-    """What the others are measured against, in words."""
-    uncertainty: float
-    """How far the reference itself may be from the truth [m]."""
-    times: Array
-    entries: list[Entry]
-    refused: dict[str, str]
-    """Methods that cannot run this model, and why."""
-
-    @property
-    def agree(self) -> bool:
-        """Whether all methods that ran tell one motion."""
-        return bool(self.entries) and all(entry.verdict in (AGREES, UNSEEN) for entry in self.entries)
-
-    def verdict(self) -> str:
-        """In a sentence."""
-        count = len(self.entries)
-        if not count:
-            return "no method can run this model"
-        if self.agree:
-            return (
-                f"all {count} methods tell one motion"
-                if count > 1
-                else "the method tells the reference's motion"
-            )
-        parts = []
-        for verdict, what in (
-            (APART, "from the reference by more than the error of the step explains"),
-            (
-                VAGUE,
-                "whether it agrees: its error is large and does not fall with the step; look at a shorter time",
-            ),
-            (FAILED, "on the way"),
-        ):
-            names = [f"'{entry.name}'" for entry in self.entries if entry.verdict == verdict]
-            parts += [f"{', '.join(names)}: {verdict} {what}"] if names else []
-        return "; ".join(parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "model": self.model, "duration_s": self.duration, "dt_s": self.dt, "reference": self.reference,
-            "reference_uncertainty_m": self.uncertainty, "agree": self.agree, "verdict": self.verdict(),
-            "methods": [entry.to_dict() for entry in self.entries], "refused": self.refused,
-            "times_s": self.times.tolist(),
-        }  # fmt: skip
+_TOLERANCE = 1e-3  # of the same: what counts as one motion unless told otherwise
 
 
 def compare(
@@ -151,9 +46,16 @@ def compare(
     *,
     duration: float = 2.0,
     dt: float = DEFAULT_DT,
+    tolerance: float | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Comparison:
-    """Run a model by all methods for `duration` [s] at steps of `dt` [s] and of half that size."""
+    """Run a model by all methods for `duration` [s] at steps of `dt` [s] and of half that size.
+
+    Motions no further apart than the `tolerance` [m] are one; by default a thousandth of the longest way that a body
+    goes.
+    """
+    if tolerance is not None and not (math.isfinite(tolerance) and tolerance > 0.0):
+        raise LinkworkError(f"tolerance must be a positive number of metres, not {tolerance!r}")
     steps = max(1, round(duration / dt))
     every = math.ceil(steps / _SAMPLES) * dt
     ways, refused = _ways(model, dt)
@@ -166,18 +68,37 @@ def compare(
         entries.append(entry)
         motions[name] = _try_both(runs, entry, dt, share)
     if not any(motions.values()):
-        return Comparison(model.name, runs.duration, dt, "none", math.nan, np.zeros(0), entries, refused)
+        unknown = math.nan
+        return Comparison(
+            model.name,
+            runs.duration,
+            dt,
+            "none",
+            unknown,
+            tolerance or unknown,
+            np.zeros(0),
+            entries,
+            refused,
+        )
     best = next(entry for entry in entries if motions[entry.name])
     ran = [entry for entry in entries if motions[entry.name]]
     found = _reference(runs, best, dt)
     share.more(2)
-    _judge(ran, motions, found, points)
+    within = _judge(ran, motions, found, points, tolerance)
     if found.adaptive and len(ran) > 1 and all(entry.verdict == APART for entry in ran):
         found = _finest(runs, best, dt, "the run in adaptive steps stands alone against all others")
-        _judge(ran, motions, found, points)
+        within = _judge(ran, motions, found, points, tolerance)
     entries.sort(key=lambda entry: entry.name)
     return Comparison(
-        model.name, runs.duration, dt, found.description, found.uncertainty, found.times, entries, refused
+        model.name,
+        runs.duration,
+        dt,
+        found.description,
+        found.uncertainty,
+        within,
+        found.times,
+        entries,
+        refused,
     )
 
 
@@ -345,12 +266,17 @@ class _Progress:
 
 
 def _judge(
-    entries: list[Entry], motions: dict[str, list[Array]], reference: _Reference, points: _Points
-) -> None:
-    """How far motions are from the reference, and whether their own errors explain it."""
+    entries: list[Entry],
+    motions: dict[str, list[Array]],
+    reference: _Reference,
+    points: _Points,
+    tolerance: float | None,
+) -> float:
+    """How far motions are from the reference, and whether their own errors explain it; returns the tolerance [m]."""
     truth = reference.points
     covered = float(np.ptp(truth, axis=0).max())
     floor = 2.0 * reference.uncertainty + _ROUNDING * covered
+    within = tolerance or max(_TOLERANCE * covered, _ROUNDING)
     for entry in entries:
         whole, half = motions[entry.name]
         apart = np.linalg.norm(whole - truth, axis=-1).max(axis=-1)  # samples × bodies
@@ -360,12 +286,16 @@ def _judge(
         first, second, changed = float(apart.max()), _largest(half - truth), _largest(whole - half)
         entry.distance, entry.half_distance = first, second
         entry.order = math.log2(first / second) if first > 0.0 and second > floor else None
+        ordered = entry.order is None or entry.order >= _AS_EXPECTED * (entry.expected_order or 1.0)
         if second > _EXPLAINED * changed + floor:
             entry.verdict = APART
-        elif entry.order is None or entry.order >= _AS_EXPECTED * (entry.expected_order or 1.0):
-            entry.verdict = AGREES
+        elif not ordered and second > _VAGUE * covered:
+            entry.verdict = VAGUE
+        elif first > within:
+            entry.verdict = COARSE
         else:
-            entry.verdict = UNSEEN if second <= _VAGUE * covered else VAGUE
+            entry.verdict = AGREES if ordered else UNSEEN
+    return within
 
 
 def _largest(difference: Array) -> float:

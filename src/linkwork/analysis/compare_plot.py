@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ..results.plot import STYLES, new_figure, plain, write_figure
-from .compare import Comparison
+from .comparison import Comparison
 
 
 def plot_comparison(comparison: Comparison, path: Path | str) -> None:

@@ -25,7 +25,7 @@ from .common import (
 )
 
 if TYPE_CHECKING:
-    from ..analysis.compare import Comparison, Entry
+    from ..analysis.comparison import Comparison, Entry
 
 _LONGEST = 2.0  # simulated time of scenes that go on for longer [s]
 _REASON = 150  # characters of a refusal
@@ -38,6 +38,12 @@ def compare(
         float | None, typer.Option(help=f"Simulated time [s]; default: the scene's, at most {_LONGEST:g} s.")
     ] = None,
     dt: Annotated[float | None, typer.Option(help="Step [s]; half of it is taken too.")] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            help="Distance within which motions are one [m]; default: a thousandth of the longest way of a body."
+        ),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Write distances over time to this file (.png, .svg, .pdf).")
     ] = None,
@@ -53,7 +59,7 @@ def compare(
         from ..analysis.compare import compare as compare_methods
         from ..analysis.compare_plot import plot_comparison
     with progress_bar(f"comparing methods on {model.name}", quiet=as_json) as advance:
-        found = compare_methods(model, duration=length, dt=step, progress=advance)
+        found = compare_methods(model, duration=length, dt=step, tolerance=tolerance, progress=advance)
     if plot is not None:
         plot_comparison(found, plot)
     if as_json:
@@ -66,7 +72,8 @@ def compare(
 
 def _print(found: Comparison, plot: Path | None) -> None:
     say(f"[bold]{escape(found.model)}[/]: {found.duration:g} s in steps of {found.dt:g} s")
-    say(f"reference: {escape(found.reference)}, itself good to {found.uncertainty:.1g} m")
+    good = f"itself good to {found.uncertainty:.1g} m; tolerance {found.tolerance:.2g} m"
+    say(f"reference: {escape(found.reference)}, {good}")
     grid = Grid(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     grid.add_column("method", no_wrap=True)
     grid.add_column("distance\n\\[m]", justify="right", no_wrap=True)
@@ -91,7 +98,12 @@ def _print(found: Comparison, plot: Path | None) -> None:
 
 def _cells(entry: Entry) -> list[str]:
     """A row of the table."""
-    colours = {"agrees": "green", "agrees, order not seen": "green", "cannot tell": "yellow"}
+    colours = {
+        "agrees": "green",
+        "agrees, order not seen": "green",
+        "too coarse": "yellow",
+        "cannot tell": "yellow",
+    }
     order = "" if entry.expected_order is None else f"/{entry.expected_order:g}"
     return [
         escape(entry.name),

@@ -32,7 +32,9 @@ from .common import (
 )
 
 if TYPE_CHECKING:
+    from ..analysis.verify import Verification
     from ..results.record import Record
+    from ..run.simulate import Simulation
     from ..scenes import Scene
 
 
@@ -97,6 +99,13 @@ def run(
     ranks: Annotated[
         int | None, typer.Option(min=1, help="Processes to share the work of method components, by MPI.")
     ] = None,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="Run once more at half the step (a tenth of the tolerance), and tell what differs.",
+        ),
+    ] = False,
     settings: Settings = None,
     as_json: AsJson = False,
 ) -> None:
@@ -108,11 +117,12 @@ def run(
     with compiling(quiet=as_json):
         from ..run.simulate import Simulation
 
-        simulation = Simulation(
-            model, method=method or _usual_method(found, solver), solver=solver, integrator=integrator,
-            dt=dt if dt is not None else (found.dt if found else 1e-3), epsilon=epsilon, budget=budget, rho=rho,
-            tolerance=tolerance,
-        )  # fmt: skip
+        step = dt if dt is not None else (found.dt if found else 1e-3)
+        options: dict[str, Any] = {
+            "method": method or _usual_method(found, solver), "solver": solver, "integrator": integrator,
+            "epsilon": epsilon, "budget": budget, "rho": rho,
+        }  # fmt: skip
+        simulation = Simulation(model, dt=step, tolerance=tolerance, **options)
         if not list_signals:
             warm(simulation)
     if list_signals:
@@ -123,16 +133,50 @@ def run(
         try:
             record = simulation.run(length, every=every, save=save, progress=advance)
         except KeyboardInterrupt:
-            if save is not None:
+            if save is not None and save.with_name(f"{save.name}.part").exists():
                 notice("interrupted", f"what was recorded until {simulation.time:g} s is in {save}.part")
             raise
+    checked = _verified(simulation, record, length, options, as_json) if verify else None
     if plot is not None:
         record.plot(*(signals or (found.plot if found else ())), path=plot)
     report = _report(subject, record)
     if as_json:
-        print_json(report)
+        print_json(report if checked is None else {**report, "verify": checked.to_dict()})
     else:
         _print_report(report, save, plot)
+        if checked is not None:
+            _print_verification(checked)
+    if checked is not None and not checked.converged:
+        raise typer.Exit(1)
+
+
+def _verified(
+    first: Simulation, record: Record, length: float, options: dict[str, Any], quiet: bool
+) -> Verification:
+    """A second run that is finer, and what differs."""
+    from ..analysis.verify import verify
+    from ..run.simulate import Simulation
+
+    adaptive = first.method.adaptive
+    finer = {"dt": first.dt, "tolerance": 0.1 * first.tolerance} if adaptive else {"dt": 0.5 * first.dt}
+    told = f"a tolerance of {0.1 * first.tolerance:g}" if adaptive else f"steps of {0.5 * first.dt:g} s"
+    second = Simulation(first.compiled or first.system, **{**options, **finer})
+    with progress_bar(f"verifying with {told}", quiet=quiet) as advance:
+        fine = second.run(length, every=record.info["every"], progress=advance)
+    second.close()
+    return verify(record, fine, told)
+
+
+def _print_verification(checked: Verification) -> None:
+    grid = Grid("kind", "differs most", *(Column(head, justify="right") for head in ("by", "of", "at [s]")))
+    for one in checked.differences:
+        by, of = (f"{value:.2g} {escape(one.unit)}" for value in (one.largest, one.range))
+        grid.add_row(one.group, escape(one.signal), by, of, f"{one.time:.3g}")
+    console.print(grid)
+    if checked.converged:
+        say(f"[green]{escape(checked.text())}[/]")
+    else:
+        say(f"[yellow]warning:[/] {escape(checked.text())}")
 
 
 def _go_into_ranks(ranks: int, method: str | None) -> None:

@@ -1,4 +1,8 @@
-"""Serving a sealed component to models elsewhere: one model at a time, a thread for each of its connections."""
+"""Serving a sealed component to models elsewhere: one model at a time, a thread for each of its connections.
+
+Who has not shown a token yet has little time and little room: so many may wait at once, and so many from one address;
+whoever comes then takes the place of the one that has waited longest. So nobody who is slow keeps others out.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +26,10 @@ from .launch import LISTENING
 from .links import LinkLost
 from .tcp import TcpLink
 
-_MAX_CONNECTIONS = 64
+_MAX_JOINED = 64
+_MAX_WAITING, _MAX_OF_ONE_ADDRESS = 64, 16
+_GREETING = 10.0  # within which a caller has said all that it has to say before it may join [s]
+_LOOK = 0.2  # how often it is looked who has waited too long [s]
 
 
 class Stopped(BaseException):
@@ -42,6 +50,7 @@ class Server:
     ):
         self.component, self.header, self.token, self.say = component, header, token, say
         self._open: dict[TcpLink, str] = {}
+        self._waiting: dict[TcpLink, tuple[str, float]] = {}  # address, and since when [s]
         self._lock = threading.Lock()
         self._served = threading.Event()
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -57,12 +66,15 @@ class Server:
     def run(self, once: bool = False) -> None:
         """Serve until a signal comes, or `once` until the first model that did more than look has left."""
         self.say(f"{self.header.name}: {LISTENING} {self.address}")
-        self._socket.settimeout(0.2 if once else None)
+        self._socket.settimeout(_LOOK)
         try:
             while not (once and self._served.is_set() and not self._open):
-                with contextlib.suppress(TimeoutError):
+                with contextlib.suppress(
+                    TimeoutError, ConnectionError
+                ):  # a probe has gone before it was seen
                     connection, peer = self._socket.accept()
-                    self._accept(connection, f"{peer[0]}:{peer[1]}")
+                    self._accept(connection, *peer[:2])
+                self._send_away()
         except Stopped:
             self.say("stopped")
         finally:
@@ -74,22 +86,34 @@ class Server:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
-        for link in list(self._open):
-            link.close()
+        for link in [*self._open, *self._waiting]:
+            link.hang_up()
 
-    def _accept(self, connection: socket.socket, peer: str) -> None:
-        link = TcpLink(connection, peer)
-        with self._lock:
-            full = len(self._open) >= _MAX_CONNECTIONS
-            if not full:
-                self._open[link] = ""
-        if full:
-            link.close()
+    def _accept(self, connection: socket.socket, host: str, port: int) -> None:
+        try:
+            link = TcpLink(connection, f"{host}:{port}")
+        except OSError:  # it has gone
+            connection.close()
             return
+        with self._lock:
+            same = [other for other, (address, _) in self._waiting.items() if address == host]
+            crowd = same if len(same) >= _MAX_OF_ONE_ADDRESS else list(self._waiting)
+            if len(crowd) >= (_MAX_OF_ONE_ADDRESS if crowd is same else _MAX_WAITING):
+                crowd[0].hang_up()
+                self._waiting.pop(crowd[0])
+            self._waiting[link] = host, time.monotonic()
         threading.Thread(target=self._converse, args=(link,), daemon=True).start()
 
+    def _send_away(self) -> None:
+        """Hang up on those who have waited too long."""
+        with self._lock:
+            late = time.monotonic() - _GREETING
+            for link in [link for link, (_, since) in self._waiting.items() if since < late]:
+                link.hang_up()
+                self._waiting.pop(link)
+
     def _converse(self, link: TcpLink) -> None:
-        """One connection from greeting to end. Whatever a caller does, the server goes on."""
+        """One connection from greeting to end. Whatever a caller does, the server goes on, and says a line of it."""
         joined = False
         try:
             welcome(link, self.token, lambda model: self._claim(link, model))
@@ -102,9 +126,12 @@ class Server:
                 self.say(f"{link.peer} was not understood: {lost.what}")
         except LinkworkError as error:
             self.say(f"{link.peer}: {error}" if joined else f"{link.peer} was refused: {error}")
+        except Exception as error:  # of what, only the kind: the text may tell of the inside
+            self.say(f"{link.peer} was not understood: {type(error).__name__}")
         finally:
             link.close()
             with self._lock:
+                self._waiting.pop(link, None)
                 self._open.pop(link, None)
             if joined:
                 self.say(f"{link.peer} left")
@@ -115,6 +142,9 @@ class Server:
             others = [other.peer for other, theirs in self._open.items() if theirs not in ("", model)]
             if others:
                 return f"busy with the model of {others[0]}"
+            if len(self._open) >= _MAX_JOINED:
+                return f"busy: {_MAX_JOINED} connections are in use"
+            self._waiting.pop(link, None)
             self._open[link] = model
             return ""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import time as wall
 from abc import ABC, abstractmethod
@@ -20,6 +21,7 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.partition import refine
 from ..compile.subsystems import hierarchy, ties
+from ..engine.steppers.integrators import INTEGRATORS
 from ..engine.steppers.samples import Samples
 from ..methods.capabilities import WITH_SEALED_PARTS, require
 from ..methods.part import Crossing, Steps
@@ -33,6 +35,7 @@ from .exchange import Above
 from .links import Link, LinkLost
 from .share import Share
 
+_PADDING = 1 << 16  # of states that are handed out [bytes]
 INNER = "inside"
 """Name of the instance that a sealed component is in its own process."""
 
@@ -71,8 +74,8 @@ class Attendant(ABC):
         waited = self._link.waited - waited
         self._waited += waited
         self._busy += wall.perf_counter() - began - waited
-        answer = {"done": done, "status": status, "bad": self._above.bad, **self._details()}
-        self._link.tell(answer, self._samples(out))
+        told = {"done": int(done), "status": int(status), "bad": self._above.bad}
+        self._link.tell({**told, **self._details()}, self._samples(out))
 
     def _take(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
         """What the others were told while nobody stepped: time, step size, that something has changed."""
@@ -120,7 +123,7 @@ def as_bytes(numbers: Array) -> bytes:
 class SealedAttendant(Attendant):
     """Answers for a sealed component: nothing of its inside is told."""
 
-    def __init__(self, link: Link, component: Component, asked: dict[str, Any]):
+    def __init__(self, link: Link, component: Component, header: Header, asked: dict[str, Any]):
         model = Model(component.name, gravity=asked["gravity"])
         model.add(
             component.instance(INNER, at=asked["at"], rotation=asked["rotation"], mirror=asked["mirror"])
@@ -128,7 +131,8 @@ class SealedAttendant(Attendant):
         compiled = Compiled(model)
         flat = compiled.flat
         require(["components", WITH_SEALED_PARTS], flat, compiled.spanning)
-        ports = [f"{INNER}.{port}" for port in asked["ports"]]
+        # Those that everybody may know, whatever the caller names: other bodies would tell of the inside.
+        ports = [f"{INNER}.{port.name}" for port in header.ports]
         points = {port: flat.bodies[port].at for port in ports}
         tied = ties(flat)
         top = refine(hierarchy(model), tied)
@@ -143,14 +147,14 @@ class SealedAttendant(Attendant):
         nonce = os.urandom(12)
         self._link.tell(
             {"saved": True},
-            {"state": as_numbers(nonce + self._cipher.encrypt(nonce, self.share.pack(), None))},
+            {"state": as_numbers(nonce + self._cipher.encrypt(nonce, _padded(self.share.pack()), None))},
         )
 
     def _load(self, message: dict[str, Any], arrays: dict[str, Array]) -> None:
         invalid = need("cryptography.exceptions", "seal", "a sealed component").InvalidTag
         packed = as_bytes(arrays["state"])
         try:
-            self.share.unpack(self._cipher.decrypt(packed[:12], packed[12:], None))
+            self.share.unpack(_unpadded(self._cipher.decrypt(packed[:12], packed[12:], None)))
         except (invalid, LinkworkError, ValueError):
             self._link.tell({"error": "cannot take up that state: it was saved by another component"})
             return
@@ -164,8 +168,11 @@ def serve(link: Link, component: Component, header: Header) -> bool:
         if message.get("ask") == "hello":
             link.tell({"header": header.as_dict()})
         elif message.get("ask") == "join":
+            if wrong := misasked(message, header):
+                link.tell({"error": wrong})
+                raise LinkworkError(f"asked to join by mistake: {wrong}")
             try:
-                attendant = SealedAttendant(link, component, message)
+                attendant = SealedAttendant(link, component, header, message)
             except LinkworkError as error:
                 # Of an error inside its kind may be told, no more.
                 why = f"its inside cannot be simulated by method 'components' ({type(error).__name__})"
@@ -177,6 +184,39 @@ def serve(link: Link, component: Component, header: Header) -> bool:
             return True
         else:
             link.tell({"error": f"does not understand {message.get('ask')!r}"})
+
+
+def misasked(message: dict[str, Any], header: Header) -> str:
+    """What is wrong with how a caller asks to join, or nothing."""
+    ports = [port.name for port in header.ports]
+    if message.get("ports") != ports:
+        return f"its ports are {', '.join(ports)}, all of them and no others"
+    for key, count in (("gravity", 3), ("at", 3), ("rotation", 4), ("mirror", 3)):
+        value = message.get(key)
+        if not (_numbers(value, count) or (key == "mirror" and value is None)):
+            return f"'{key}' must be {count} numbers"
+    for key in ("dt", "tolerance"):
+        if not (_numbers([message.get(key)], 1) and message[key] > 0.0):
+            return f"'{key}' must be a positive number"
+    if message.get("integrator") not in list(INTEGRATORS):
+        return f"'integrator' must be one of {', '.join(INTEGRATORS)}"
+    return ""
+
+
+def _numbers(value: Any, count: int) -> bool:
+    """Whether a message has so many finite numbers there."""
+    numbers = isinstance(value, list) and len(value) == count
+    return numbers and all(type(number) in (int, float) and math.isfinite(number) for number in value)
+
+
+def _padded(packed: bytes) -> bytes:
+    """Bytes whose length tells no more than in how many blocks they fit: else it would count what is inside."""
+    told = len(packed).to_bytes(8, "little") + packed
+    return told + bytes(-len(told) % _PADDING)
+
+
+def _unpadded(told: bytes) -> bytes:
+    return told[8 : 8 + int.from_bytes(told[:8], "little")]
 
 
 def _secret(component: Component) -> bytes:

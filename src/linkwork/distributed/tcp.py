@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 from time import perf_counter
@@ -97,6 +98,12 @@ class TcpLink(Link):
     def close(self) -> None:
         self._closed = True
         self._socket.close()
+
+    def hang_up(self) -> None:
+        """Close from another thread: whoever waits for this line is woken."""
+        self._closed = True
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     # --- bytes ---
 

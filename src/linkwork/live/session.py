@@ -97,7 +97,7 @@ class Session(Sight):
         self.loop.stop()
         if self.recording is not None:
             self.look()
-            self.stop_recording()
+            self.end_recording()
 
     def __enter__(self) -> Session:
         self.start()

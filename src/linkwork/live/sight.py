@@ -16,11 +16,12 @@ import numpy as np
 
 from ..methods.capabilities import WITH_CONTACT
 from ..methods.touching import TouchArrays
-from ..model.errors import LinkworkError
+from ..model.errors import LinkworkError, StorageError
 from ..model.rotation import Array
 from ..observe.observer import Observer
+from ..results.builder import RecordBuilder
 from ..results.measured import REACTIONS
-from ..results.record import MISSING, Record, RecordBuilder, matching
+from ..results.record import MISSING, Record, matching
 from ..run.simulate import Simulation
 from ..stage.bounds import extent
 from ..stage.stage import Poses, Stage
@@ -60,6 +61,8 @@ class Sight:
         self._written = wall.monotonic()
         self.recording: Path | None = None
         """The file that is being written, or None."""
+        self.trouble: str | None = None
+        """What is wrong with the last recording, or None."""
         self._watches_contacts = False
         self._copied: Future[None] | None = None
         self._observer: Observer | None = None
@@ -157,7 +160,7 @@ class Sight:
                 )
             self.look()
             assert self._observer is not None
-            self.recording = path
+            self.recording, self.trouble = path, None
             self._observe_with(self._observer)
             simulation = self.loop.simulation
             info = {
@@ -171,10 +174,11 @@ class Sight:
             except BaseException:
                 self.recording = None
                 raise
+            self.trouble = self._builder.kept
             return path
 
     def stop_recording(self) -> Record:
-        """Finish the recording."""
+        """Finish the recording; a StorageError that holds it if it cannot be written."""
         with self._seeing:
             builder = self._builder
             if builder is None:
@@ -183,7 +187,21 @@ class Sight:
             self._write(builder)
             method, status = self.loop.simulation.method, self.status
             pace = {"real_time_factor": status.factor, "lost_s": status.lost}
-            return builder.finish({"warnings": method.warnings(), **pace, **method.outcome()})
+            try:
+                record = builder.finish({"warnings": method.warnings(), **pace, **method.outcome()})
+            except StorageError as error:
+                self.trouble = str(error)
+                raise
+            finally:
+                builder.abandon()
+            self.trouble = None
+            return record
+
+    def end_recording(self) -> None:
+        """Finish the recording, if there is one, whatever the disk says: that is told by `trouble`."""
+        if self._builder is not None:
+            with contextlib.suppress(StorageError):
+                self.stop_recording()
 
     # Within
 
@@ -197,8 +215,8 @@ class Sight:
         ):
             heads = self._heads
             self._observe_with(observer)
-            if self._builder is not None and self._heads != heads:
-                self.stop_recording()
+            if self._heads != heads:
+                self.end_recording()
         data = observer.observe(samples.block)
         if kept:
             self._keep(times[:kept], {name: block[:kept] for name, block in data.items()})
@@ -234,13 +252,12 @@ class Sight:
             self.history.clear()
             self.traces = {name: deque(maxlen=TRACE) for name in self.traces}
             self._traced = {name: deque(maxlen=TRACE) for name in self._traced}
-            if self._builder is not None:
-                self.stop_recording()
+            self.end_recording()
 
     def _set_stage(self, stage: Stage, markers: list[str]) -> None:
         """There is something else to see; a recording of what was seen before is finished."""
-        if self._builder is not None and stage != self.stage:
-            self.stop_recording()
+        if stage != self.stage:
+            self.end_recording()
         self.stage, self.markers = stage, markers
         self.traces = {name: points for name, points in self.traces.items() if name in markers}
 
@@ -266,6 +283,10 @@ class Sight:
             )
         self._unwritten.clear()
         self._written = wall.monotonic()
+        if builder.trouble is not None:
+            self.trouble = f"{builder.trouble}; they are kept in memory, and it goes on"
+        elif builder is self._builder:
+            self.trouble = builder.kept
 
     def _extend_traces(self, times: Array, data: dict[str, Array]) -> None:
         for name, points in self.traces.items():

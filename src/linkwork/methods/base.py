@@ -120,6 +120,10 @@ class Method(ABC):
         """Energy in springs that are rows [J]."""
         return 0.0
 
+    def spin(self) -> float:
+        """Kinetic energy of rotors that are rows [J]."""
+        return float(np.sum(self.observer.spin(self.now())))
+
     def change_step(self, dt: float) -> None:
         """Go on with another step size [s]; time is counted in steps from here."""
         self._dt = dt

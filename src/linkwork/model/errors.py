@@ -67,6 +67,20 @@ class PartLostError(SimulationError):
     """A process that held part of a model has gone. The simulation stands where all its parts last agreed."""
 
 
+class StorageError(LinkworkError):
+    """A file of a record or a state that cannot be written or read: which one, and why.
+
+    What was to be written is kept in `record`.
+    """
+
+    def __init__(self, path: Path | str, why: str, record: object = None):
+        super().__init__(f"{path}: {why}")
+        self.path = Path(path)
+        """The file."""
+        self.record = record
+        """The Record that could not be written, whole, or None."""
+
+
 class MissingExtraError(LinkworkError):
     """An optional package is needed and not installed."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..model.rotation import Array
 from ..results.measured import ENERGIES
 
-STRAIN, BALANCE = ENERGIES.index("strain"), ENERGIES.index("balance")
+KINETIC, STRAIN, BALANCE = (ENERGIES.index(name) for name in ("kinetic", "strain", "balance"))
 """Columns of the group `energy`."""
 _EXCHANGED = slice(3, 5)  # supplied, dissipated
 # A mechanism at rest high above the origin: its potential is rounded, and nothing is in play.

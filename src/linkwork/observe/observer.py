@@ -24,12 +24,13 @@ from ..engine.coordinates.observe import (
 from ..mechanism.switching import Attachment
 from ..model.errors import LinkworkError, UnsupportedError, nearest
 from ..model.rotation import Array
+from ..results.builder import RecordBuilder
 from ..results.frames import GROUND, Frame, Frames, MovingFrames
 from ..results.measured import ENERGIES, REACTIONS, derivable, measurable, why_missing
 from ..results.quantity import BodyMotion, Columns, Sampled, derive
-from ..results.record import Group, RecordBuilder
+from ..results.record import Group
 from .element_forces import ElementForces
-from .memory import STRAIN, Memory
+from .memory import KINETIC, STRAIN, Memory
 from .reactions import Reactions
 from .stretches import Stretch, Stretches
 
@@ -190,11 +191,16 @@ class Observer(ABC):
         energy = np.empty((len(sampled.t), len(ENERGIES)))
         observe_energies(self._tables, sampled.t, sampled.q, sampled.v, sampled.work, energy)
         energy[:, STRAIN] += self._strain(sampled.block)
+        energy[:, KINETIC] += self.spin(sampled.block)
         self._memory.balance(energy)
         return energy
 
     def _strain(self, block: Block) -> Array | float:
         """Energy in springs that are rows [J]."""
+        return 0.0
+
+    def spin(self, block: Block) -> Array | float:
+        """Kinetic energy of rotors that are rows [J]."""
         return 0.0
 
     @property
@@ -279,6 +285,21 @@ class RowObserver(Observer):
 
     def _strain(self, block: Block) -> Array:
         return block[6][:, 0]
+
+    def spin(self, block: Block) -> Array | float:
+        whole = self._rows.every
+        rows = whole.constraints.rows
+        turning = np.flatnonzero(rows["inertia"] > 0.0)
+        if not len(turning):
+            return 0.0
+        energy = np.zeros((len(block[0]), len(turning)))
+        for k, r in enumerate(turning):
+            energy[:, k] = 0.5 * rows["inertia"][r] * block[5][:, rows["first"][r]] ** 2
+        if whole.switchable:  # that of a joint that was released is not there
+            for number, here, _ in self._stretches.split(block[8]):
+                there = set(self._stretches[number].rows)
+                energy[here] *= [whole.names[r] in there for r in turning]
+        return np.asarray(energy.sum(axis=1))
 
     def joints(self, block: Block) -> tuple[Array, Array]:
         return as_coordinates(self._rows.joints, block[4]), block[5]

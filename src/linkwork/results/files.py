@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..model.errors import LinkworkError, MissingExtraError
+from ..model.errors import MissingExtraError, StorageError
 
 
 def target_of(path: Path | str) -> Path:
@@ -18,9 +18,9 @@ def target_of(path: Path | str) -> Path:
     # os.replace would put a file in the place of a symbolic link instead of following it.
     target = Path(path).expanduser().resolve()
     if target.is_dir():
-        raise LinkworkError(f"{path}: cannot be written, it is a folder")
+        raise StorageError(path, "cannot be written, it is a folder")
     if not target.parent.is_dir():
-        raise LinkworkError(f"{path}: cannot be written, there is no folder {target.parent}")
+        raise StorageError(path, f"cannot be written, there is no folder {target.parent}")
     return target
 
 
@@ -37,9 +37,10 @@ def atomic(path: Path | str) -> Iterator[Path]:
         yield temporary
         settle(temporary, target)
     except OSError as error:
-        raise LinkworkError(f"{path}: cannot be written: {error}") from error
+        raise StorageError(path, f"cannot be written: {said(error)}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def settle(temporary: Path, target: Path) -> None:
@@ -48,6 +49,11 @@ def settle(temporary: Path, target: Path) -> None:
     with temporary.open("rb+") as file:
         os.fsync(file.fileno())
     os.replace(temporary, target)
+
+
+def said(error: OSError) -> str:
+    """What the system says of an error, without number and path."""
+    return error.strerror or str(error)
 
 
 def need(module: str, extra: str, purpose: str) -> Any:

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array
-from . import exchange, hdf5
+from . import exchange, hdf5, load
+from .contents import Contents
 from .frames import Frames, MovingFrames
 from .interpolate import bracket, interpolate
 from .measured import derivable, why_missing, why_no_group
@@ -29,68 +30,13 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["MISSING", "Group", "Record", "RecordBuilder", "matching"]
+__all__ = ["MISSING", "Group", "Record", "matching"]
 
 # Times are sums of steps: they may miss a round number by rounding, relative to the largest of them.
 _ROUNDING = 1e-12
 MISSING = "missing_groups"
 """In `info`: groups that were not recorded, and why."""
 _FRAMES = "frames"  # in `info`: points, markers and masses whose motion follows from that of the bodies
-
-
-class RecordBuilder:
-    """Collects rows while a simulation runs, in memory and, if a path is given, in a file too.
-
-    The file is `<path>.part` until `finish`, and can be read meanwhile. Without `finish` it stays there with
-    the rows appended so far, and a file at `path` stays as it was.
-    """
-
-    def __init__(self, groups: Sequence[Group], info: dict[str, Any], path: Path | str | None = None):
-        self._groups = named(groups)
-        self._info = plain(info)
-        self._times: list[Array] = []
-        self._blocks: dict[str, list[Array]] = {name: [] for name in self._groups}
-        self._end = -np.inf
-        self._finished = False
-        self._writer = None if path is None else hdf5.Writer(path, self._groups.values(), self._info)
-
-    def append(self, time: Array, data: Mapping[str, Array]) -> None:
-        """Add rows: their times [s], and per group an array of rows × columns. Both are copied."""
-        if self._finished:
-            raise LinkworkError("the record is finished: no rows can be added")
-        # Copies, since a simulation refills the same buffers.
-        time = np.array(time, float)
-        blocks = {name: np.array(block, float) for name, block in data.items()}
-        check(time, self._groups, blocks)
-        if not len(time):
-            return
-        if time[0] < self._end:
-            raise LinkworkError(f"times of a record must not decrease: {time[0]:g} s follows {self._end:g} s")
-        self._end = time[-1]
-        self._times.append(time)
-        for name, block in blocks.items():
-            self._blocks[name].append(block)
-        if self._writer is not None:
-            self._writer.append(time, blocks)
-
-    def finish(self, info: dict[str, Any] | None = None) -> Record:
-        """The record of all rows; `info` is added to what was known at the start."""
-        if self._finished:
-            raise LinkworkError("the record is finished already")
-        self._info |= plain(info or {})
-        time = np.concatenate([np.empty(0), *self._times])
-        data = {
-            name: np.concatenate([np.empty((0, len(group.columns))), *self._blocks[name]])
-            for name, group in self._groups.items()
-        }
-        record = Record(time, self._groups.values(), data, self._info)
-        if self._writer is not None:
-            self._writer.finish(self._info)
-        self._finished = True
-        # The record has its own copy of them.
-        self._times.clear()
-        self._blocks.clear()
-        return record
 
 
 class Record:
@@ -260,12 +206,18 @@ class Record:
     def save(self, path: Path | str) -> None:
         """Write an HDF5 file, which `Record.load` reads back exactly. An old file is replaced in the end."""
         groups = tuple(self._stored.values())
-        hdf5.save(path, hdf5.Contents(self.time, groups, self._kept, plain(self.info), self.complete))
+        hdf5.save(path, Contents(self.time, groups, self._kept, plain(self.info), self.complete))
+
+    @classmethod
+    def recover(cls, path: Path | str) -> tuple[Self, list[str]]:
+        """Read what is still good of a damaged file, and tell what is lost; what is left is not `complete`."""
+        contents, lost = load.salvage(path)
+        return cls(*contents), lost
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
         """Read a record that was saved, or the `.part` file of a run that goes on or was interrupted."""
-        return cls(*hdf5.load(path))
+        return cls(*load.load(path))
 
     def to_csv(self, path: Path | str) -> None:
         """Write a text table headed by `name [unit]`."""

@@ -16,6 +16,8 @@ from ..model.rotation import Array
 
 TIME = "time"
 TIME_UNIT = "s"
+TEXT = ".text"
+"""Name of what else stands beside the groups in a file: all texts, once more."""
 _AXES = "wxyz"
 
 
@@ -54,7 +56,7 @@ def named(groups: Iterable[Group]) -> dict[str, Group]:
     owner: dict[str, str] = {}
     for group in groups:
         # A group becomes a dataset beside /time: a slash would nest it.
-        if group.name in by_name or group.name in ("", TIME) or "/" in group.name:
+        if group.name in by_name or group.name in ("", TIME, TEXT) or "/" in group.name:
             raise LinkworkError(
                 f"a record cannot have a group named '{group.name}' (taken, empty or with '/')"
             )

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from ..engine.steppers.state import OK
 from ..methods.base import Method
 from ..methods.capabilities import REASONS, called
-from ..model.errors import LinkworkError, PartLostError, SimulationError, UnsupportedError
+from ..model.errors import LinkworkError, PartLostError, SimulationError, StorageError, UnsupportedError
 from ..observe.observer import Block
+from ..results.builder import RecordBuilder
 from ..results.measured import STORED
-from ..results.record import MISSING, Record, RecordBuilder
+from ..results.record import MISSING, Record
 from ..version import __version__
 from .explain import likely_reason
 from .schedule import Schedule
@@ -58,6 +59,20 @@ def record_run(
 
     A run that fails raises a SimulationError that holds the record so far.
     """
+    try:
+        return _recorded(simulation, schedule, builder, until, progress)
+    except BaseException:
+        builder.abandon()  # what was recorded stays in the part file
+        raise
+
+
+def _recorded(
+    simulation: Simulation,
+    schedule: Schedule,
+    builder: RecordBuilder,
+    until: Callable[[Simulation], bool] | None,
+    progress: Callable[[float], object] | None,
+) -> Record:
     method = simulation.method
     began, steps, start = wall.perf_counter(), simulation.steps, simulation.time
     method.observer.restart()
@@ -75,9 +90,14 @@ def record_run(
             progress(schedule.share(simulation.time - start))
         if until is not None and until(simulation):
             break
-    record = builder.finish(
-        _outcome(simulation, simulation.steps - steps, wall.perf_counter() - began, failure)
-    )
+    outcome = _outcome(simulation, simulation.steps - steps, wall.perf_counter() - began, failure)
+    try:
+        record = builder.finish(outcome)
+    except StorageError as error:
+        if failure is None:
+            raise
+        failure.record, failure.args = error.record, (f"{failure}; and {error}",)
+        raise failure from error
     if failure is not None:
         failure.record = record
         raise failure

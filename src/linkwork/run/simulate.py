@@ -25,8 +25,9 @@ from ..model import Flat, Model, Port
 from ..model.errors import LinkworkError, need_positive
 from ..model.rotation import Array, vector
 from ..observe.observer import Block
+from ..results.builder import RecordBuilder
 from ..results.frames import centres_of_mass
-from ..results.record import Record, RecordBuilder
+from ..results.record import Record
 from ..stage.stage import Stage, stage_of
 from . import snapshot
 from .pieces import piece_of
@@ -298,7 +299,7 @@ class Simulation:
     def energies(self) -> tuple[float, float, float]:
         """Kinetic energy, potential of gravity and of springs now [J]."""
         kinetic, gravity, strain = energies(self._tables, self.q, self.v, self.time)
-        return float(kinetic), float(gravity), float(strain) + self.method.strain()
+        return float(kinetic) + self.method.spin(), float(gravity), float(strain) + self.method.strain()
 
     def step(self, count: int = 1, *, dt: float | None = None) -> None:
         """Take `count` steps of size dt; of the adaptive integrator, as many as reach count dt further.

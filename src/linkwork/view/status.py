@@ -44,9 +44,10 @@ def clock(time: float, dt: float) -> str:
 def _warnings(page: Page) -> list[str]:
     assert page.session is not None
     status = page.session.status
+    recording = [] if page.session.trouble is None else [f"recording: {page.session.trouble}"]
     if status.failure is not None:
-        return [f"stopped: {status.failure}. Reset begins again."]
+        return [f"stopped: {status.failure}. Reset begins again.", *recording]
     if not status.keeps_up:
         slow = f"{status.factor:.2f} instead of {status.speed:g} times real time"
-        return [f"this machine cannot keep up: {slow}"]
-    return []
+        return [f"this machine cannot keep up: {slow}", *recording]
+    return recording

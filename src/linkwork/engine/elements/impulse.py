@@ -98,7 +98,8 @@ def end_row(tables, constraints, row, p, after, t, h, energy):
     if row.role == FRICTION or row.role == LIMIT:
         energy[1] -= p * mean
     elif row.source != 0 or row.role != LAW:
-        energy[0] += p * mean
+        # What a rotor takes up is kinetic energy.
+        energy[0] += p * mean + row.inertia * (after - row.rate) * mean
     else:
         before = row.rate
         row.rate = mean

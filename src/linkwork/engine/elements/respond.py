@@ -141,12 +141,13 @@ def note(row, answer):
 
 
 @kernel
-def power_of(row):
-    """Power of an element whose force came out as row.force: supplied, dissipated [W].
+def power_of(row, accel):
+    """Power of an element whose force came out as row.force, its measure so accelerated: supplied, dissipated [W].
 
-    What a force differs from its law by (implicit steps, rotors, bounds) a drive supplies and anything else dissipates.
+    What a rotor takes up is kinetic energy. What else a force differs from its law by (implicit steps, bounds) a drive
+    supplies and anything else dissipates.
     """
-    missing = (row.pull - row.force) * row.rate
+    missing = (row.pull - row.inertia * accel - row.force) * row.rate
     if row.source != 0:
         return row.supplied - missing, row.dissipated
     return row.supplied, row.dissipated + missing

@@ -119,7 +119,10 @@ def account(constraints, work):
         if row.role == HOLD:
             continue
         if row.role == LAW:
-            gain, loss = power_of(row)
+            accel = 0.0
+            if row.inertia > 0.0:
+                accel = (row.pull - row.force) / row.inertia
+            gain, loss = power_of(row, accel)
             supplied += gain
             dissipated += loss
         else:

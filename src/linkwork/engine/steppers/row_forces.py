@@ -202,9 +202,12 @@ def add_power(constraints, work):
         if row.role == HOLD or row.role == LIMIT:
             continue
         if row.role == LAW:
-            if row.state >= 0 and work.flag[ON, i] != 0:
-                row.flow += row.push * (row.goal - row.force) * work.row[SOFT, i]
-            supplied, dissipated = power_of(row)
+            accel = 0.0
+            if work.flag[ON, i] != 0:
+                accel = (row.goal - row.force) * work.row[SOFT, i]
+            if row.state >= 0:
+                row.flow += row.push * accel
+            supplied, dissipated = power_of(row, accel)
             report.supplied += supplied
             report.dissipated += dissipated
         elif row.role == FRICTION:
