@@ -86,21 +86,20 @@ def split(step: float, evaluations: float, us: dict[str, float]) -> dict[str, fl
     respond = us["solve"] - us["eliminate"] - us["couple"] - us["envelope"]
     evaluation = us["gather"] + us["solve"]
     again, rest = (evaluations - 1.0) * evaluation, step - evaluations * evaluation
-    apart = us | {"factor": us["inertia"] + us["eliminate"], "project": project, "respond": respond, "again": again, "rest": rest}
+    apart = us | {"factor": us["inertia"] + us["eliminate"], "project": project, "respond": respond}
+    apart |= {"again": again, "rest": rest}
     return {name: max(apart[name], 0.0) for name in STAGES}
 
 
 @cache
 def _loop() -> Callable[..., None]:
     """Rounds of all calls, with the clock read between them: ticks[:, 0] is for reading it, then a column a call."""
-    from linkwork.engine.coordinates.factor import inertia
     from linkwork.engine.coordinates.tree import place
     from linkwork.engine.kernels.clock import cycles
     from linkwork.engine.kernels.rows import survey
     from linkwork.engine.solvers.envelope import factor_envelope, solve_three
-    from linkwork.engine.solvers.layout import LOAD, ON, PLACE, TURN, P
-    from linkwork.engine.solvers.saddle import factor_saddle
-    from linkwork.engine.steppers.joint_rows import assemble, couple
+    from linkwork.engine.solvers.layout import ON, PLACE, TURN, P
+    from linkwork.engine.steppers.joint_rows import assemble, couple, embed, weigh
     from linkwork.engine.steppers.row_forces import solve
 
     def loop(  # type: ignore[no-untyped-def]
@@ -114,13 +113,13 @@ def _loop() -> Callable[..., None]:
             t2 = cycles()
             survey(tables, constraints, q)
             t3 = cycles()
-            inertia(dofs, work.H, work.dof[LOAD])
+            weigh(dofs, work)
             t4 = cycles()
             assemble(tables, constraints, work, q, v, 0.0)
             t5 = cycles()
             solve(tables, constraints, work, 0.0, DT, a, False, True)
             t6 = cycles()
-            factor_saddle(work, 0.0)
+            embed(work, 0.0)
             t7 = cycles()
             couple(work)
             t8 = cycles()

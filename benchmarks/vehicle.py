@@ -84,32 +84,42 @@ def vehicle(axles: int = 2, *, road: bool = True, driven: bool = True) -> Model:
         name, at = corner.name, corner.at
         for arm in ("lower", "upper"):
             model.add(_bar(f"{name}_{arm}", at[f"{arm}_chassis"], at[f"{arm}_carrier"], ARM))
-            model.add(Hinge(f"{name}_{arm}_pin", "chassis", f"{name}_{arm}", at=at[f"{arm}_chassis"], axis=FORWARD))
+            model.add(
+                Hinge(f"{name}_{arm}_pin", "chassis", f"{name}_{arm}", at=at[f"{arm}_chassis"], axis=FORWARD)
+            )
         model.add(_bar(f"{name}_tie", at["tie_chassis"], at["tie_carrier"], TIE))
         model.add(Body(f"{name}_carrier", at=at["hub"], mass=CARRIER, inertia=(0.12, 0.06, 0.12)))
         tyre = (Sphere(RADIUS),) if road else ()
         model.add(
             Body(
-                f"{name}_wheel", at=at["wheel"], mass=WHEEL, inertia=(0.5, 0.9, 0.5), shapes=tyre,
+                f"{name}_wheel",
+                at=at["wheel"],
+                mass=WHEEL,
+                inertia=(0.5, 0.9, 0.5),
+                shapes=tyre,
                 material="rubber" if road else None,
-            )  # fmt: skip
+            )
         )
         model.add(Spherical(f"{name}_lower_ball", f"{name}_lower", f"{name}_carrier", at=at["lower_carrier"]))
         model.add(Spherical(f"{name}_upper_ball", f"{name}_upper", f"{name}_carrier", at=at["upper_carrier"]))
         rod = vector(np.subtract(at["tie_carrier"], at["tie_chassis"]))
         tie = f"{name}_tie"
-        model.add(
-            Universal(f"{tie}_pin", "chassis", tie, at=at["tie_chassis"], axis=rod, reference=FORWARD)
-        )
+        model.add(Universal(f"{tie}_pin", "chassis", tie, at=at["tie_chassis"], axis=rod, reference=FORWARD))
         model.add(Spherical(f"{tie}_ball", tie, f"{name}_carrier", at=at["tie_carrier"]))
         model.add(Hinge(f"{name}_axle", f"{name}_carrier", f"{name}_wheel", at=at["wheel"], axis=LEFT))
         length = math.dist(at["spring_chassis"], at["spring_arm"])
         slack = length + 0.25 * MASS * 9.81 / STIFFNESS * 1.5
         model.add(
             Spring(
-                f"{name}_spring", "chassis", f"{name}_lower", at_a=at["spring_chassis"], at_b=at["spring_arm"],
-                stiffness=STIFFNESS, damping=DAMPING, length=slack,
-            )  # fmt: skip
+                f"{name}_spring",
+                "chassis",
+                f"{name}_lower",
+                at_a=at["spring_chassis"],
+                at_b=at["spring_arm"],
+                stiffness=STIFFNESS,
+                damping=DAMPING,
+                length=slack,
+            )
         )
         if driven:
             model.add(VelocityServo(f"{name}_motor", f"{name}_axle", command=SPEED, strength=STRENGTH))

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.kernels.record import new_records
 from ..engine.kernels.pairs import A_AXES
+from ..engine.kernels.record import new_records
 from ..engine.solvers.layout import FIRST, LINK, REPORT, ROOT, START, Work
 from ..engine.tables import COORDINATE, DOT, Constraints, Tables
 from .embedding import Elimination, eliminate
@@ -131,7 +131,7 @@ def _envelope(part: list[int], neighbours: list[list[int]]) -> int:
 
 
 def new_work(tables: Tables, constraints: Constraints, plan: Elimination | None = None) -> Work:
-    """Structure and scratch for rows in the order that they stand in, the first of them embedded if the plan says so."""
+    """Structure and scratch for rows in the order that they stand in, the first of them embedded if a plan says so."""
     touching, moved = touched(tables, constraints), measured(tables, constraints)
     plan = plan or eliminate(tables, [])
     n, m, unknowns = len(tables.dofs) - 1, len(touching), len(plan.order)
@@ -167,9 +167,9 @@ def new_work(tables: Tables, constraints: Constraints, plan: Elimination | None 
     report = new_records(1, REPORT)
     report["smallest"], report["smallest_row"], report["weakest"] = np.inf, -1, 1.0
     report["inner"], report["inner_row"], report["inner_weakest"] = np.inf, -1, 1.0
+    H = np.zeros((n, int(tables.dofs["depth"].max(initial=0)) + 1))
     return Work(
-        np.zeros((n, int(tables.dofs["depth"].max(initial=0)) + 1)),
-        np.zeros((unknowns, int(plan.column.max(initial=0)) + 1)), near,
+        H, np.zeros((unknowns, int(plan.column.max(initial=0)) + 1)) if inner else H, near,
         np.zeros((17, m)), flag, np.zeros((11, unknowns)), link,
         np.zeros((n, m)), np.zeros((unknowns, m)), np.zeros(offsets[-1]), np.zeros(offsets[-1]),
         report,
@@ -179,18 +179,17 @@ def new_work(tables: Tables, constraints: Constraints, plan: Elimination | None 
 def _floats(tables: Tables, last: list[int]) -> bool:
     """Whether these are six dofs that carry each other, the first of them carried by the world: a free joint."""
     first = last[-1] if last else 0
-    parents = [*range(first + 5, first, -1), 0]
-    return last == [d for d in range(first + 5, first - 1, -1)] and [
-        int(tables.dofs["parent"][d + 1]) for d in last
-    ] == parents
+    carried = [int(tables.dofs["parent"][d + 1]) for d in last]
+    return last == [*range(first + 5, first - 1, -1)] and carried == [*range(first + 5, first, -1), 0]
 
 
 def multiplications(work: Work) -> float:
-    """Of a factorisation with all rows kept."""
+    """Of an evaluation with all rows kept: factors, and three solutions (forces, gaps, rates)."""
     link, flag = work.link, work.flag
-    row = np.arange(flag.shape[1])[len(link) - len(work.J) :]
-    inner = float(work.near[1].sum() + link["near"].sum())
+    inner = len(link) - len(work.J)
+    # Of gaps and rates, what embedded rows want is solved inward too; and the matrix is filled anew.
+    factors = float(work.near[1].sum()) + (8 if inner else 5) * float(link["near"].sum())
     wide = (link["end"] - link["begin"]).astype(float)
-    coupling = wide * (link["near"] + 0.5 * (wide + 1.0))
-    envelope = (row - flag[FIRST][row]).astype(float)
-    return inner + float(coupling.sum() + (0.5 * envelope * (envelope + 1.0)).sum())
+    coupling = float((wide * (link["near"] + 0.5 * (wide + 1.0) + 3.0)).sum())
+    envelope = (np.arange(flag.shape[1]) - flag[FIRST])[inner:].astype(float)
+    return factors + coupling + float((envelope * (0.5 * (envelope + 1.0) + 6.0)).sum())

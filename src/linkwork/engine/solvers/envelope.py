@@ -40,28 +40,20 @@ def embedded(work):
 
 
 @inlined
-def judge(work, k, pivot, diagonal, weakest, pure, floor, least):
-    """1/pivot of row k into row[PIVOT]; zero if it follows from rows before it, the weakest of which has been scaled
-    down so much.
+def judge(row, k, pivot, diagonal, weakest, floor, least):
+    """1/pivot of row k, or 0 if it follows from the rows before it, of which the weakest has come down by that factor.
 
     Pivots are judged against the largest diagonal that the row has had, row[SCALE], for a row may fade as a whole at a
     singular position. floor: what takes the place of a pivot that vanishes, as a share of that; 0 leaves its row out.
     least: pivots below this share of the largest that the row has had are left out too; 0 learns what is usual instead.
-    report: the smallest ratio among rows that are `pure`, and its row.
     """
-    row, report = work.row, work.report[0]
     scale = max(row[SCALE, k], diagonal)
     row[SCALE, k] = scale
-    if pure and pivot < report.smallest * scale:
-        report.smallest, report.smallest_row = pivot / scale, k
     if least == 0.0:
         row[USUAL, k] = max(row[USUAL, k], pivot)
-        if pure and pivot < report.weakest * row[USUAL, k]:
-            report.weakest = pivot / row[USUAL, k]
     if pivot > max(max(DEPENDENT, _NOISE * math.sqrt(weakest)) * scale, least * row[USUAL, k]):
-        row[PIVOT, k] = 1.0 / pivot
-    elif floor > 0.0:
-        row[PIVOT, k] = 1.0 / (floor * scale)
+        return 1.0 / pivot
+    return 1.0 / (floor * scale) if floor > 0.0 else 0.0
 
 
 @inlined
@@ -71,8 +63,7 @@ def factor_envelope(work, on, floor, least):
     floor, least: see `judge`. report: the smallest ratio among rows before the first that has bounds, and its row.
     """
     A, L, row, flag, report = work.A, work.L, work.row, work.flag, work.report[0]
-    report.smallest, report.smallest_row, report.weakest = report.inner, report.inner_row, report.inner_weakest
-    pure = True
+    smallest, guilty, shaky, pure = report.inner, report.inner_row, report.inner_weakest, True
     for k in range(embedded(work), row.shape[1]):
         row[PIVOT, k] = 0.0
         if flag[on, k] == 0:
@@ -93,9 +84,14 @@ def factor_envelope(work, on, floor, least):
                 L[base + j] = total * row[PIVOT, j]
                 pivot -= total * L[base + j]
                 weakest = max(weakest, row[SCALE, j] * row[PIVOT, j])
+        row[PIVOT, k] = judge(row, k, pivot, row[WHOLE, k] + row[SOFT, k], weakest, floor, least)
         # A joint that friction holds may well repeat a loop: no singular position.
         pure &= row[LO, k] == -np.inf
-        judge(work, k, pivot, row[WHOLE, k] + row[SOFT, k], weakest, pure, floor, least)
+        if pure and pivot < smallest * row[SCALE, k]:
+            smallest, guilty = pivot / row[SCALE, k], k
+        if pure and least == 0.0 and pivot < shaky * row[USUAL, k]:
+            shaky = pivot / row[USUAL, k]
+    report.smallest, report.smallest_row, report.weakest = smallest, guilty, shaky
 
 
 @kernel

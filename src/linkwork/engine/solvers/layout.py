@@ -70,7 +70,7 @@ class Work(NamedTuple):
     H: np.ndarray
     """Inertia: dofs x depth of the tree."""
     K: np.ndarray
-    """Factors L of inertia and embedded rows, K[i, column]."""
+    """Factors L of inertia and embedded rows, K[i, column]; without such rows in the place of H."""
     near: np.ndarray
     """near[0, i, :link.near]: the unknowns coupled to i when it is eliminated, those that come next first; near[1]:
     their columns in K."""

@@ -5,10 +5,10 @@ With forces -p of such *embedded* rows as unknowns beside the accelerations a,
     [ H   Jᵀ  ] [  a ]   [  f   ]
     [ J  -soft ] [ -p ] = [ want ]
 
-and a row is eliminated right after the last of the dofs that it touches, before those that carry the whole loop. What is
-left there is the inertia of the closed loop, as of one body: rows of loops that hang on the same body never meet, and
-any number of them costs in proportion to it (local embedding: Chignoli, Adrian, Kim and Wensing, arXiv 2311.13732; the
-order is that of a sparse Cholesky factorisation along the elimination tree: Davis, Direct Methods, chapter 4).
+and a row is eliminated right after the last of the dofs that it touches, before those that carry the whole loop. What
+is left there is the inertia of the closed loop, as of one body: rows of loops that hang on the same body never meet,
+and any number of them costs in proportion to it (local embedding: Chignoli, Adrian, Kim and Wensing, arXiv 2311.13732;
+fill-in as in any sparse Cholesky factorisation along its elimination tree: Davis, Direct Methods, chapter 4).
 
 Pivots of dofs are positive and those of rows negative, whatever the pose, for H is positive definite. A row without a
 pivot follows from rows eliminated before: it touches nothing that could still change that, so that it may be left out.
@@ -29,6 +29,7 @@ from .layout import (
     SCALE,
     SOFT,
     TURN,
+    USUAL,
     WHOLE,
 )
 
@@ -41,16 +42,21 @@ def factor_saddle(work, least):
     """
     K, near, row, link, inverse = work.K, work.near, work.row, work.link, work.dof[INVERSE]
     report, dofs = work.report[0], work.J.shape[0]
-    report.smallest, report.smallest_row, report.weakest = np.inf, -1, 1.0  # of embedded rows, to begin with
+    smallest, guilty, shaky = np.inf, -1, 1.0
     _fill(work)
     for k in range(link.shape[0]):
         i = link[k].next
         own = 1.0 / K[i, link[i].column]
         r = i - dofs
         if r >= 0:
+            pivot = -K[i, link[i].column]
             row[PIVOT, r] = 0.0
             if work.flag[ON, r] != 0:
-                judge(work, r, -K[i, link[i].column], row[WHOLE, r], row[NOISE, r], True, 0.0, least)
+                row[PIVOT, r] = judge(row, r, pivot, row[WHOLE, r], row[NOISE, r], 0.0, least)
+                if pivot < smallest * row[SCALE, r]:
+                    smallest, guilty = pivot / row[SCALE, r], r
+                if least == 0.0 and pivot < shaky * row[USUAL, r]:
+                    shaky = pivot / row[USUAL, r]
             own = -row[PIVOT, r]
         inverse[i] = own
         trunk = link[i].trunk
@@ -71,7 +77,7 @@ def factor_saddle(work, least):
                     row[NOISE, s] = max(row[NOISE, s], row[SCALE, r] * row[PIVOT, r])
         if trunk >= 0:
             _update_trunk(K, i, trunk, own)
-    report.inner, report.inner_row, report.inner_weakest = report.smallest, report.smallest_row, report.weakest
+    report.inner, report.inner_row, report.inner_weakest = smallest, guilty, shaky
 
 
 @inlined
@@ -130,9 +136,8 @@ def _fill(work):
 
 
 @kernel
-def inward(work, x):
-    """dof[x] ← L⁻ᵀ dof[x]."""
-    K, near, link, x = work.K, work.near, work.link, work.dof[x]
+def inward(K, near, link, x):
+    """x ← L⁻ᵀ x, x being a number of each unknown."""
     for k in range(link.shape[0]):
         i = link[k].next
         own = x[i]

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ..coordinates.factor import inertia
 from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import retract
 from ..elements.impulse import end_row, set_targets
@@ -25,7 +24,7 @@ from ..solvers.layout import (
 )
 from ..tables import FREE, FRICTION, GIVEN, HELD, HIGH, HOLD, LIMIT, LOW, SERVO_RATE
 from .events import STOPPED
-from .joint_rows import evaluate_rows, respond_to, times
+from .joint_rows import evaluate_rows, respond_to, times, weigh
 from .row_forces import begin_forces
 
 NEAR, RESTING = 1e-7, 3e-5
@@ -124,7 +123,7 @@ def leap(tables, constraints, work, motion, t, h):
     energy = motion.y_trial[2 * n :]
     evaluate_rows(tables, constraints, work, q, v, t)
     turn_freely(tables.dofs, h, work.dof[AHEAD])
-    inertia(tables.dofs, work.H, work.dof[LOAD])
+    weigh(tables.dofs, work)
     energy[0] += h * work.report[0].loads_supplied
     energy[1] += h * work.report[0].loads_dissipated
     set_targets(tables, constraints, t, h, 0.0)

@@ -4,7 +4,7 @@ With the inertia and embedded rows factored, LᵀDL (`saddle`), and the other ro
 forces of rows meet accelerations in A = Y D⁻¹ Yᵀ. Relative and maximal coordinates differ in the tables only.
 """
 
-from ..coordinates.factor import add_row, inertia
+from ..coordinates.factor import add_row, factor, inertia
 from ..coordinates.tree import place
 from ..kernels.jit import inlined, kernel, woven
 from ..kernels.rows import survey
@@ -41,7 +41,23 @@ from ..solvers.saddle import factor_saddle
 def assemble(tables, constraints, work, q, v, t):
     """(q, v, t) => inertia, forces of loads (dof[LOAD]), every row in joint space, its gap, rate and bias."""
     evaluate_rows(tables, constraints, work, q, v, t)
-    inertia(tables.dofs, work.H, work.dof[LOAD])
+    weigh(tables.dofs, work)
+
+
+@inlined
+def weigh(dofs, work):
+    """(placed, loaded tables) => inertia, already factored if no rows are to be eliminated with it; dof[LOAD]."""
+    if embedded(work) == 0:
+        factor(dofs, work.K, work.dof[INVERSE], work.dof[LOAD])
+    else:
+        inertia(dofs, work.H, work.dof[LOAD])
+
+
+@inlined
+def embed(work, least):
+    """(what `weigh` left, rows that are on) => factors."""
+    if embedded(work) != 0:
+        factor_saddle(work, least)
 
 
 @kernel
@@ -78,16 +94,17 @@ def times(work, J, v, out):
 
 @inlined
 def couple(work):
-    """(factors) => Y and A = Y D⁻¹ Yᵀ of the rows that are on and not embedded; their free accelerations in row[SUM]."""
+    """(factors) => Y and A = Y D⁻¹ Yᵀ of rows that are on and not embedded; their free accelerations in row[SUM]."""
     K, near, A, J, Y = work.K, work.near, work.A, work.J, work.Y
     flag, link, row = work.flag, work.link, work.row
     n, m = J.shape
-    for r in range(embedded(work), m):
+    inner = embedded(work)
+    for r in range(inner, m):
         row[SUM, r], row[WHOLE, r], row[NOISE, r] = 0.0, 0.0, 1.0
         for j in range(flag[START, r] + flag[FIRST, r], flag[START, r] + r + 1):
             A[j] = 0.0
     coupled = 0
-    for r in range(embedded(work), m):
+    for r in range(inner, m):
         coupled |= flag[ON, r]
     work.report[0].coupled = coupled
     if coupled == 0:
@@ -110,14 +127,17 @@ def couple(work):
             y = Y[i, r]
             if y != 0.0:
                 row[SUM, r] += y * free
-                if i < n:
-                    row[WHOLE, r] += inverse * y * y
-                else:
+                if i >= n:
                     row[NOISE, r] = max(row[NOISE, r], row[SCALE, i - n] * row[PIVOT, i - n])
+                elif inner != 0:
+                    row[WHOLE, r] += inverse * y * y
                 y *= inverse
                 base = flag[START, r]
                 for s in range(begin, r + 1):
                     A[base + s] += y * Y[i, s]
+    if inner == 0:
+        for r in range(m):
+            row[WHOLE, r] = A[flag[START, r] + r]
 
 
 @woven
@@ -125,7 +145,7 @@ def scale_pivots(work):
     """(assembled rows) => row[SCALE] at least as large as the diagonals of A here."""
     for r in range(work.row.shape[1]):
         work.flag[ON, r] = 1
-    factor_saddle(work, 0.0)
+    embed(work, 0.0)
     couple(work)
     for r in range(embedded(work), work.row.shape[1]):
         work.row[SCALE, r] = max(work.row[SCALE, r], work.row[WHOLE, r])

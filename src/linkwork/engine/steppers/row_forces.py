@@ -32,9 +32,9 @@ from ..solvers.layout import (
     WANT,
     P,
 )
-from ..solvers.saddle import factor_saddle, inward, subtract_free, want, want_corrections
+from ..solvers.saddle import inward, subtract_free, want, want_corrections
 from ..tables import FREE, FRICTION, HELD, HIGH, HOLD, LAW, LIMIT, LOW, SERVO_RATE
-from .joint_rows import couple, respond_to, respond_to_three, times
+from .joint_rows import couple, embed, respond_to, respond_to_three, times
 
 SHAKY = 1e-8
 """Share of its usual pivot below which a row is nearly singular, 1e-4 rad or so. Stages of Runge-Kutta lie off the
@@ -146,7 +146,7 @@ def solve(tables, constraints, work, t, h, a, bounded, project):
     account(constraints, work, a, bounded)
 
 
-@kernel
+@inlined
 def find_forces(constraints, work, a, project, least):
     """(what rows want, forces of loads) => factors, forces of rows, accelerations, and with `project` corrections."""
     begin_forces(work, LOAD, 1.0, least)
@@ -160,16 +160,17 @@ def find_forces(constraints, work, a, project, least):
         respond_to(work, FORCE, P, a)
 
 
-@kernel
+@inlined
 def begin_forces(work, x, scale, least):
     """(what rows want; dof[x], scaled: forces on dofs) => factors but for the last rows; their row[WANT], and row[P] to
     begin with, is what they want beyond what they do by themselves."""
     row, dof = work.row, work.dof
-    factor_saddle(work, least)
+    embed(work, least)
     for d in range(work.J.shape[0]):
         dof[FORCE, d] = scale * dof[x, d]
-    want(work, FORCE, WANT)
-    inward(work, FORCE)
+    if embedded(work) != 0:
+        want(work, FORCE, WANT)
+    inward(work.K, work.near, work.link, dof[FORCE])
     couple(work)
     for i in range(embedded(work), row.shape[1]):
         if work.flag[ON, i] != 0:
@@ -202,16 +203,15 @@ def aim_corrections(constraints, work):
                 row[TURN, i] = -rows[i].rate if role != SERVO_RATE else rows[i].goal - rows[i].rate
 
 
-@kernel
+@inlined
 def begin_corrections(constraints, work):
     """(factors) => what embedded rows want of positions and velocities, solved inward, and what is left of that for the
     others."""
     aim_corrections(constraints, work)
-    if embedded(work) == 0:
-        return
-    want_corrections(work)
-    subtract_free(work, FORCE_PLACE, PLACE)
-    subtract_free(work, FORCE_TURN, TURN)
+    if embedded(work) != 0:
+        want_corrections(work)
+        subtract_free(work, FORCE_PLACE, PLACE)
+        subtract_free(work, FORCE_TURN, TURN)
 
 
 @inlined
