@@ -56,7 +56,7 @@ def corners(axles: int) -> Iterator[Corner]:
 
 def chassis(axles: int) -> Body:
     """The body that all corners hang on; a longer one for more axles."""
-    from linkwork import Body, Box
+    from linkwork.model import Body, Box
 
     length, share = WHEELBASE * (axles - 1) + 0.8, axles / 2
     at = (-WHEELBASE * (axles - 1) / 2, 0.0, 0.5)
@@ -70,9 +70,20 @@ def vehicle(axles: int = 2, *, road: bool = True, driven: bool = True) -> Model:
 
     Without a road the chassis is free to move all the same, but nothing pulls it down, and wheels are turned by motors.
     """
-    from linkwork import Body, Free, Hinge, Material, Model, Plane, Scenery, Sphere, Spherical, Universal
     from linkwork.engine.elements import VelocityServo
     from linkwork.engine.loads import Spring
+    from linkwork.model import (
+        Body,
+        Free,
+        Hinge,
+        Material,
+        Model,
+        Plane,
+        Scenery,
+        Sphere,
+        Spherical,
+        Universal,
+    )
 
     model = Model("vehicle", gravity=(0.0, 0.0, -9.81) if road else (0.0, 0.0, 0.0))
     if road:
@@ -128,7 +139,7 @@ def vehicle(axles: int = 2, *, road: bool = True, driven: bool = True) -> Model:
 
 def _bar(name: str, start: Vector, end: Vector, mass: float) -> Body:
     """A slender bar between two points: its frame in the middle, z along it."""
-    from linkwork import Body
+    from linkwork.model import Body
 
     at, turned = np.add(start, end) / 2, quaternion(frame_from_axis(vector(np.subtract(end, start)), FORWARD))
     across = mass * math.dist(start, end) ** 2 / 12

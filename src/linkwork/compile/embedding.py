@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..engine.tables import Tables
-from ..model.rotation import Array
 
 
 class Elimination(NamedTuple):
@@ -18,7 +17,7 @@ class Elimination(NamedTuple):
     """From the first that is eliminated."""
     near: list[list[int]]
     """Of each unknown: those that are coupled to it when it is eliminated, in the order of their own elimination."""
-    column: Array
+    column: np.ndarray
     """Of each unknown: how many are eliminated behind it along its way in the elimination tree."""
 
     def reached(self, dofs: set[int]) -> set[int]:
