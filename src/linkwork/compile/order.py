@@ -179,8 +179,9 @@ def new_work(tables: Tables, constraints: Constraints, plan: Elimination | None 
 def _floats(tables: Tables, last: list[int]) -> bool:
     """Whether these are six dofs that carry each other, the first of them carried by the world: a free joint."""
     first = last[-1] if last else 0
-    carried = [int(tables.dofs["parent"][d + 1]) for d in last]
-    return last == [*range(first + 5, first - 1, -1)] and carried == [*range(first + 5, first, -1), 0]
+    if last != [*range(first + 5, first - 1, -1)] or first + 6 >= len(tables.dofs):
+        return False
+    return [int(tables.dofs["parent"][d + 1]) for d in last] == [*range(first + 5, first, -1), 0]
 
 
 def multiplications(work: Work) -> float:
