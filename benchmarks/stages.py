@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 HOW = {
     "place": "positions, velocities and inertias of all bodies",
     "measure": "gap, Jacobian and bias of all rows",
-    "factor": "inertia in joint space and its factors",
+    "factor": "inertia in joint space, factored together with the rows of loops that close inside the tree",
     "project": "rows in joint space, and their rates",
-    "couple": "A = J H⁻¹ Jᵀ",
+    "couple": "A = J H⁻¹ Jᵀ of the other rows",
     "envelope": "factors of A, and three solutions: forces, gaps, rates",
     "respond": "laws of rows, and what their forces do to the rates",
     "again": "evaluations beyond one a step: at the start, at events and where predictions are poor",
@@ -33,7 +33,7 @@ STEPS = 1000
 """Of a repetition: the same motion whatever the size."""
 _ROUNDS = 500  # of evaluations in a repetition
 _BEFORE = 100  # steps to the state that is looked at
-_CALLS = ("place", "measure", "factor", "gather", "solve", "couple", "envelope")
+_CALLS = ("place", "measure", "inertia", "gather", "solve", "eliminate", "couple", "envelope")
 
 
 class Profile(NamedTuple):
@@ -82,24 +82,24 @@ def profile(model: Model, method: str, repetitions: int, tick: Callable[[], obje
 
 def split(step: float, evaluations: float, us: dict[str, float]) -> dict[str, float]:
     """Times of stages from those of calls, some of which hold several stages."""
-    project = us["gather"] - us["place"] - us["measure"] - us["factor"]
-    respond = us["solve"] - us["couple"] - us["envelope"]
+    project = us["gather"] - us["place"] - us["measure"] - us["inertia"]
+    respond = us["solve"] - us["eliminate"] - us["couple"] - us["envelope"]
     evaluation = us["gather"] + us["solve"]
     again, rest = (evaluations - 1.0) * evaluation, step - evaluations * evaluation
-    apart = us | {"project": project, "respond": respond, "again": again, "rest": rest}
+    apart = us | {"factor": us["inertia"] + us["eliminate"], "project": project, "respond": respond}
+    apart |= {"again": again, "rest": rest}
     return {name: max(apart[name], 0.0) for name in STAGES}
 
 
 @cache
 def _loop() -> Callable[..., None]:
     """Rounds of all calls, with the clock read between them: ticks[:, 0] is for reading it, then a column a call."""
-    from linkwork.engine.coordinates.factor import factor
     from linkwork.engine.coordinates.tree import place
     from linkwork.engine.kernels.clock import cycles
     from linkwork.engine.kernels.rows import survey
     from linkwork.engine.solvers.envelope import factor_envelope, solve_three
-    from linkwork.engine.solvers.layout import FORCE, INVERSE, ON, PLACE, TURN, P
-    from linkwork.engine.steppers.joint_rows import assemble, couple
+    from linkwork.engine.solvers.layout import ON, PLACE, TURN, P
+    from linkwork.engine.steppers.joint_rows import assemble, couple, embed, weigh
     from linkwork.engine.steppers.row_forces import solve
 
     def loop(  # type: ignore[no-untyped-def]
@@ -113,20 +113,22 @@ def _loop() -> Callable[..., None]:
             t2 = cycles()
             survey(tables, constraints, q)
             t3 = cycles()
-            factor(dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
+            weigh(dofs, work)
             t4 = cycles()
             assemble(tables, constraints, work, q, v, 0.0)
             t5 = cycles()
             solve(tables, constraints, work, 0.0, DT, a, False, True)
             t6 = cycles()
-            couple(tables, work)
+            embed(work, 0.0)
             t7 = cycles()
+            couple(work)
+            t8 = cycles()
             for i in range(row.shape[1]):  # or else solutions of solutions would grow without end
                 row[P, i], row[PLACE, i], row[TURN, i] = 1.0, 1.0, 1.0
-            t8 = cycles()
+            t9 = cycles()
             factor_envelope(work, ON, 0.0, 0.0)
             solve_three(work)
-            t9 = cycles()
+            t10 = cycles()
             ticks[k, 0] = t1 - t0
             ticks[k, 1] = t2 - t1
             ticks[k, 2] = t3 - t2
@@ -134,7 +136,8 @@ def _loop() -> Callable[..., None]:
             ticks[k, 4] = t5 - t4
             ticks[k, 5] = t6 - t5
             ticks[k, 6] = t7 - t6
-            ticks[k, 7] = t9 - t8
+            ticks[k, 7] = t8 - t7
+            ticks[k, 8] = t10 - t9
 
     # Not through linkwork.engine.kernels: what is cached there is hashed with the kernels, and this is none.
     compiled: Callable[..., None] = import_module("numba").njit(loop, error_model="numpy", nogil=True)

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.kernels.pairs import A_AXES
 from ..engine.kernels.record import new_records
-from ..engine.solvers.layout import FIRST, LINK, REPORT, START, Work
-from ..engine.tables import COORDINATE, Constraints, Tables
+from ..engine.solvers.layout import FIRST, LINK, REPORT, ROOT, START, Work
+from ..engine.tables import COORDINATE, DOT, Constraints, Tables
+from .embedding import Elimination, eliminate
 
 
 def path(tables: Tables, link: int) -> set[int]:
@@ -53,6 +55,23 @@ def touched(tables: Tables, constraints: Constraints) -> list[set[int]]:
         {d - 1 for ends in ends_of(tables, constraints, row) for link in ends for d in path(tables, link)}
         for row in constraints.rows
     ]
+
+
+def measured(tables: Tables, constraints: Constraints) -> list[set[int]]:
+    """The dofs that each row moves with, counted without the world's: not those that carry all that it measures."""
+    return [
+        {d - 1 for ends in ends_of(tables, constraints, row) for link in ends for d in path(tables, link)}
+        - {d - 1 for d in path(tables, root_of(tables, constraints, row))}
+        for row in constraints.rows
+    ]
+
+
+def root_of(tables: Tables, constraints: Constraints, row: Any) -> int:
+    """The last dof that carries all that a row measures; the world if it measures along the world's own axes."""
+    if row["kind"] == DOT and min(row["alpha"], row["beta"]) < A_AXES:
+        return 0
+    carried = [path(tables, link) for ends in ends_of(tables, constraints, row) for link in ends]
+    return max(set.intersection(*carried), default=0)
 
 
 def elimination_order(touching: list[set[int]], *, both_ends: bool = False) -> list[int]:
@@ -111,26 +130,67 @@ def _envelope(part: list[int], neighbours: list[list[int]]) -> int:
     return sum(k - min([k, *(place[j] for j in neighbours[row])]) for k, row in enumerate(part))
 
 
-def new_work(tables: Tables, constraints: Constraints) -> Work:
-    """Structure and scratch for rows in the order that they stand in."""
-    touching = touched(tables, constraints)
-    n, m = len(tables.dofs) - 1, len(touching)
-    link = new_records(n, LINK)
-    link["rate"] = tables.dofs["v"][1:]
+def new_work(tables: Tables, constraints: Constraints, plan: Elimination | None = None) -> Work:
+    """Structure and scratch for rows in the order that they stand in, the first of them embedded if a plan says so."""
+    touching, moved = touched(tables, constraints), measured(tables, constraints)
+    plan = plan or eliminate(tables, [])
+    n, m, unknowns = len(tables.dofs) - 1, len(touching), len(plan.order)
+    inner = unknowns - n
+    near = np.zeros((2, unknowns, max(map(len, plan.near), default=0)), np.int64)
+    link = new_records(unknowns, LINK)
+    link["rate"] = -1
+    link["rate"][:n] = tables.dofs["v"][1:]
+    link["level"][:n] = tables.dofs["depth"][1:]
+    link["next"], link["column"], link["near"] = plan.order, plan.column, [len(found) for found in plan.near]
+    for i, found in enumerate(plan.near):
+        near[0, i, : len(found)], near[1, i, : len(found)] = found, plan.column[found]
+        link["trunk"][i] = found[-1] if _floats(tables, found[-6:]) else -1
     link["begin"] = m
-    for i, dofs in enumerate(touching):
-        for d in dofs:
-            link["begin"][d] = min(link["begin"][d], i)
-            link["end"][d] = i + 1
+    flag = np.zeros((6, m), np.int64)
+    flag[ROOT], flag[FIRST] = [root_of(tables, constraints, row) for row in constraints.rows], np.arange(m)
+    for r in range(inner, m):
+        for i in plan.reached(touching[r]):
+            link["begin"][i] = min(link["begin"][i], r)
+            link["end"][i] = r + 1
     link["begin"] = np.minimum(link["begin"], link["end"])
-    flag = np.zeros((5, m), np.int64)
-    flag[FIRST] = [min((link["begin"][d] for d in dofs), default=i) for i, dofs in enumerate(touching)]
+    link["first"] = np.where(link["begin"] < link["end"], link["begin"], m)
+    link["last"] = link["end"]
+    for r, dofs in enumerate(moved):
+        for d in dofs:
+            link["first"][d] = min(link["first"][d], r)
+            link["last"][d] = max(link["last"][d], r + 1)
+    link["first"] = np.minimum(link["first"], link["last"])
+    for r in range(inner, m):
+        flag[FIRST, r] = min((link["begin"][i] for i in plan.reached(touching[r])), default=r)
     offsets = np.cumsum([0, *(np.arange(m) - flag[FIRST] + 1)])
     flag[START] = offsets[:-1] - flag[FIRST]
     report = new_records(1, REPORT)
     report["smallest"], report["smallest_row"], report["weakest"] = np.inf, -1, 1.0
+    report["inner"], report["inner_row"], report["inner_weakest"] = np.inf, -1, 1.0
+    H = np.zeros((n, int(tables.dofs["depth"].max(initial=0)) + 1))
     return Work(
-        np.zeros((n, int(tables.dofs["depth"].max(initial=0)) + 1)), np.zeros((14, m)), flag, np.zeros((8, n)), link,
-        np.zeros((n, m)), np.zeros((n, m)), np.zeros(offsets[-1]), np.zeros(offsets[-1]),
+        H, np.zeros((unknowns, int(plan.column.max(initial=0)) + 1)) if inner else H, near,
+        np.zeros((17, m)), flag, np.zeros((11, unknowns)), link,
+        np.zeros((n, m)), np.zeros((unknowns, m)), np.zeros(offsets[-1]), np.zeros(offsets[-1]),
         report,
     )  # fmt: skip
+
+
+def _floats(tables: Tables, last: list[int]) -> bool:
+    """Whether these are six dofs that carry each other, the first of them carried by the world: a free joint."""
+    first = last[-1] if last else 0
+    if last != [*range(first + 5, first - 1, -1)] or first + 6 >= len(tables.dofs):
+        return False
+    return [int(tables.dofs["parent"][d + 1]) for d in last] == [*range(first + 5, first, -1), 0]
+
+
+def multiplications(work: Work) -> float:
+    """Of an evaluation with all rows kept: factors, and three solutions (forces, gaps, rates)."""
+    link, flag = work.link, work.flag
+    inner = len(link) - len(work.J)
+    # Of gaps and rates, what embedded rows want is solved inward too; and the matrix is filled anew.
+    factors = float(work.near[1].sum()) + (8 if inner else 5) * float(link["near"].sum())
+    wide = (link["end"] - link["begin"]).astype(float)
+    coupling = float((wide * (link["near"] + 0.5 * (wide + 1.0) + 3.0)).sum())
+    envelope = (np.arange(flag.shape[1]) - flag[FIRST])[inner:].astype(float)
+    return factors + coupling + float((envelope * (0.5 * (envelope + 1.0) + 6.0)).sum())

@@ -12,7 +12,6 @@ import numpy as np
 from ..compile.colliders import may_touch
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
-from ..compile.order import new_work
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.kernels.jit import Steady
 from ..engine.solvers import layout
@@ -30,7 +29,7 @@ from ..observe.observer import Block
 from .base import Method
 from .contact import DEFAULT_ERP, ContactMethod
 from .options import DEFAULT_TOLERANCE, Limits, RowOptions, option
-from .rows import Start, ordered_rows
+from .rows import Start, embedded_rows
 from .sampled import ExplicitMethod, run_memory
 
 DEFAULT_SWEEPS = 100
@@ -83,8 +82,8 @@ class DirectMethod(ExplicitMethod):
         self._launch(compiled, Start(compiled, self.name == "simmc"))
 
     def _prepare(self, start: Start) -> None:
-        self._rows = ordered_rows(self.system, set(start.dependence.idle))
-        self._work = new_work(self._tables, self._rows.constraints)
+        dependence = start.dependence
+        self._rows, self._work = embedded_rows(self.system, set(dependence.idle), set(dependence.others))
         self._scale = self._probed()
 
     def _fill(self) -> None:

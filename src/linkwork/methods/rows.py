@@ -12,10 +12,12 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
 from ..compile.elimination import CENTRED
-from ..compile.order import elimination_order, touched
+from ..compile.embedding import eliminate
+from ..compile.order import elimination_order, measured, multiplications, new_work, root_of, touched
 from ..compile.system import System
 from ..engine.coordinates.dynamics import body_pose, body_twist
 from ..engine.coordinates.tree import place
+from ..engine.solvers.layout import Work
 from ..engine.tables import DOT, HOLD, Constraints
 from ..mechanism.assemble import assemble
 from ..mechanism.dependence import Dependence, dependence
@@ -105,6 +107,32 @@ def ordered_rows(system: System, without: Collection[str]) -> RowTable:
     table = system.row_table
     kept = table.chosen([i for i, name in enumerate(table.names) if name not in without])
     return kept.chosen(elimination_order(touched(system.tables, kept.constraints)))
+
+
+def embedded_rows(system: System, without: Collection[str], free: Collection[str]) -> tuple[RowTable, Work]:
+    """The same with what eliminates them: joint equations of loops that close inside the tree, less those that are
+    `free` since they follow from others, come first and are eliminated with it, if that saves work."""
+    ordered = ordered_rows(system, without)
+    best = ordered, new_work(system.tables, ordered.constraints)
+    rows, tables = ordered.constraints.rows, system.tables
+    inside = [
+        i
+        for i, row in enumerate(rows)
+        if row["role"] == HOLD
+        and ordered.names[i] not in free
+        and root_of(tables, ordered.constraints, row) != 0
+    ]
+    if inside:
+        moved = measured(tables, ordered.constraints)
+        inside.sort(key=lambda i: (-min(moved[i]), i))
+        plan = eliminate(tables, [moved[i] for i in inside])
+        rest = [i for i in range(len(rows)) if i not in set(inside)]
+        behind = elimination_order(touched(tables, ordered.chosen(rest).constraints))
+        table = ordered.chosen(inside + [rest[k] for k in behind])
+        work = new_work(tables, table.constraints, plan)
+        if multiplications(work) < multiplications(best[1]):
+            best = table, work
+    return best
 
 
 def give_command(table: RowTable, constraints: Constraints, drive: str, value: float) -> None:

@@ -10,14 +10,13 @@ from ..tables import COORDINATE
 
 
 @kernel
-def factor(dofs, H, D, rhs):
-    """(placed, loaded tables) => L in H, 1/D in D of the inertia; rhs = tau - bias forces.
+def inertia(dofs, H, rhs):
+    """(placed, loaded tables) => joint-space inertia in H; rhs = tau - bias forces.
 
     H[d - 1, k] belongs to dof d and the dof of depth k on its path to the root: as wide as the tree is deep. dof.I
     becomes composite and dof.p the sum of the forces behind each dof.
     """
-    n = dofs.shape[0] - 1
-    for d in range(n, 0, -1):
+    for d in range(dofs.shape[0] - 1, 0, -1):
         dof = dofs[d]
         S, p = get6(dof.S), get6(dof.p)
         F = inertia_times(dof.I, S)
@@ -32,7 +31,13 @@ def factor(dofs, H, D, rhs):
             k -= 1
             H[d - 1, k] = dot6(get6(dofs[a].S), F)
             a = dofs[a].parent
-    for d in range(n, 0, -1):
+
+
+@kernel
+def factor(dofs, H, D, rhs):
+    """(placed, loaded tables) => L in H, 1/D in D of the inertia; rhs = tau - bias forces. As `inertia` leaves it."""
+    inertia(dofs, H, rhs)
+    for d in range(dofs.shape[0] - 1, 0, -1):
         k = dofs[d].depth
         inverse = 1.0 / H[d - 1, k]
         D[d - 1] = inverse
@@ -70,13 +75,13 @@ def solve_outward(dofs, H, x):
 
 
 @kernel
-def project(dofs, link, factor, J, x):
-    """x += factor J S along the path from a link to the root: a twist row in joint space.
+def project(dofs, link, root, factor, J, x):
+    """x += factor J S along the path from a link to a dof that carries it, or to the world: a twist row in joint space.
 
     Returns the size of J, against which a result of rounding alone can be told.
     """
     w = scale6(factor, get6(J))
-    while link != 0:
+    while link != root:
         dof = dofs[link]
         x[link - 1] += dot6(w, get6(dof.S))
         link = dof.parent
@@ -88,28 +93,31 @@ def project_row(dofs, constraints, row, x):
     """x ← the row in joint space; returns the size of its Jacobian against twists."""
     for i in range(x.shape[0]):
         x[i] = 0.0
-    return add_row(dofs, constraints, row, x)
+    return add_row(dofs, constraints, row, 0, x)
 
 
 @inlined
-def add_row(dofs, constraints, row, x):
-    """x += the row in joint space, touching its own dofs only; returns the size of its Jacobian against twists."""
+def add_row(dofs, constraints, row, root, x):
+    """x += the row in joint space, touching its own dofs only; returns the size of its Jacobian against twists.
+
+    root: a dof that carries all that the row measures, so that it says nothing of it, nor of those further in; or 0.
+    """
     coords, pairs = constraints.coords, constraints.pairs
     if row.kind != COORDINATE:
         pair = pairs[row.pair]
-        on_a = project(dofs, pair.a, 1.0, row.J_A, x)
-        return max(on_a, project(dofs, pair.b, 1.0, row.J_B, x))
-    magnitude = _project_coordinate(dofs, pairs, coords[row.first], row.sign, x)
+        on_a = project(dofs, pair.a, root, 1.0, row.J_A, x)
+        return max(on_a, project(dofs, pair.b, root, 1.0, row.J_B, x))
+    magnitude = _project_coordinate(dofs, pairs, coords[row.first], root, row.sign, x)
     if row.second >= 0:
-        magnitude = max(magnitude, _project_coordinate(dofs, pairs, coords[row.second], -row.ratio, x))
+        magnitude = max(magnitude, _project_coordinate(dofs, pairs, coords[row.second], root, -row.ratio, x))
     return magnitude
 
 
 @kernel
-def _project_coordinate(dofs, pairs, coord, factor, x):
+def _project_coordinate(dofs, pairs, coord, root, factor, x):
     if coord.v >= 0:
         x[coord.v - 1] += factor
         return abs(factor)
     pair = pairs[coord.pair]
-    on_a = project(dofs, pair.a, factor, coord.J_A, x)
-    return max(on_a, project(dofs, pair.b, factor, coord.J_B, x))
+    on_a = project(dofs, pair.a, root, factor, coord.J_A, x)
+    return max(on_a, project(dofs, pair.b, root, factor, coord.J_B, x))

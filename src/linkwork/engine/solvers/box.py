@@ -8,8 +8,8 @@ bounds never change sides.
 
 from ..kernels.jit import kernel
 from ..tables import HELD, HIGH, LOW
-from .envelope import factor_envelope, solve_envelope, times_envelope
-from .layout import HI, KEPT, LO, ON, RIGHT, SIDE, SOFT, START, WANT, P
+from .envelope import embedded, factor_envelope, solve_envelope, times_envelope
+from .layout import HI, KEPT, LO, ON, RIGHT, SIDE, SOFT, WANT, WHOLE, P
 
 EXACT = 1e-10
 """Forces and velocities may be wrong by this share of the largest ones."""
@@ -24,13 +24,13 @@ _LIMIT = 200
 def solve_box(work):
     """row[P], and flag[SIDE] (HELD, LOW or HIGH) of each row that is on; returns 1 if it did not end.
 
-    The sides are also where it starts.
+    The sides are also where it starts. Embedded rows have no bounds and no part in it.
     """
     row, flag = work.row, work.flag
-    count = row.shape[1]
+    begin, count = embedded(work), row.shape[1]
     fewest, patience = count + 1, _PATIENCE
     for _ in range(_LIMIT):
-        for k in range(count):
+        for k in range(begin, count):
             side = flag[SIDE, k]
             flag[KEPT, k] = 1 if flag[ON, k] != 0 and side == HELD else 0
             row[P, k] = 0.0
@@ -38,17 +38,17 @@ def solve_box(work):
                 row[P, k] = row[LO, k] if side == LOW else row[HI, k]
         factor_envelope(work, KEPT, FLOOR, 0.0)
         times_envelope(work, P, RIGHT)
-        for k in range(count):
+        for k in range(begin, count):
             row[RIGHT, k] = row[WANT, k] - row[RIGHT, k] if flag[KEPT, k] != 0 else 0.0
         solve_envelope(work, RIGHT)
         largest = 0.0
-        for k in range(count):
+        for k in range(begin, count):
             if flag[KEPT, k] != 0:
                 row[P, k] = row[RIGHT, k]
             largest = max(largest, abs(row[P, k]))
         times_envelope(work, P, RIGHT)
         wrong, last = 0, -1
-        for k in range(count):
+        for k in range(begin, count):
             if flag[ON, k] != 0 and _other_side(work, k, largest) != flag[SIDE, k]:
                 wrong += 1
                 last = k
@@ -56,7 +56,7 @@ def solve_box(work):
             return 0
         patience = _PATIENCE if wrong < fewest else patience - 1
         fewest = min(fewest, wrong)
-        for k in range(count):
+        for k in range(begin, count):
             if flag[ON, k] != 0 and (patience >= 0 or k == last):
                 flag[SIDE, k] = _other_side(work, k, largest)
     return 1
@@ -73,7 +73,7 @@ def _other_side(work, k, largest):
             return LOW
         return HIGH if p > row[HI, k] + slack else HELD
     excess = row[RIGHT, k] + row[SOFT, k] * p - row[WANT, k]
-    slack = EXACT * (abs(row[WANT, k]) + work.A[flag[START, k] + k] * largest)
+    slack = EXACT * (abs(row[WANT, k]) + row[WHOLE, k] * largest)
     if side == LOW:
         return HELD if excess < -slack else LOW
     return HELD if excess > slack else HIGH

@@ -15,7 +15,7 @@ _FAST = 1e-11  # share of its free mobility below which a point is held fast by 
 @kernel
 def reach_patch(dofs, origins, work, reach, patch):
     """Y, Z and G of a patch; returns False if the pools are too small."""
-    H, D = work.H, work.dof[INVERSE]
+    H, D = work.K, work.dof[INVERSE]
     yi, Y, reached = reach.yi, reach.Y, reach.dofs
     y = reach.used[0].y
     if y + 2 * H.shape[1] > yi.shape[0]:

@@ -143,7 +143,7 @@ def _measure_rows(equations, q, v):
             if is_natural(work):
                 natural_row(tables, natural, constraints, rows[r], line)
             else:
-                add_row(tables.dofs, constraints, rows[r], line)
+                add_row(tables.dofs, constraints, rows[r], 0, line)
             row.phi, row.bias = rows[r].phi, rows[r].bias
         rate = 0.0
         for k in range(work.ptr[r], work.ptr[r + 1]):

@@ -114,7 +114,7 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
             recover_rows(work, reach, rows, patches, points, count, options.sleep)
         for d in range(reach.u.shape[0]):
             work.dof[DELTA, d] = reach.u[d]
-        solve_outward(tables.dofs, work.H, work.dof[DELTA])
+        solve_outward(tables.dofs, work.K, work.dof[DELTA])
         if not guessed_wrong(constraints, work, reach, attempt == _GUESSES - 2):
             break
     rates_after(work, reach, rows, plan.after)
@@ -124,7 +124,7 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
     if cut != 0:
         stats.residual = max(stats.residual, residual)
     _shove(work, contact, rows, plan, islands, h, deadline)
-    solve_outward(tables.dofs, work.H, reach.pseudo)
+    solve_outward(tables.dofs, work.K, reach.pseudo)
     for d in range(reach.u.shape[0]):
         i = work.link[d].rate
         v[i] = work.dof[DELTA, d]
@@ -169,12 +169,12 @@ def _move_freely(tables, constraints, work, reach, v, h, options):
     whether there are any of these."""
     dofs, rows, u, D = tables.dofs, constraints.rows, reach.u, work.dof[INVERSE]
     coupled = fold_rows(tables, constraints, work, reach, v, h)
-    factor(dofs, work.H, D, work.dof[FORCE])  # (I, p, tau) => L D, forces
+    factor(dofs, work.K, D, work.dof[FORCE])  # (I, p, tau) => L D, forces
     unfold_rows(dofs, reach)
     _transform(dofs, work, v, reach.before)
-    solve_inward(dofs, work.H, work.dof[FORCE])
+    solve_inward(dofs, work.K, work.dof[FORCE])
     if coupled:
-        couple(tables, work)
+        couple(work)
     for d in range(D.shape[0]):
         resting = options.sleep > 0.0 and reach.clusters[reach.dofs[d].cluster].still >= options.sleep
         u[d] = 0.0 if resting else reach.before[d] + h * D[d] * work.dof[FORCE, d]
@@ -191,7 +191,7 @@ def _move_freely(tables, constraints, work, reach, v, h, options):
 @kernel
 def _transform(dofs, work, v, u):
     """u = L v, numbered by dofs."""
-    H = work.H
+    H = work.K
     for d in range(dofs.shape[0] - 1):
         total = v[work.link[d].rate]
         i, k = dofs[d + 1].parent, dofs[d + 1].depth

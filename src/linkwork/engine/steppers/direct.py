@@ -60,12 +60,12 @@ def evaluate_direct(tables, constraints, work, motion, course, stats):
 def correct_direct(tables, constraints, work, motion, course):
     """Decide what bounded rows do, and bring the trial onto the constraints; returns whether to do so again."""
     n = motion.a.shape[0]
-    if course.bounded and settle(tables, constraints, work, motion.a) != 0:
+    if course.bounded and settle(constraints, work, motion.a) != 0:
         course.changed = True
     if note_left_out(constraints, work) != 0:
         course.changed = True
     if work.report[0].weakest < SHAKY:
-        solve_firmly(tables, constraints, work, motion.a)
+        solve_firmly(constraints, work, motion.a)
         course.changed = True
     moved, turned, released = correct(
         tables,
@@ -122,7 +122,7 @@ def scale_pivots_at(tables, constraints, work, motion):
     """row[SCALE] at least as large as the diagonals of A at the state."""
     n = motion.a.shape[0]
     assemble(tables, constraints, work, motion.q, motion.y[n : 2 * n], 0.0)
-    scale_pivots(tables, work)
+    scale_pivots(work)
 
 
 @kernel

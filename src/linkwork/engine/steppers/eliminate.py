@@ -200,7 +200,7 @@ def close_loops(tables, constraints, work, reach, q, v, delta):
         bare[d] = 0.0
     solve_envelope(work, P)
     _push(work, bare)
-    solve_outward(dofs, work.H, bare)
+    solve_outward(dofs, work.K, bare)
     for d in range(bare.shape[0]):
         delta[work.link[d].rate] = bare[d]
     retract(dofs, q, delta, q)

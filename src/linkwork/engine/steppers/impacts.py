@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ..coordinates.factor import factor, solve_inward
 from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import retract
 from ..elements.impulse import end_row, set_targets
@@ -14,8 +13,8 @@ from ..solvers.layout import (
     DELTA,
     FORCE,
     HI,
-    INVERSE,
     LO,
+    LOAD,
     ON,
     SIDE,
     SOFT,
@@ -25,7 +24,8 @@ from ..solvers.layout import (
 )
 from ..tables import FREE, FRICTION, GIVEN, HELD, HIGH, HOLD, LIMIT, LOW, SERVO_RATE
 from .events import STOPPED
-from .joint_rows import couple, evaluate_rows, respond_to, times
+from .joint_rows import evaluate_rows, respond_to, times, weigh
+from .row_forces import begin_forces
 
 NEAR, RESTING = 1e-7, 3e-5
 """At an event, limits this near and this slow are taken as closed, and their force says whether they open: else two
@@ -102,11 +102,11 @@ def impact(tables, constraints, work, v, energy, t, event):
             row[SOFT, i] = 1.0 / record.inertia
     if not hit:
         return False
-    couple(tables, work)
+    begin_forces(work, LOAD, 0.0, 0.0)
     solve_box(work)
     delta = work.dof[DELTA]
-    respond_to(tables, work, P, 0.0, delta)
-    for i in range(delta.shape[0]):
+    respond_to(work, FORCE, P, delta)
+    for i in range(v.shape[0]):
         v[i] += delta[i]
     times(work, work.J, v, row[SUM])
     for i in range(rows.shape[0]):
@@ -123,7 +123,7 @@ def leap(tables, constraints, work, motion, t, h):
     energy = motion.y_trial[2 * n :]
     evaluate_rows(tables, constraints, work, q, v, t)
     turn_freely(tables.dofs, h, work.dof[AHEAD])
-    factor(tables.dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
+    weigh(tables.dofs, work)
     energy[0] += h * work.report[0].loads_supplied
     energy[1] += h * work.report[0].loads_dissipated
     set_targets(tables, constraints, t, h, 0.0)
@@ -131,13 +131,10 @@ def leap(tables, constraints, work, motion, t, h):
         flag[ON, i] = 0 if rows[i].role == HOLD and rows[i].mode == FREE else rows[i].active
         flag[SIDE, i] = HELD
         row[SOFT, i], row[LO, i], row[HI, i] = rows[i].soft, rows[i].lo, rows[i].hi
-    solve_inward(tables.dofs, work.H, work.dof[FORCE])
-    couple(tables, work)
-    for i in range(rows.shape[0]):
-        if flag[ON, i] != 0:
-            row[WANT, i] = rows[i].goal - rows[i].rate - h * row[SUM, i]
+        row[WANT, i] = rows[i].goal - rows[i].rate
+    begin_forces(work, LOAD, h, 0.0)
     solve_box(work)
-    respond_to(tables, work, P, h, delta)
+    respond_to(work, FORCE, P, delta)
     for i in range(v.shape[0]):
         v[i] += delta[i]
         delta[i] = h * (v[i] + work.dof[AHEAD, i])

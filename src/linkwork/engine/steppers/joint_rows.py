@@ -1,43 +1,68 @@
 """Rows of constraints in joint space, and what joints make of forces along them.
 
-With the inertia factored, H = LᵀDL, and the rows in the same coordinates, Y = J L⁻¹, forces of rows meet accelerations
-in A = Y D⁻¹ Yᵀ. Relative and maximal coordinates differ in the tables only.
+With the inertia and embedded rows factored, LᵀDL (`saddle`), and the other rows in the same coordinates, Y = J L⁻¹,
+forces of rows meet accelerations in A = Y D⁻¹ Yᵀ. Relative and maximal coordinates differ in the tables only.
 """
 
-from ..coordinates.factor import add_row, factor, solve_outward
+from ..coordinates.factor import add_row, factor, inertia
 from ..coordinates.tree import place
 from ..kernels.jit import inlined, kernel, woven
 from ..kernels.rows import survey
 from ..loads import apply_loads
+from ..solvers.envelope import embedded
 from ..solvers.layout import (
     DELTA,
     DELTA_TURN,
     FIRST,
     FORCE,
+    FORCE_PLACE,
+    FORCE_TURN,
     INVERSE,
+    LOAD,
+    NOISE,
     ON,
+    PIVOT,
     PLACE,
     RESPONSE,
     RESPONSE_PLACE,
     RESPONSE_TURN,
+    ROOT,
     SCALE,
     START,
     SUM,
     TURN,
+    WHOLE,
     P,
 )
+from ..solvers.saddle import factor_saddle
 
 
 @kernel
 def assemble(tables, constraints, work, q, v, t):
-    """(q, v, t) => factored inertia, forces of loads, every row in joint space, its gap, rate and bias."""
+    """(q, v, t) => inertia, forces of loads (dof[LOAD]), every row in joint space, its gap, rate and bias."""
     evaluate_rows(tables, constraints, work, q, v, t)
-    factor(tables.dofs, work.H, work.dof[INVERSE], work.dof[FORCE])
+    weigh(tables.dofs, work)
+
+
+@inlined
+def weigh(dofs, work):
+    """(placed, loaded tables) => inertia, already factored if no rows are to be eliminated with it; dof[LOAD]."""
+    if embedded(work) == 0:
+        factor(dofs, work.K, work.dof[INVERSE], work.dof[LOAD])
+    else:
+        inertia(dofs, work.H, work.dof[LOAD])
+
+
+@inlined
+def embed(work, least):
+    """(what `weigh` left, rows that are on) => factors."""
+    if embedded(work) != 0:
+        factor_saddle(work, least)
 
 
 @kernel
 def evaluate_rows(tables, constraints, work, q, v, t):
-    """(q, v, t) => inertia, forces of loads, every row in joint space, its gap, rate and bias; nothing is factored."""
+    """(q, v, t) => inertia of every body, forces of loads, every row in joint space, its gap, rate and bias."""
     dofs, rows = tables.dofs, constraints.rows
     place(dofs, tables.islands, q, v)
     work.report[0].loads_supplied, work.report[0].loads_dissipated = 0.0, 0.0
@@ -46,10 +71,10 @@ def evaluate_rows(tables, constraints, work, q, v, t):
     survey(tables, constraints, q)
     J, link, rate = work.J, work.link, work.row[SUM]
     for d in range(J.shape[0]):
-        for r in range(link[d].begin, link[d].end):
+        for r in range(link[d].first, link[d].last):
             J[d, r] = 0.0
     for r in range(rows.shape[0]):
-        add_row(dofs, constraints, rows[r], J[:, r])
+        add_row(dofs, constraints, rows[r], work.flag[ROOT, r], J[:, r])
     times(work, J, v, rate)
     for r in range(rows.shape[0]):
         rows[r].rate = rate[r]
@@ -63,91 +88,113 @@ def times(work, J, v, out):
         out[r] = 0.0
     for d in range(J.shape[0]):
         x = v[link[d].rate]
-        for r in range(link[d].begin, link[d].end):
+        for r in range(link[d].first, link[d].last):
             out[r] += J[d, r] * x
 
 
 @inlined
-def couple(tables, work):
-    """Y and A = Y D⁻¹ Yᵀ of the rows that are on; free accelerations of all of them in row[SUM]."""
-    dofs, H, A, J, Y = tables.dofs, work.H, work.A, work.J, work.Y
+def couple(work):
+    """(factors) => Y and A = Y D⁻¹ Yᵀ of rows that are on and not embedded; their free accelerations in row[SUM]."""
+    K, near, A, J, Y = work.K, work.near, work.A, work.J, work.Y
     flag, link, row = work.flag, work.link, work.row
     n, m = J.shape
-    for r in range(m):
-        row[SUM, r] = 0.0
+    inner = embedded(work)
+    for r in range(inner, m):
+        row[SUM, r], row[WHOLE, r], row[NOISE, r] = 0.0, 0.0, 1.0
         for j in range(flag[START, r] + flag[FIRST, r], flag[START, r] + r + 1):
             A[j] = 0.0
-    for d in range(n):
-        for r in range(link[d].begin, link[d].end):
-            Y[d, r] = J[d, r] if flag[ON, r] != 0 else 0.0
-    for d in range(n - 1, -1, -1):
-        begin, end = link[d].begin, link[d].end
+    coupled = 0
+    for r in range(inner, m):
+        coupled |= flag[ON, r]
+    work.report[0].coupled = coupled
+    if coupled == 0:
+        return
+    for i in range(link.shape[0]):
+        for r in range(link[i].begin, link[i].end):
+            Y[i, r] = J[i, r] if i < n and flag[ON, r] != 0 else 0.0
+    for k in range(link.shape[0]):
+        i = link[k].next
+        begin, end = link[i].begin, link[i].end
         if begin == end:
             continue
-        i, k = dofs[d + 1].parent, dofs[d + 1].depth
-        while i != 0:
-            k -= 1
-            weight = H[d, k]
+        for e in range(link[i].near):
+            a, weight = near[0, i, e], K[i, near[1, i, e]]
             for r in range(begin, end):
-                Y[i - 1, r] -= weight * Y[d, r]
-            i = dofs[i].parent
-        inverse = work.dof[INVERSE, d]
-        free = inverse * work.dof[FORCE, d]
+                Y[a, r] -= weight * Y[i, r]
+        inverse = work.dof[INVERSE, i]
+        free = inverse * work.dof[FORCE, i]
         for r in range(begin, end):
-            y = Y[d, r]
+            y = Y[i, r]
             if y != 0.0:
                 row[SUM, r] += y * free
+                if i >= n:
+                    row[NOISE, r] = max(row[NOISE, r], row[SCALE, i - n] * row[PIVOT, i - n])
+                elif inner != 0:
+                    row[WHOLE, r] += inverse * y * y
                 y *= inverse
                 base = flag[START, r]
                 for s in range(begin, r + 1):
-                    A[base + s] += y * Y[d, s]
+                    A[base + s] += y * Y[i, s]
+    if inner == 0:
+        for r in range(m):
+            row[WHOLE, r] = A[flag[START, r] + r]
 
 
 @woven
-def scale_pivots(tables, work):
+def scale_pivots(work):
     """(assembled rows) => row[SCALE] at least as large as the diagonals of A here."""
     for r in range(work.row.shape[1]):
         work.flag[ON, r] = 1
-    couple(tables, work)
-    for r in range(work.row.shape[1]):
-        work.row[SCALE, r] = max(work.row[SCALE, r], work.A[work.flag[START, r] + r])
+    embed(work, 0.0)
+    couple(work)
+    for r in range(embedded(work), work.row.shape[1]):
+        work.row[SCALE, r] = max(work.row[SCALE, r], work.row[WHOLE, r])
 
 
 @kernel
-def respond_to(tables, work, p, scale, out):
-    """out = H⁻¹ (scale · forces + Jᵀ row[p]), numbered like the rates, over the rows that are on."""
-    Y, link, z = work.Y, work.link, work.dof[RESPONSE]
-    for d in range(z.shape[0]):
-        total = scale * work.dof[FORCE, d]
-        for r in range(link[d].begin, link[d].end):
-            total += Y[d, r] * work.row[p, r]
-        z[d] = total * work.dof[INVERSE, d]
-    solve_outward(tables.dofs, work.H, z)
-    for d in range(z.shape[0]):
-        out[link[d].rate] = z[d]
+def respond_to(work, x, p, out):
+    """Response to dof[x], solved inward, and to forces row[p] of the rows that are on: rates into out; forces of
+    embedded rows into row[p]."""
+    Y, link, K, near, z = work.Y, work.link, work.K, work.near, work.dof[RESPONSE]
+    n, coupled = work.J.shape[0], work.report[0].coupled
+    for k in range(link.shape[0] - 1, -1, -1):
+        i = link[k].next
+        total = work.dof[x, i]
+        for r in range(link[i].begin, link[i].end if coupled != 0 else 0):
+            total += Y[i, r] * work.row[p, r]
+        total *= work.dof[INVERSE, i]
+        for e in range(link[i].near):
+            total -= K[i, near[1, i, e]] * z[near[0, i, e]]
+        z[i] = total
+        if i < n:
+            out[link[i].rate] = total
+        else:
+            work.row[p, i - n] = -total
 
 
 @inlined
-def respond_to_three(tables, work, a):
+def respond_to_three(work, a):
     """Responses to all forces (a), to the pushes that close gaps (DELTA) and to those that stop rates (DELTA_TURN)."""
-    dofs, H, Y, dof, row, link = tables.dofs, work.H, work.Y, work.dof, work.row, work.link
-    for d in range(dof.shape[1]):
-        x, y, z = dof[FORCE, d], 0.0, 0.0
-        for r in range(link[d].begin, link[d].end):
-            weight = Y[d, r]
+    K, near, Y, dof, row, link = work.K, work.near, work.Y, work.dof, work.row, work.link
+    n, coupled = work.J.shape[0], work.report[0].coupled
+    for k in range(link.shape[0] - 1, -1, -1):
+        i = link[k].next
+        x, y, z = dof[FORCE, i], dof[FORCE_PLACE, i], dof[FORCE_TURN, i]
+        for r in range(link[i].begin, link[i].end if coupled != 0 else 0):
+            weight = Y[i, r]
             x += weight * row[P, r]
             y += weight * row[PLACE, r]
             z += weight * row[TURN, r]
-        inverse = dof[INVERSE, d]
+        inverse = dof[INVERSE, i]
         x, y, z = inverse * x, inverse * y, inverse * z
-        i, k = dofs[d + 1].parent, dofs[d + 1].depth
-        while i != 0:
-            k -= 1
-            weight = H[d, k]
-            x -= weight * dof[RESPONSE, i - 1]
-            y -= weight * dof[RESPONSE_PLACE, i - 1]
-            z -= weight * dof[RESPONSE_TURN, i - 1]
-            i = dofs[i].parent
-        dof[RESPONSE, d], dof[RESPONSE_PLACE, d], dof[RESPONSE_TURN, d] = x, y, z
-        i = link[d].rate
-        a[i], dof[DELTA, i], dof[DELTA_TURN, i] = x, y, z
+        for e in range(link[i].near):
+            o, weight = near[0, i, e], K[i, near[1, i, e]]
+            x -= weight * dof[RESPONSE, o]
+            y -= weight * dof[RESPONSE_PLACE, o]
+            z -= weight * dof[RESPONSE_TURN, o]
+        dof[RESPONSE, i], dof[RESPONSE_PLACE, i], dof[RESPONSE_TURN, i] = x, y, z
+        if i < n:
+            r = link[i].rate
+            a[r], dof[DELTA, r], dof[DELTA_TURN, r] = x, y, z
+        else:
+            row[P, i - n], row[PLACE, i - n], row[TURN, i - n] = -x, -y, -z

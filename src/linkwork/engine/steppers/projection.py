@@ -5,10 +5,13 @@ import numpy as np
 from ..coordinates.tree import retract
 from ..kernels.jit import kernel, woven
 from ..solvers.box import EXACT, FLOOR, solve_box
-from ..solvers.envelope import factor_envelope, solve_envelope, times_envelope
+from ..solvers.envelope import embedded, factor_envelope, solve_envelope, times_envelope
 from ..solvers.layout import (
     DELTA,
     DELTA_TURN,
+    FORCE,
+    FORCE_PLACE,
+    FORCE_TURN,
     HI,
     KEPT,
     LO,
@@ -19,13 +22,15 @@ from ..solvers.layout import (
     SCALE,
     SIDE,
     SOFT,
+    TAKEN,
     TURN,
     WANT,
     P,
 )
+from ..solvers.saddle import subtract_free
 from ..tables import FREE, FRICTION, HELD, HIGH, HOLD, LIMIT, LOW, SERVO_RATE
 from .joint_rows import respond_to
-from .row_forces import SHAKY, account, aim_corrections
+from .row_forces import SHAKY, account, begin_corrections, find_forces
 
 _BLOCKED = 1e-13  # a gap that is worth another factorisation [rad or m]
 # Dependent rows whose accelerations differ by more than this share contradict each other.
@@ -53,8 +58,8 @@ def note_left_out(constraints, work):
 
 
 @kernel
-def _place_alone(tables, constraints, work):
-    """Corrections of positions by joint equations and limits alone.
+def _place_alone(constraints, work):
+    """Corrections of positions by joint equations and limits alone, after `begin_corrections`.
 
     A joint equation that repeats what friction holds was left out; but friction does not hold positions.
     """
@@ -63,29 +68,23 @@ def _place_alone(tables, constraints, work):
         holds = flag[ON, i] != 0 and (rows[i].role == HOLD or rows[i].role == LIMIT)
         flag[KEPT, i] = 1 if holds else 0
         row[PLACE, i] = -rows[i].phi if holds else 0.0
+    subtract_free(work, FORCE_PLACE, PLACE)
     factor_envelope(work, KEPT, 0.0, 0.0)
     solve_envelope(work, PLACE)
-    respond_to(tables, work, PLACE, 0.0, work.dof[DELTA])
+    respond_to(work, FORCE_PLACE, PLACE, work.dof[DELTA])
 
 
 @kernel
-def solve_firmly(tables, constraints, work, a):
+def solve_firmly(constraints, work, a):
     """Accelerations and corrections without rows that are nearly singular.
 
     There a gap of 1e-12 would move bodies visibly, and a rate of it would need any force.
     """
-    for i in range(work.flag.shape[1]):
-        work.flag[KEPT, i] = work.flag[ON, i]
-        work.row[P, i] = work.row[WANT, i]
-    factor_envelope(work, KEPT, 0.0, SHAKY)
-    aim_corrections(constraints, work)
-    solve_envelope(work, P)
-    solve_envelope(work, PLACE)
-    solve_envelope(work, TURN)
-    respond_to(tables, work, P, 1.0, a)
+    for i in range(embedded(work), work.flag.shape[1]):
+        if work.flag[ON, i] != 0:
+            work.row[WANT, i] += work.row[TAKEN, i]
+    find_forces(constraints, work, a, True, SHAKY)
     account(constraints, work, a, True)
-    respond_to(tables, work, PLACE, 0.0, work.dof[DELTA])
-    respond_to(tables, work, TURN, 0.0, work.dof[DELTA_TURN])
 
 
 @woven
@@ -101,8 +100,8 @@ def correct(tables, constraints, work, q, v, energy, h):
         left_out = on[i] != 0 and rows[i].role == HOLD and work.row[PIVOT, i] == 0.0
         blocked |= left_out and abs(rows[i].phi) > _BLOCKED
     if blocked:
-        _place_alone(tables, constraints, work)
-    for i in range(delta.shape[0]):
+        _place_alone(constraints, work)
+    for i in range(v.shape[0]):
         moved = max(moved, abs(delta[i]))
         turned = max(turned, abs(dv[i]))
     if moved > 0.0:
@@ -117,13 +116,13 @@ def correct(tables, constraints, work, q, v, energy, h):
             elif row.role == SERVO_RATE:
                 energy[0] += 0.5 * push * (row.rate + row.goal)
     if not released:
-        for i in range(delta.shape[0]):
+        for i in range(v.shape[0]):
             v[i] += dv[i]
     return moved, turned, released
 
 
 @woven
-def settle(tables, constraints, work, a):
+def settle(constraints, work, a):
     """Let bounded rows go whose force is beyond its bound; 1 if any changed its mode."""
     rows, row, flag = constraints.rows, work.row, work.flag
     largest = 0.0
@@ -139,22 +138,22 @@ def settle(tables, constraints, work, a):
     if fine and dependent and yielding:
         # Rows that were left out must follow from the others, or not all of them can be kept.
         times_envelope(work, P, RIGHT)
-        for i in range(rows.shape[0]):
+        for i in range(embedded(work), rows.shape[0]):
             if flag[ON, i] != 0 and row[PIVOT, i] == 0.0:
                 miss = abs(row[RIGHT, i] + row[SOFT, i] * row[P, i] - row[WANT, i])
                 fine &= miss <= _CONTRADICTION * (abs(row[WANT, i]) + row[SCALE, i] * largest)
     if fine:
         return 0
     solve_box(work)
-    respond_to(tables, work, P, 1.0, a)
+    respond_to(work, FORCE, P, a)
     account(constraints, work, a, True)
     for i in range(rows.shape[0]):
         if flag[ON, i] != 0 and flag[SIDE, i] != HELD:
             rows[i].mode = FREE if rows[i].role == LIMIT else flag[SIDE, i]
             flag[ON, i] = 0
-    aim_corrections(constraints, work)
+    begin_corrections(constraints, work)
     solve_envelope(work, PLACE)
     solve_envelope(work, TURN)
-    respond_to(tables, work, PLACE, 0.0, work.dof[DELTA])
-    respond_to(tables, work, TURN, 0.0, work.dof[DELTA_TURN])
+    respond_to(work, FORCE_PLACE, PLACE, work.dof[DELTA])
+    respond_to(work, FORCE_TURN, TURN, work.dof[DELTA_TURN])
     return 1

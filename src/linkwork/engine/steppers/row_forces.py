@@ -1,6 +1,7 @@
 """Forces of all rows at their present modes, and the accelerations under them, exact to rounding.
 
-The forces of the kept rows follow from one sparse factorisation of A = Y D⁻¹ Yᵀ:
+Rows of loops that close inside the tree are eliminated with its inertia (`saddle`); the forces of the others that are
+kept follow from one sparse factorisation of A = Y D⁻¹ Yᵀ:
 
     A p = want - (J a + J' v)    a: accelerations without them
 
@@ -10,26 +11,30 @@ change in the metric of inertia. Rows with bounds are kept, at a bound or free: 
 
 import numpy as np
 
-from ..coordinates.factor import solve_inward
 from ..elements.respond import command_of, flow, note, power_of, respond, with_state
 from ..kernels.jit import inlined, kernel
 from ..kernels.signal import signal_slope, signal_value
-from ..solvers.envelope import factor_envelope, solve_envelope, solve_three
+from ..solvers.envelope import embedded, factor_envelope, solve_envelope, solve_three
 from ..solvers.layout import (
     FORCE,
+    FORCE_PLACE,
+    FORCE_TURN,
     HI,
     LO,
+    LOAD,
     ON,
     PLACE,
     SIDE,
     SOFT,
     SUM,
+    TAKEN,
     TURN,
     WANT,
     P,
 )
+from ..solvers.saddle import inward, subtract_free, want, want_corrections
 from ..tables import FREE, FRICTION, HELD, HIGH, HOLD, LAW, LIMIT, LOW, SERVO_RATE
-from .joint_rows import couple, respond_to, respond_to_three, times
+from .joint_rows import couple, embed, respond_to, respond_to_three, times
 
 SHAKY = 1e-8
 """Share of its usual pivot below which a row is nearly singular, 1e-4 rad or so. Stages of Runge-Kutta lie off the
@@ -137,21 +142,41 @@ def solve(tables, constraints, work, t, h, a, bounded, project):
             pushed |= rows[i].force != 0.0
     if pushed:
         _push(constraints, work)
-    solve_inward(tables.dofs, work.H, work.dof[FORCE])
-    couple(tables, work)
-    for i in range(rows.shape[0]):
-        if work.flag[ON, i] != 0:
-            work.row[WANT, i] -= work.row[SUM, i]
-            work.row[P, i] = work.row[WANT, i]
-    factor_envelope(work, ON, 0.0, 0.0 if project else SHAKY)
+    find_forces(constraints, work, a, project, 0.0 if project else SHAKY)
+    account(constraints, work, a, bounded)
+
+
+@inlined
+def find_forces(constraints, work, a, project, least):
+    """(what rows want, forces of loads) => factors, forces of rows, accelerations, and with `project` corrections."""
+    begin_forces(work, LOAD, 1.0, least)
+    factor_envelope(work, ON, 0.0, least)
     if project:
-        aim_corrections(constraints, work)
+        begin_corrections(constraints, work)
         solve_three(work)
-        respond_to_three(tables, work, a)
+        respond_to_three(work, a)
     else:
         solve_envelope(work, P)
-        respond_to(tables, work, P, 1.0, a)
-    account(constraints, work, a, bounded)
+        respond_to(work, FORCE, P, a)
+
+
+@inlined
+def begin_forces(work, x, scale, least):
+    """(what rows want; dof[x], scaled: forces on dofs) => factors but for the last rows; their row[WANT], and row[P] to
+    begin with, is what they want beyond what they do by themselves."""
+    row, dof = work.row, work.dof
+    embed(work, least)
+    for d in range(work.J.shape[0]):
+        dof[FORCE, d] = scale * dof[x, d]
+    if embedded(work) != 0:
+        want(work, FORCE, WANT)
+    inward(work.K, work.near, work.link, dof[FORCE])
+    couple(work)
+    for i in range(embedded(work), row.shape[1]):
+        if work.flag[ON, i] != 0:
+            row[WANT, i] -= row[SUM, i]
+            row[P, i] = row[WANT, i]
+            row[TAKEN, i] = row[SUM, i]
 
 
 @kernel
@@ -159,8 +184,8 @@ def _push(constraints, work):
     """Forces of rows that are not kept, added to those of the loads."""
     rows, J, link = constraints.rows, work.J, work.link
     for d in range(J.shape[0]):
-        for r in range(link[d].begin, link[d].end):
-            work.dof[FORCE, d] += J[d, r] * rows[r].force
+        for r in range(link[d].first, link[d].last):
+            work.dof[LOAD, d] += J[d, r] * rows[r].force
 
 
 @inlined
@@ -176,6 +201,17 @@ def aim_corrections(constraints, work):
                 row[PLACE, i] = -rows[i].phi
             if row[SOFT, i] == 0.0:
                 row[TURN, i] = -rows[i].rate if role != SERVO_RATE else rows[i].goal - rows[i].rate
+
+
+@inlined
+def begin_corrections(constraints, work):
+    """(factors) => what embedded rows want of positions and velocities, solved inward, and what is left of that for the
+    others."""
+    aim_corrections(constraints, work)
+    if embedded(work) != 0:
+        want_corrections(work)
+        subtract_free(work, FORCE_PLACE, PLACE)
+        subtract_free(work, FORCE_TURN, TURN)
 
 
 @inlined
