@@ -99,7 +99,7 @@ def judge_contact(data: dict[str, Any]) -> list[Target]:
     found = {(row["case"], row["engine"]): row for row in data["rows"]}
     ours = found["gripper", "simgc"]
     coarse = "simgc_1"  # residual 1 m/s²
-    pile = found["pile of 200", coarse]
+    pile = found.get(("pile of 200", coarse), {})
 
     def lead(case: str, engines: str) -> float | None:
         """How many times faster we are than the fastest of some engines."""
@@ -124,9 +124,9 @@ def judge_contact(data: dict[str, Any]) -> list[Target]:
         _least(
             "pile of 200 at residual 1, times faster than the fastest MuJoCo",
             1.0,
-            [None if fastest is None else fastest / pile["ratio"]],
+            [None if fastest is None or not pile else fastest / pile["ratio"]],
         ),
-        _most("deepest penetration of that pile [m]", 3e-4, [pile["depth_m"]]),
+        _most("deepest penetration of that pile [m]", 3e-4, [pile.get("depth_m")]),
         _most(
             "growth of a step at residual 1 where the floor grows, exponent",
             1.2,
