@@ -16,6 +16,8 @@ EDGE, MASS, FRICTION = 0.06, 0.3, 0.8
 """Of the box [m], [kg], and of all that touches."""
 LINK, PAD = 0.12, (0.02, 0.04, 0.08)
 """Length of a link of a finger, and size of the pad at its end [m]."""
+ROTOR = 0.01
+"""Inertia of the motors behind their gears [kg m²]: engines that take dampers explicitly want some."""
 STIFFNESS, DAMPING, CLOSED = 40.0, 0.8, 0.1
 """Of the servos [N m/rad, N m s/rad]; by how much the lower ones are told to close [rad]: 30 N at the pads or so."""
 
@@ -35,7 +37,7 @@ def build() -> Model:
             (f"{name}_root", GROUND, upper, 2 * LINK),
             (f"{name}_knee", upper, lower, LINK),
         ):
-            model.add(Hinge(joint, a, b, at=(x, 0.0, z), axis=(0.0, side, 0.0)))
+            model.add(Hinge(joint, a, b, at=(x, 0.0, z), axis=(0.0, side, 0.0), armature=ROTOR))
             told = CLOSED if b == lower else 0.0
             model.add(
                 PositionServo(f"{joint}_servo", joint, stiffness=STIFFNESS, damping=DAMPING, command=told)
