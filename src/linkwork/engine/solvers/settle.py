@@ -13,7 +13,7 @@ from .subspace import drop_pulling, set_origins, softness, solve_subspace, stiff
 EVENLY, UNEVENLY, BY_CHANCE = range(3)
 """How points share loads that could be shared in many ways: impulses are the smallest; they may not be, for the
 smallest are outside of their cones; sweeps have found them, and nobody has looked for the smallest yet."""
-_RESISTING = 1e3  # by how much coarser the tolerance may become where Newton steps lead nowhere
+_RESISTING = 1e3  # by how much coarser the tolerance may become where Newton steps lead nowhere, if none is asked for
 _AT_REST = 1e-2  # share of the tolerance at which the impulses of the last step are good enough for this one
 _TRIES = 3  # Newton steps from an origin, before another one, or sweeps, are to find a better start
 _AGED = 0.9  # share of uneven impulses that steps begin with
@@ -41,7 +41,7 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
         return 0, 0, left
     soft = softness(reach, patches, points, island)
     best, tolerance, share = left, options.tolerance, _AGED if shared == UNEVENLY else 0.0
-    enough = tolerance
+    enough, most = tolerance, min(_RESISTING * tolerance, max(options.swept, tolerance))
     keep_island(reach, rows, patches, points, island, True)
     # Impulses of the last step tell little of this one if something hits: sweeps come first.
     begin = 2 * _TRIES if left > _FAR * tolerance else 0
@@ -71,7 +71,7 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
         if (
             stage == 2 * _TRIES and turn > 0
         ):  # what resists so long may be left at what large islands are left at
-            enough = min(10.0 * enough, _RESISTING * tolerance)
+            enough = min(10.0 * enough, most)
         if left <= enough:
             found = UNEVENLY if share > 0.0 else EVENLY
             _note(reach, patches, island, BY_CHANCE if stage == 2 * _TRIES else found)
