@@ -1,4 +1,5 @@
-"""The suite `contact`: bodies that touch, against other engines at the same step; growth of a pile; what slips."""
+"""The suite `contact`: bodies that touch, against other engines at the same step; what slips, how deep things sink, how
+piles grow, and what accuracy costs."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from linkwork.model.errors import LinkworkError, UnsupportedError
 
-from . import peer_bullet_contact, peer_mujoco_contact
+from . import fingers, heaps, peer_bullet_contact, peer_mujoco_contact
 from .contact_peer import Engine
 from .mechanisms import exponent
 from .progress import Progress
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 DT = 1e-3
 REPETITIONS, REPETITIONS_QUICK = 7, 2
-SIZES, SIZES_QUICK = (50, 100, 200, 400), (10, 20)
-"""Bodies of the piles."""
 NEWTON, OTHERS = 50, 200
 """Bodies up to which MuJoCo runs with Newton's method, whose steps take a hundred times as long at four times the size,
 and up to which others run at all: the largest pile is there for the growth of our own."""
@@ -56,11 +55,13 @@ class Case(NamedTuple):
     """Whether it is followed from its start, or from where the stretch begins."""
 
 
-OURS: dict[str, dict[str, str]] = {
+OURS: dict[str, dict[str, Any]] = {
     "simgc": {"method": "simgc", "solver": "direct"},
     "simgc_impulses": {"method": "simgc", "solver": "impulses"},
     "simmc": {"method": "simmc", "solver": "direct"},
+    **{f"simgc_{r:g}": {"method": "simgc", "solver": "direct", "residual": r} for r in heaps.PRECISION},
 }
+COARSE = f"simgc_{heaps.COARSE:g}"
 PEERS: dict[str, Callable[[Model], Engine]] = {
     "mujoco": lambda model: peer_mujoco_contact.MujocoContact(model, DT),
     "mujoco_elliptic": lambda model: peer_mujoco_contact.MujocoContact(model, DT, "elliptic"),
@@ -71,10 +72,10 @@ PEERS: dict[str, Callable[[Model], Engine]] = {
 LABELS = {
     "simgc": "SIMGC direct", "simgc_impulses": "SIMGC impulses", "simmc": "SIMMC direct", "mujoco": "MuJoCo",
     "mujoco_elliptic": "MuJoCo elliptic", "mujoco_tight": "MuJoCo tight", "mujoco_cg": "MuJoCo CG",
-    "bullet": "PyBullet",
+    "bullet": "PyBullet", **{f"simgc_{r:g}": f"SIMGC, residual {r:g}" for r in heaps.PRECISION},
 }  # fmt: skip
 FEW = ("simgc", "simgc_impulses", "simmc", "mujoco", "mujoco_elliptic", "mujoco_tight", "bullet")
-MANY = ("simgc", "simgc_impulses", "mujoco", "mujoco_tight", "mujoco_cg", "bullet")
+MANY = ("simgc", COARSE, "simgc_impulses", "mujoco", "mujoco_tight", "mujoco_cg", "bullet")
 HOW = {
     "SIMGC, SIMMC": "semi-implicit Euler, slop 1e-5 m; direct solver, or sequential impulses with epsilon 1e-6 N s: "
     "many steps in one compiled call",
@@ -88,6 +89,11 @@ HOW = {
     "slip": "farthest that the box moves along the pads from when it is held until the jaws open, 5.2 s [m]",
     "creep": "farthest that a box of the stack moves sideways in 5 s [m]",
     "depth": f"deepest penetration, looked at every {SAMPLE} steps [m]",
+    "residual": "largest at these looks: how far velocities and impulses are from Signorini's and Coulomb's laws; "
+    "others do not tell it [m/s]; as an option, how much may be left, over the step [m/s²]",
+    "two fingers": "of two links each with servos at pins and knees, their pads against a box of 0.3 kg; slip: "
+    "farthest that it sinks between them in 2 s",
+    **heaps.HOW,
     "height": "of the top of the stack after 5 s, less what it should be; of a pile, mean of its bodies [m]",
 }
 
@@ -100,6 +106,8 @@ class ContactResult:
     made_with: dict[str, Any]
     rows: list[dict[str, Any]]
     growth: dict[str, Any]
+    floors: dict[str, Any]
+    falling: dict[str, Any]
     notes: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,10 +123,10 @@ class ContactResult:
 class Ours(Engine):
     """Linkwork as one of the engines."""
 
-    def __init__(self, model: Model, options: dict[str, str]):
+    def __init__(self, model: Model, options: dict[str, Any]):
         from linkwork.run.simulate import Simulation
 
-        self._simulation = Simulation(model, dt=DT, **options)  # type: ignore[arg-type]
+        self._simulation = Simulation(model, dt=DT, **options)
         self._folder = tempfile.TemporaryDirectory(prefix="linkwork-bench-")
         self._kept: Path | None = None
 
@@ -144,6 +152,10 @@ class Ours(Engine):
         method: Any = self._simulation.method
         return float(method.report()["depth"])
 
+    def residual(self) -> float | None:
+        method: Any = self._simulation.method
+        return float(method.report()["residual"])
+
     @property
     def sweeps(self) -> float:
         """Mean of all steps so far."""
@@ -157,6 +169,7 @@ def cases(quick: bool) -> list[Case]:
     watched = 0.5 if quick else 5.0
     found = [
         Case("gripper", lambda: scene("gripper"), 2.6, 100 if quick else 1000, 8.5, gripper_quality, FEW),
+        Case("two fingers", fingers.build, 0.5, 100 if quick else 1000, 2.0, fingers_quality, FEW),
         Case(
             "stack of 10", lambda: scene("stack10"), 1.0, 100 if quick else 500, watched, stack_quality, FEW
         ),
@@ -168,22 +181,23 @@ def cases(quick: bool) -> list[Case]:
 
 def pile(count: int, quick: bool) -> Case:
     """Bodies of all shapes in a bin, when they have come down."""
-    from linkwork.scenes import scene
-
-    contenders = tuple(c for c in MANY if count <= NEWTON or c not in ("mujoco", "mujoco_tight"))
+    slow = ("simgc_impulses", "mujoco", "mujoco_tight")
+    contenders = tuple(c for c in MANY if count <= NEWTON or c not in slow)
     if count > OTHERS:
-        contenders = ("simgc",)
+        contenders = ("simgc", COARSE)
+    if count == heaps.PRECISE:
+        contenders += tuple(f"simgc_{r:g}" for r in heaps.PRECISION if r != heaps.COARSE)
+    return _heap(f"pile of {count}", lambda: heaps.pile(count), quick, contenders)
+
+
+def floor(across: int, quick: bool) -> Case:
+    """The same on a floor that grows with their number."""
+    return _heap(f"floor of {across} across", lambda: heaps.floor(across), quick, ("simgc", COARSE))
+
+
+def _heap(name: str, build: Callable[[], Model], quick: bool, contenders: tuple[str, ...]) -> Case:
     begin = 0.5 if quick else 1.5
-    return Case(
-        f"pile of {count}",
-        lambda: scene("pile200", count=count),
-        begin,
-        50,
-        0.5,
-        pile_quality,
-        contenders,
-        from_start=False,
-    )
+    return Case(name, build, begin, 50, 0.5, pile_quality, contenders, from_start=False)
 
 
 def run(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> ContactResult:
@@ -191,13 +205,18 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
     repetitions = REPETITIONS_QUICK if quick else REPETITIONS
     notes: set[str] = set()
     bar = Progress(progress)
-    sizes = SIZES_QUICK if quick else SIZES
-    few = cases(quick)
-    plan = few + [pile(count, quick) for count in sizes]
-    tick = bar.stretch(0.99, repetitions * len(plan))
+    sizes = heaps.SIZES_QUICK if quick else heaps.SIZES
+    wide = heaps.FLOORS_QUICK if quick else heaps.FLOORS
+    plan = cases(quick) + [pile(count, quick) for count in sizes] + [floor(across, quick) for across in wide]
+    tick = bar.stretch(0.9, repetitions * len(plan))
     rows = [row for case in plan for row in measure(case, repetitions, notes, tick)]
+    fallen = heaps.falling(quick=quick, tick=bar.stretch(0.99, len(heaps.FALLING)))
     bar.to(1.0)
-    return ContactResult(quick, made_with(repetitions, 0.0), rows, growth(rows, sizes), sorted(notes))
+    by_height = growth(rows, sizes, [f"pile of {n}" for n in sizes], MANY)
+    bodies = tuple(heaps.LAYERS * n * n for n in wide)
+    by_floor = growth(rows, bodies, [f"floor of {n} across" for n in wide], ("simgc", COARSE))
+    made = made_with(repetitions, 0.0)
+    return ContactResult(quick, made, rows, by_height, by_floor, fallen, sorted(notes))
 
 
 def measure(
@@ -253,6 +272,17 @@ def gripper_quality(engine: Engine, duration: float) -> dict[str, float]:
     return {"slip_m": float(np.linalg.norm(away, axis=1).max()), "depth_m": deepest}
 
 
+def fingers_quality(engine: Engine, duration: float) -> dict[str, float]:
+    """Slip of the box along the pads once they have closed, deepest penetration."""
+    places, deepest = [], 0.0
+    for t in _samples(engine, duration):
+        deepest = max(deepest, engine.depth())
+        if t > 0.3 - 1e-9:
+            places.append(fingers.slip(engine))
+    away = np.array(places) - places[0]
+    return {"slip_m": float(np.linalg.norm(away, axis=1).max()), "depth_m": deepest}
+
+
 def stack_quality(engine: Engine, duration: float) -> dict[str, float]:
     """Creep of the boxes, height of the top, deepest penetration."""
     from linkwork.scenes.stack10 import build
@@ -270,19 +300,19 @@ def stack_quality(engine: Engine, duration: float) -> dict[str, float]:
 
 def pile_quality(engine: Engine, duration: float) -> dict[str, float]:
     """Mean height, deepest penetration in the last half second."""
-    from linkwork.scenes.pile200 import build
-
-    deepest = 0.0
+    deepest, left = 0.0, 0.0
     for t in _samples(engine, duration):
         if t > duration - 0.5:
             deepest = max(deepest, engine.depth())
+            left = max(left, engine.residual() or 0.0)
     heights = []
-    for name in build().bodies:
+    for k in range(max(heaps.SIZES)):
         try:
-            heights.append(engine.pose(name)[0][2])
+            heights.append(engine.pose(f"thing{k + 1}")[0][2])
         except (LinkworkError, KeyError):  # a smaller pile
             break
-    return {"height_m": float(np.mean(heights)), "depth_m": deepest}
+    found = {"height_m": float(np.mean(heights)), "depth_m": deepest}
+    return found if engine.residual() is None else found | {"residual_m_s": left}
 
 
 def depth_quality(engine: Engine, duration: float) -> dict[str, float]:
@@ -298,10 +328,12 @@ def _samples(engine: Engine, duration: float) -> Iterator[float]:
         yield (k + 1) * SAMPLE * DT
 
 
-def growth(rows: list[dict[str, Any]], sizes: tuple[int, ...]) -> dict[str, Any]:
-    """Times of the piles, and the power of the number of bodies that they grow with."""
+def growth(
+    rows: list[dict[str, Any]], sizes: tuple[int, ...], names: list[str], contenders: tuple[str, ...]
+) -> dict[str, Any]:
+    """Times of piles of so many bodies, and the power of their number that they grow with."""
     found = {(row["case"], row["engine"]): row["us"] for row in rows}
-    us = {key: [found.get((f"pile of {n}", key)) for n in sizes] for key in MANY}
+    us = {key: [found.get((name, key)) for name in names] for key in contenders}
     return {"sizes": list(sizes), "us": us, "exponents": {key: exponent(sizes, us[key]) for key in us}}
 
 
@@ -310,25 +342,48 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
     labels = data["contenders"]
     yield Section(
         "Bodies that touch: time of a step of 1 ms [µs], and × that of SIMGC direct",
-        ("case", "engine", "step", "×", "slip [m]", "creep [m]", "height [m]", "depth [m]", "sweeps"),
+        (
+            "case",
+            "engine",
+            "step",
+            "×",
+            "slip [m]",
+            "creep [m]",
+            "height [m]",
+            "depth [m]",
+            "residual [m/s]",
+            "sweeps",
+        ),
         [_line(row, labels) for row in data["rows"]],
         words=2,
     )
-    piles = data["growth"]
+    for name, how in (("growth", "height"), ("floors", "floor")):
+        piles = data[name]
+        yield Section(
+            f"Piles of many shapes whose {how} grows: time of a step [µs]",
+            ("engine", *(str(n) for n in piles["sizes"]), "exponent"),
+            [
+                (labels[key], *map(number, times), number(piles["exponents"][key]))
+                for key, times in piles["us"].items()
+                if any(us is not None for us in times)
+            ],
+        )
     yield Section(
-        "Piles of many shapes: time of a step [µs]",
-        ("engine", *(str(n) for n in piles["sizes"]), "exponent"),
+        "Many bodies that fall into a box",
+        ("bodies", "step [ms]", "memory [MB]", "contacts at the end", "sweeps", "cut short", "deepest [m]"),
         [
-            (labels[key], *map(number, times), number(piles["exponents"][key]))
-            for key, times in piles["us"].items()
-            if any(us is not None for us in times)
+            (
+                str(row["bodies"]), number(row["step_ms"]), number(row["memory_MB"]), str(row["contacts"]),
+                number(row["sweeps"]), f"{row['cut_short']} of {row['steps']}", number(row["deepest_m"]),
+            )
+            for row in data["falling"]["rows"]
         ],
-    )
+    )  # fmt: skip
     yield from notes_and_targets(data)
 
 
 def _line(row: dict[str, Any], labels: dict[str, str]) -> tuple[str, ...]:
     """A contender on a case."""
-    figures = ("ratio", "slip_m", "creep_m", "height_m", "depth_m", "sweeps")
+    figures = ("ratio", "slip_m", "creep_m", "height_m", "depth_m", "residual_m_s", "sweeps")
     step = timed({"step_us": row["us"], "step_spread": row["spread"]}, "step")
     return row["case"], labels[row["engine"]], step, *(number(row.get(key)) for key in figures)

@@ -46,6 +46,10 @@ class Engine(ABC):
     def depth(self) -> float:
         """The deepest penetration now [m]."""
 
+    def residual(self) -> float | None:
+        """How far the last step is from the laws of contact [m/s]; None if the engine does not tell."""
+        return None
+
 
 @dataclass(frozen=True)
 class Link:

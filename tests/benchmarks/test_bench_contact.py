@@ -132,7 +132,9 @@ def test_what_would_not_compare_like_with_like_is_refused(what):
 def made_up_result(**changes):
     rows = []
     for case in ("gripper", "humanoid", "stack of 10", "pile of 50", "pile of 100", "pile of 200"):
-        for k, key in enumerate(contact.FEW if "pile" not in case else contact.MANY):
+        for k, key in enumerate(
+            contact.FEW if "pile" not in case else contact.MANY
+        ):  # residual 1: second of MANY
             rows.append({
                 "case": case, "engine": key, "us": 10.0 * (k + 1) * (2.0 if case.endswith("100") else 1.0),
                 "spread": 0.1, "ratio": k + 1.0, "depth_m": 1e-5, "slip_m": 2e-6, "creep_m": 0.0, "height_m": 0.1,
@@ -140,7 +142,13 @@ def made_up_result(**changes):
     data = {
         "suite": "contact", "quick": True, "how": contact.HOW, "contenders": contact.LABELS, "notes": [],
         "made_with": {"repetitions": 1, "machine": "any", "linkwork": "0", "mujoco": "1", "bullet": None},
-        "rows": rows, "growth": contact.growth(rows, (50, 100)),
+        "rows": rows,
+        "growth": contact.growth(rows, (50, 100), ["pile of 50", "pile of 100"], contact.MANY),
+        "floors": contact.growth(rows, (50, 100), ["pile of 50", "pile of 100"], ("simgc", contact.COARSE)),
+        "falling": {"memory_exponent": 1.0, "rows": [
+            {"bodies": 20, "step_ms": 1.0, "memory_MB": 2.0, "contacts": 30, "sweeps": 4.0, "cut_short": 0, "steps": 20,
+             "deepest_m": 1e-4},
+        ]},
     }  # fmt: skip
     data |= changes
     return data | {"targets": [target._asdict() for target in judge_contact(data)]}
@@ -163,7 +171,8 @@ def test_the_page_shows_the_tables(tmp_path, capsys):
     text = render_contact(data)
     assert "quick run" in text
     assert "| gripper | SIMGC direct |" in text
-    assert "### Piles of many shapes" in text
+    assert "### Piles of many shapes whose height grows" in text
+    assert "### Many bodies that fall into a box" in text
     assert "noslip_iterations" in text
     (tmp_path / "contact.json").write_text(json.dumps(data))
     (tmp_path / "tree.json").write_text(
@@ -181,11 +190,13 @@ def test_a_quick_run_has_all_figures(monkeypatch):
     result = contact.run(quick=True, progress=shares.append)
     assert shares[-1] == 1.0
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert {row["case"] for row in data["rows"]} == {"gripper", "stack of 10", "pile of 10", "pile of 20"}
+    piles = {"pile of 10", "pile of 20", "floor of 2 across", "floor of 3 across"}
+    assert {row["case"] for row in data["rows"]} == {"gripper", "two fingers", "stack of 10"} | piles
     for row in data["rows"]:
         assert row["us"] > 0.0
         assert row["depth_m"] < 2e-3
-    assert len(list(result.tables())) >= 3
+    assert data["falling"]["memory_exponent"] < 1.1
+    assert len(list(result.tables())) >= 5
 
 
 @pytest.mark.slow
@@ -197,5 +208,5 @@ def test_without_peers_it_says_so(monkeypatch):
     monkeypatch.setattr(contact, "PEERS", dict.fromkeys(contact.PEERS, missing))
     notes = set()
     rows = contact.measure(contact.pile(10, quick=True), 1, notes, lambda: None)
-    assert {row["engine"] for row in rows} == {"simgc", "simgc_impulses"}
+    assert {row["engine"] for row in rows} == {"simgc", contact.COARSE, "simgc_impulses"}
     assert any("PyBullet is not installed" in note for note in notes)

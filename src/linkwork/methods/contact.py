@@ -28,14 +28,15 @@ _EVENTS = 8192  # that wait to be read
 _KEPT_EVENTS = 100_000  # that are remembered: a live session has no end
 _NEAR = 10.0  # times the slop: shapes nearer than this are looked at even if nothing moves
 DEFAULT_ERP, DEFAULT_SLOP = 0.8, 1e-5
-TOLERANCE = 1e-6
-"""Residual at which the direct solver is done with a step, over its length [m/s²]."""
+TOLERANCE, SWEPT = 1e-6, 0.1
+"""Residual at which the direct solver is done with a step, over its length [m/s²], and the same for islands too large
+to be solved at once."""
 
 
 class ContactMethod(ImpulseMethod):
     """Contact in generalized (`simgc`) or maximal coordinates (`simmc`); semi-implicit Euler.
 
-    The solver "direct" eliminates rows and solves contact to a residual of 1e-6 m/s² times the step;
+    The solver "direct" eliminates rows and solves contact to a residual of `residual` [m/s²] times the step;
     "impulses" iterates all rows until no impulse changes by more than `epsilon` [N s].
     """
 
@@ -47,6 +48,9 @@ class ContactMethod(ImpulseMethod):
         self.name, self.solver = options.method, options.solver
         self._slop, self._sleep = options.slop or DEFAULT_SLOP, options.sleep
         start, direct = Start(compiled, self.name == "simmc"), self.solver == "direct"
+        asked = getattr(options, "residual", None)
+        self._residual = (TOLERANCE, SWEPT) if asked is None else (asked, asked)
+        small, swept = self._residual if direct else (0.0, 0.0)
         assert start.system.colliders is not None
         self.colliders = start.system.colliders
         self._report = REPORT + 3 * len(self.colliders.owners)
@@ -55,8 +59,8 @@ class ContactMethod(ImpulseMethod):
             named(np.zeros(_EVENTS, EVENT)), np.zeros((0, 2), np.int64),
         )  # fmt: skip
         self._set_up(
-            compiled, start, options, dt, tolerance=TOLERANCE * dt if direct else 0.0, eliminate=direct,
-            slop=self._slop, near=_NEAR * self._slop, sleep=self._sleep or 0.0,
+            compiled, start, options, dt, tolerance=small * dt, swept=swept * dt, eliminate=direct, slop=self._slop,
+            near=_NEAR * self._slop, sleep=self._sleep or 0.0,
         )  # fmt: skip
 
     def _new_observer(self, start: Start) -> ContactObserver:
@@ -130,6 +134,7 @@ class ContactMethod(ImpulseMethod):
         ratio = dt / self._dt  # the forces go on, so the impulses scale
         self._contact.found.points["p"] *= ratio
         self._options.tolerance *= ratio
+        self._options.swept *= ratio
         super().change_step(dt)
 
     def disturb(self) -> None:
@@ -168,6 +173,7 @@ class ContactMethod(ImpulseMethod):
         said = {**super().info(), "slop": self._slop, "sleep": self._sleep}
         if self._options.eliminate:
             del said["epsilon"]
+            said["residual"], said["residual_of_large_islands"] = self._residual
         return said
 
     def report(self) -> dict[str, Any]:

@@ -59,6 +59,13 @@ class Direct(RowOptions):
         contact=True,
     )
 
+    residual: float | None = option(
+        None,
+        "What may be left of the equations of contact in a step, over its length [m/s²]; by default 1e-6, and 0.1 "
+        "where more than 64 pairs of shapes hang together.",
+        contact=True,
+    )
+
     @property
     def limits(self) -> Limits:
         return Limits(0.0, self.iterations or DEFAULT_SWEEPS, self.budget, self.erp or DEFAULT_ERP)

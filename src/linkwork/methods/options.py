@@ -158,7 +158,12 @@ class RowOptions(Options):
 
 
 def _positive(name: str, value: Any) -> None:
-    unit = {"budget": " of seconds", "sleep": " of seconds", "slop": " of metres"}.get(name, "")
+    unit = {
+        "budget": " of seconds",
+        "sleep": " of seconds",
+        "slop": " of metres",
+        "residual": " of m/s²",
+    }.get(name, "")
     if not (isinstance(value, numbers.Real) and math.isfinite(value) and float(value) > 0.0):
         raise LinkworkError(f"{name} must be a positive number{unit}, not {value!r}")
 
@@ -184,6 +189,6 @@ def _known_coordinates(name: str, value: Any) -> None:
 
 
 _CHECKS = {
-    **dict.fromkeys(("tolerance", "epsilon", "budget", "slop", "sleep"), _positive),
+    **dict.fromkeys(("tolerance", "epsilon", "budget", "slop", "sleep", "residual"), _positive),
     "erp": _share, "rho": _radius, "iterations": _count, "coordinates": _known_coordinates,
 }  # fmt: skip

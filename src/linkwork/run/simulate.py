@@ -64,7 +64,8 @@ class Simulation:
 
     Models in which things may touch take fixed steps of semi-implicit Euler with either solver. `slop` is the
     penetration that is left alone [m], `erp` the share of what is beyond it that is removed in a step, `iterations` and
-    `budget` bound how long contact forces are sought; a step that ends before they settle is reported. With `sleep`,
+    `budget` bound how long contact forces are sought; a step that ends before they settle is reported. `residual` is
+    what may be left of their equations [m/s²]: a large pile takes less time with a larger one. With `sleep`,
     what has been at rest for so long [s] is left alone until something touches it.
     """
 
@@ -83,6 +84,7 @@ class Simulation:
         budget: float | None = None,
         erp: float | None = None,
         slop: float | None = None,
+        residual: float | None = None,
         sleep: float | None = None,
         rho: float | None = None,
     ):
@@ -91,7 +93,8 @@ class Simulation:
         need_positive("dt", dt)
         given = {
             "integrator": integrator, "tolerance": tolerance, "epsilon": epsilon, "iterations": iterations,
-            "budget": budget, "erp": erp, "slop": slop, "sleep": sleep, "rho": rho,
+            "budget": budget, "erp": erp, "slop": slop, "residual": residual, "sleep": sleep,
+            "rho": rho,
         }  # fmt: skip
         self.options = options_for(what, method, solver, given, float(dt))
         """Of the method, with all that was left open chosen."""

@@ -16,8 +16,6 @@ WATCHED = 0.5  # until most of it lies, which takes most of the time
 PLOT = ("contact.*", "solver.iterations", "energy.kinetic")
 PITCH = 0.11
 """Between neighbours of the grid that they start in [m]: wider than any of them, however it is turned."""
-ACROSS = 5
-"""Things in a row, and rows in a layer."""
 SHAPES = (
     Sphere(0.04),
     Box((0.07, 0.05, 0.04)),
@@ -28,17 +26,20 @@ SHAPES = (
 COLORS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee")
 
 
-def build(count: int = 200, friction: float = 0.5, restitution: float = 0.0, seed: int = 1) -> Model:
-    """`seed` of how they are turned at the start."""
+def build(
+    count: int = 200, friction: float = 0.5, restitution: float = 0.0, seed: int = 1, across: int = 5
+) -> Model:
+    """`seed` of how they are turned at the start; `across` things in a row, and rows in a layer, for which the bin is
+    just wide enough."""
     model = Model(f"pile{count}")
     model.add(Material("wood", friction=friction, restitution=restitution))
-    _add_bin(model)
+    _add_bin(model, across * PITCH / 2)
     random = np.random.default_rng(seed)
     for k in range(count):
-        layer, place = divmod(k, ACROSS * ACROSS)
-        row, column = divmod(place, ACROSS)
+        layer, place = divmod(k, across * across)
+        row, column = divmod(place, across)
         jitter = 0.01 * (random.random(2) - 0.5)
-        middle = (ACROSS - 1) / 2
+        middle = (across - 1) / 2
         at = (
             (column - middle) * PITCH + float(jitter[0]),
             (row - middle) * PITCH + float(jitter[1]),
@@ -52,8 +53,8 @@ def build(count: int = 200, friction: float = 0.5, restitution: float = 0.0, see
     return model
 
 
-def _add_bin(model: Model) -> None:
-    half, wall, high = ACROSS * PITCH / 2, 0.04, 0.5
+def _add_bin(model: Model, half: float) -> None:
+    wall, high = 0.04, 0.5
     wide, aside = 2 * half + 2 * wall, (-half - wall / 2, half + wall / 2)
     floor = Box((wide, wide, wall), at=(0.0, 0.0, -wall / 2))
     ends = (Box((wall, wide, high), at=(x, 0.0, high / 2)) for x in aside)

@@ -88,7 +88,7 @@ PATCH = np.dtype(
         ("radius", "f8"),  # how far its points are from there [m]
         ("loose", "f8"),  # how far a unit impulse would move it if no rows were held [1/kg]
         ("w", "f8", 6),  # relative twist at the start of the step
-        ("free", "f8", 6),  # and at its end if nothing touched
+        ("free", "f8", 6),  # and at its end if nothing touched; then the pseudo twist that a sweep left
         ("anchored", "i8"),
         ("anchor", "f8", 12),  # pose of B in A at which it began to stick: rotation (9), position (3) [m]
     ]

@@ -62,9 +62,17 @@ def box_axis(p, R, Q, g, h, limit, scale):
             n = e if t > 0.0 else (-e[0], -e[1], -e[2])
     if best > limit:
         return best, n
+    # Seen from A, e × f has two components: most pairs of edges are worse than a face by far, and need no root.
+    x = (dot3(p, (R[0], R[3], R[6])), dot3(p, (R[1], R[4], R[7])), dot3(p, (R[2], R[5], R[8])))
     for i in range(3):
         e = (R[i], R[3 + i], R[6 + i])
+        ci, c1, c2 = c[i], c[(i + 1) % 3], c[(i + 2) % 3]
         for j in range(3):
+            s = abs(c1[j] * x[(i + 2) % 3] - c2[j] * x[(i + 1) % 3])
+            s -= g[(i + 1) % 3] * abs(c2[j]) + g[(i + 2) % 3] * abs(c1[j])
+            s -= h[(j + 1) % 3] * abs(ci[(j + 2) % 3]) + h[(j + 2) % 3] * abs(ci[(j + 1) % 3])
+            if s < 0.0 and best < 0.0 and s * s > 1.001 * best * best * (c1[j] * c1[j] + c2[j] * c2[j]):
+                continue
             f = (Q[j], Q[3 + j], Q[6 + j])
             m = cross3(e, f)
             mm = dot3(m, m)

@@ -10,11 +10,10 @@ from .relax import relax_patch, relax_row
 from .search import accelerate, keep_island
 from .subspace import drop_pulling, set_origins, softness, solve_subspace, stiffen
 
-SWEPT = 1e3
-"""By how much coarser the tolerance is for islands that are too large to be solved at once."""
 EVENLY, UNEVENLY, BY_CHANCE = range(3)
 """How points share loads that could be shared in many ways: impulses are the smallest; they may not be, for the
 smallest are outside of their cones; sweeps have found them, and nobody has looked for the smallest yet."""
+_RESISTING = 1e3  # by how much coarser the tolerance may become where Newton steps lead nowhere, if none is asked for
 _AT_REST = 1e-2  # share of the tolerance at which the impulses of the last step are good enough for this one
 _TRIES = 3  # Newton steps from an origin, before another one, or sweeps, are to find a better start
 _AGED = 0.9  # share of uneven impulses that steps begin with
@@ -42,7 +41,7 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
         return 0, 0, left
     soft = softness(reach, patches, points, island)
     best, tolerance, share = left, options.tolerance, _AGED if shared == UNEVENLY else 0.0
-    enough = tolerance
+    enough, most = tolerance, min(_RESISTING * tolerance, max(options.swept, tolerance))
     keep_island(reach, rows, patches, points, island, True)
     # Impulses of the last step tell little of this one if something hits: sweeps come first.
     begin = 2 * _TRIES if left > _FAR * tolerance else 0
@@ -72,7 +71,7 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
         if (
             stage == 2 * _TRIES and turn > 0
         ):  # what resists so long may be left at what large islands are left at
-            enough = min(10.0 * enough, SWEPT * tolerance)
+            enough = min(10.0 * enough, most)
         if left <= enough:
             found = UNEVENLY if share > 0.0 else EVENLY
             _note(reach, patches, island, BY_CHANCE if stage == 2 * _TRIES else found)
@@ -119,7 +118,7 @@ def _sweep(work, reach, rows, patches, points, island, rounds, enough):
 def _sweep_until(work, reach, rows, patches, points, island, options, deadline):
     """Sweeps until the residual is within the tolerance (direct) or no impulse changes by more than epsilon; like
     `settle_island`."""
-    tolerance, before, left = SWEPT * options.tolerance, np.inf, 0.0
+    tolerance, before, left = options.swept, np.inf, 0.0
     for sweep in range(options.most_sweeps):
         fastest, largest, energy = _sweep(work, reach, rows, patches, points, island, _ROUNDS, 0.1)
         left = fastest

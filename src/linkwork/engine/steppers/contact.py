@@ -159,7 +159,7 @@ def _shove(work, contact, rows, plan, islands, h, deadline):
     enough = _FINE_SHOVE * options.slop / h
     for i in range(islands):
         if not asleep(reach, i, options.sleep) and to_shove(reach, rows, patches, points, i):
-            shove_island(work, reach, rows, patches, points, i, enough, deadline)
+            shove_island(work, reach, rows, patches, points, i, enough, options.swept, deadline)
     anchor_patches(found, reach, patches, points, count, h, options)
 
 

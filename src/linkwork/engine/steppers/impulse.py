@@ -36,7 +36,8 @@ OPTIONS = np.dtype(
         ("step", "f8"),  # its size [s]
         ("erp", "f8"),  # share of a gap, or of a penetration beyond the slop, that is removed in a step
         ("epsilon", "f8"),  # change of impulses at which iterations end [N s]
-        ("tolerance", "f8"),  # change of velocities at which iterations over contacts end [m/s]
+        ("tolerance", "f8"),  # residual at which iterations over contacts end [m/s],
+        ("swept", "f8"),  # and that of islands that are too large to be solved at once [m/s]
         ("most_sweeps", "i8"),  # limit of iterations a step
         ("budget", "i8"),  # clock ticks that a step may take
         ("blocks", "i8"),  # 1 to solve the equations of each joint together, where nothing can touch
