@@ -13,7 +13,7 @@ from .subspace import drop_pulling, set_origins, softness, solve_subspace, stiff
 EVENLY, UNEVENLY, BY_CHANCE = range(3)
 """How points share loads that could be shared in many ways: impulses are the smallest; they may not be, for the
 smallest are outside of their cones; sweeps have found them, and nobody has looked for the smallest yet."""
-_RESISTING = 1e3  # by how much coarser the tolerance may become where Newton steps lead nowhere, if none is asked for
+_RESISTING = 1e3  # how much coarser the tolerance may become where Newton steps fail, if none is asked for
 _AT_REST = 1e-2  # share of the tolerance at which the impulses of the last step are good enough for this one
 _TRIES = 3  # Newton steps from an origin, before another one, or sweeps, are to find a better start
 _AGED = 0.9  # share of uneven impulses that steps begin with
