@@ -131,3 +131,10 @@ DETECTED: dict[str, Callable[[_Look], list[str]]] = {
     "light bodies welded to others": _Look.light_parts,
 }
 """How each feature of models is found."""
+
+
+def resisting(flat: Flat) -> list[str]:
+    """Materials, and pairs of them, with rolling or torsional friction, in words."""
+    pairs = ((f"materials '{pair.a}' and '{pair.b}'", pair) for pair in flat.material_pairs.values())
+    single = ((f"material '{name}'", material) for name, material in flat.materials.items())
+    return [f"{name} resist{'s' if 'and' not in name else ''} rolling or spinning" for name, m in (*single, *pairs) if m.rolling or m.torsion]

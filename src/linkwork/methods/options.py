@@ -150,9 +150,9 @@ class RowOptions(Options):
         if not touching:
             return super().settled(touching)
         asked = self.integrator == ADAPTIVE or getattr(self, "tolerance", None) is not None
-        if asked:
+        if asked and ADAPTIVE not in self.contact_integrators:
             capabilities.refuse([self.way, capabilities.WITH_CONTACT], {capabilities.ADAPTIVE: []})
-        chosen = self.integrator or self.contact_integrators[0]
+        chosen = self.integrator or (ADAPTIVE if asked else self.contact_integrators[0])
         has_integrator(f"{capabilities.called(self.way)} with contact", chosen, self.contact_integrators)
         return dataclasses.replace(self, integrator=chosen)
 

@@ -376,3 +376,18 @@ class DirectObserver(RowObserver):
             for number, here, forces in self._stretches.split(sampled.block[8])
         ]
         return np.vstack([forces for forces, _ in parts]), np.vstack([torques for _, torques in parts])
+
+
+class SmoothObserver(DirectObserver):
+    """Of a method with contact that knows accelerations."""
+
+    report = ContactObserver.report
+
+    def __init__(self, compiled: Compiled, system: System, scratch: Scratch | None = None):
+        assert system.colliders is not None
+        self.touching = system.colliders.owners
+        super().__init__(compiled, system, scratch)
+        self.transmitting = None
+        self._declare()
+
+    with_pair, set_pairs = ContactObserver.with_pair, ContactObserver.set_pairs
