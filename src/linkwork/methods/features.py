@@ -135,6 +135,9 @@ DETECTED: dict[str, Callable[[_Look], list[str]]] = {
 
 def resisting(flat: Flat) -> list[str]:
     """Materials, and pairs of them, with rolling or torsional friction, in words."""
-    pairs = ((f"materials '{pair.a}' and '{pair.b}'", pair) for pair in flat.material_pairs.values())
-    single = ((f"material '{name}'", material) for name, material in flat.materials.items())
-    return [f"{name} resist{'s' if 'and' not in name else ''} rolling or spinning" for name, m in (*single, *pairs) if m.rolling or m.torsion]
+    single = [(f"material '{name}' resists", m.rolling or m.torsion) for name, m in flat.materials.items()]
+    pairs = [
+        (f"materials '{pair.a}' and '{pair.b}' resist", pair.rolling or pair.torsion)
+        for pair in flat.material_pairs.values()
+    ]
+    return [f"{who} rolling or spinning" for who, resists in (*single, *pairs) if resists]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..compile.compiler import Compiled
 from ..engine.contact.detect import enlarge_detection, make_detection
+from ..engine.elements.respond import read_states
 from ..engine.kernels.record import named
 from ..engine.steppers import explicit
 from ..engine.steppers.impulse import Plan
@@ -30,10 +31,13 @@ from .touching import Touch, TouchArrays, TouchEvent
 if TYPE_CHECKING:
     from .direct import Direct
 
+_THEIRS = "impulses_"  # names of what the solver of impulses remembers
 _EVENTS, _KEPT_EVENTS = 8192, 100_000  # that wait to be read, and that are remembered
 _INSTANT = 1e-9  # how long an impact takes, for the solver of impulses [s]
 _SHARP = 1e-9  # and what may be left of its equations [m/s]
 _STRIKES = 20  # one after the other at one moment
+_PARTS = 10  # of a step, each of them by impulses, where events crowd
+_SUNK = 10.0  # times the slop: what is deeper than that is got out by impulses
 
 
 class SmoothMethod(DirectMethod):
@@ -62,12 +66,13 @@ class SmoothMethod(DirectMethod):
         rows, waiting = len(start.system.row_table.every.names), named(np.zeros(_EVENTS, EVENT))
         self._touch = new_touch(
             self.colliders.colliders, self._found, start.system.nv, rows, waiting, self._pairs,
-            10.0 * self._slop, self._slop,
+            10.0 * self._slop, _SUNK * self._slop,
         )  # fmt: skip
         super()._prepare(start)
 
     def _begin(self) -> None:
         super()._begin()
+        self._impulses.reset()
         self.events: list[TouchEvent] = []
         self._strikes, self._struck = 0, -1.0
         state, touch = self._touch.state[0], self._touch
@@ -119,8 +124,9 @@ class SmoothMethod(DirectMethod):
             h = min(self._dt, float(wanted[0]) - float(clock.now)) if len(wanted) else self._dt
         else:
             h = float(course.left) or float(course.step)
-        self._lend(h, TOLERANCE * h)
+        self._lend(h, TOLERANCE * h, _PARTS)
         other = self._impulses
+        self._touch.mean[:] = other._mean
         self.state.q[:], self.state.v[:], self.state.work[:] = other.state.q, other.state.v, other.state.work
         mine, theirs = self._constraints.rows, other._constraints.rows
         for i, name in enumerate(self._rows.names):
@@ -129,8 +135,6 @@ class SmoothMethod(DirectMethod):
                 for field in ("x", "memory", "samples"):
                     mine[i][field] = theirs[k][field]
         if self._rows.states:
-            from ..engine.elements.respond import read_states
-
             read_states(self._constraints, self._run.motion.y, 2 * self.system.nv + 2)
         clock.taken += 1
         if course.integrator == ADAPTIVE:
@@ -142,21 +146,21 @@ class SmoothMethod(DirectMethod):
         course.left, course.crowd = 0.0, 0
         self._stats.leaps += 1
 
-    def _lend(self, h: float, tolerance: float) -> None:
-        """A step of h by impulses from the present state, which stays as it is."""
+    def _lend(self, h: float, tolerance: float, parts: int = 1) -> None:
+        """A step of h by impulses, in some parts, from the present state, which stays as it is."""
         other, t = self._impulses, self._now()
         carry(other._rows, other._constraints, self._rows, self._constraints)
         other.state.q[:], other.state.v[:], other.state.work[:] = self.state.q, self.state.v, self.state.work
         clock, told = other.state.clock, other._options
         clock.origin, clock.now, clock.steps = t, t, 0
-        told.step, told.tolerance, told.slop, told.near = h, tolerance, NEAR, 10.0 * NEAR
+        told.step, told.tolerance, told.slop, told.near = h / parts, tolerance / parts, NEAR, 10.0 * NEAR
         out = new_samples(1, self.system.nq, self.system.nv, len(other._constraints.coords), len(other._rows.names),
                           len(other._rows.recorded), other._report)  # fmt: skip
         plan = Plan(other._told, other._counted, other._mean, other._ahead, other._delta, other._after)
-        once = np.ones(1, np.int64)
+        end = np.full(1, parts)
         while True:
             _, status = other._loop(
-                other._tables, other._constraints, None, other._contact, other.state, plan, once, out
+                other._tables, other._constraints, None, other._contact, other.state, plan, end, out
             )
             if not other._make_way(status):
                 return
@@ -217,7 +221,19 @@ class SmoothMethod(DirectMethod):
 
     def memory(self) -> dict[str, Array]:
         touch = self._touch
-        return {**super().memory(), "slots": touch.slots, "touching": touch.state}
+        theirs = {f"{_THEIRS}{name}": array for name, array in self._impulses.memory().items()}
+        return {
+            **super().memory(),
+            **theirs,
+            "slots": touch.slots,
+            "touching": touch.state,
+            "mean": touch.mean,
+        }
+
+    def make_room(self, data: dict[str, Array]) -> None:
+        super().make_room(data)
+        theirs = {name.removeprefix(_THEIRS): x for name, x in data.items() if name.startswith(_THEIRS)}
+        self._impulses.make_room(theirs)
 
     def take_over(self, other: Method) -> None:
         super().take_over(other)

@@ -121,7 +121,8 @@ _FIXED_AND_ADAPTIVE: tuple[dict[str, Any], ...] = ({}, {"integrator": "euler"}, 
 PIECES = {
     "contact": Piece(touching, {"method": "simgc"}),
     "smooth": Piece(
-        touching_at_points, {"method": "simgc", "integrator": "rk4"},
+        touching_at_points,
+        {"method": "simgc", "integrator": "rk4"},
         ({}, {"integrator": "adams"}, {"integrator": "adaptive"}),
     ),
     "hybrid": Piece(loop, {"method": "hybrid"}),

@@ -43,7 +43,7 @@ from .integrators import (
 from .motion import ADAMS, ADAPTIVE, EULER
 from .samples import write_sample
 from .state import OK, TOO_SMALL, count_step, finite, untouched
-from .touch_events import locate_touch, note_touch, sample_touch
+from .touch_events import locate_touch, note_touch, recall_mean, sample_touch
 from .touch_survey import GIVE_UP
 
 CHOOSE = 21
@@ -111,6 +111,12 @@ def _plan_step(constraints, course, clock, target):
     course.smooth = course.integrator == ADAMS and course.known >= 4 and course.length == course.ahead
     course.stage, course.share, course.changed, course.fresh = 1, 1.0, False, True
     return _STEP
+
+
+@inlined
+def _due(course, clock, target):
+    """Whether a sample is to be taken before anything else happens."""
+    return (clock.now if course.integrator == ADAPTIVE else clock.steps) >= target
 
 
 @woven
@@ -285,8 +291,8 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
     every_row: the constraints with all their rows, redundant ones too. work: of the direct solver; touch: contacts;
-    parts: of subsystems. What a model does not have is None; an open tree has none of these. A status of `components.STATES` …
-    means: exchange that with the other processes and call again.
+    parts: of subsystems. What a model does not have is None; an open tree has none of these. A status of
+    `components.STATES` … means: exchange that with the other processes and call again.
     """
     course, clock, stats, vote = books.course[0], books.clock[0], books.stats[0], books.vote[0]
     n, phase, related = motion.a.shape[0], course.phase, course.above or course.below
@@ -332,6 +338,10 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
             elif work is not None:
                 evaluate_direct(tables, constraints, work, touch, motion, course, stats)
                 if touch is not None and touch.state[0].bad != 0:
+                    if course.staying and course.left == 0.0 and _due(course, clock, targets[course.sample]):
+                        recall_mean(touch, motion.a)
+                        phase = SAMPLE
+                        continue
                     return course.sample, int(touch.state[0].bad)
             else:
                 evaluate_tree(tables, motion, course, stats)

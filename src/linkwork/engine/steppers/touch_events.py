@@ -5,7 +5,7 @@ its gap; of one that touches its load, and what is left of its cone or, if it sl
 had where the step began.
 """
 
-from ..kernels.jit import inlined, kernel, woven
+from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import dot3, get3, set3
 from .events import BARELY, PEEK, SEARCHES, STILL, STOPPED, TOUCH, crossing
 from .touch_log import REPORT
@@ -25,7 +25,7 @@ def _watched(slot, watch):
     return slot.friction * slot.p[0] - (slot.p[1] * slot.p[1] + slot.p[2] * slot.p[2]) ** 0.5, 0.0
 
 
-@woven
+@kernel
 def note_touch(touch):
     """(end of a step) Where slots start the next one; those that are gone are forgotten."""
     state, slots = touch.state[0], touch.slots
@@ -88,7 +88,7 @@ def _first(touch, h):
     return share, event, watched
 
 
-@woven
+@kernel
 def locate_touch(touch, course, refused, again):
     """(end of a trial evaluated) => course.share up to which to try again, and whether to; else state.event tells
     whose event it is, or -1. `again`: whether an event of a row is to be tried, or one of a slot was."""
@@ -135,10 +135,18 @@ def locate_touch(touch, course, refused, again):
     return True
 
 
-@woven
+@kernel
+def recall_mean(touch, a):
+    """Where an evaluation is no good: accelerations are the means of the last step, which was by impulses."""
+    touch.state[0].bad = 0
+    for i in range(a.shape[0]):
+        a[i] = touch.mean[i]
+
+
+@kernel
 def sample_touch(touch, solver):
-    """Pairs of shapes that touch, deepest penetration, residual, and forces of contact on owners of shapes and of chosen
-    pairs, as `touch_log.sample_contact` has them."""
+    """Pairs of shapes that are near, deepest penetration, residual, and forces of contact on owners of shapes and of
+    chosen pairs, as `touch_log.sample_contact` has them."""
     state, slots, mounts, pairs = touch.state[0], touch.slots, touch.colliders.mounts, touch.pairs
     solver[3], solver[4], solver[5] = touch.found.counts[0].patches, state.depth, state.residual
     for k in range(REPORT, solver.shape[0]):

@@ -5,7 +5,7 @@ all is well, what would pull opens, what needs more friction than it may have be
 what would sink in touches again, and what would not slide after all sticks.
 """
 
-from ..kernels.jit import kernel, woven
+from ..kernels.jit import kernel
 from ..kernels.math3 import add3, dot3, get3, norm3, scale3, set3
 from .touch_forces import (
     STOPPED,
@@ -20,14 +20,15 @@ from .touch_log import note
 from .touch_survey import GIVE_UP, survey_touch
 from .touch_tables import FREE, OPEN, SLIDES, SLIP, STICKS
 
-NEAR, RESTING = 1e-7, 1e-6
-"""Points with less of a gap touch, and have not hit if they come nearer no faster than this [m, m/s]."""
+NEAR, RESTING = 1e-7, 1e-4
+"""Points with less of a gap touch, and have not hit if they come nearer no faster than this: it would come back by half
+a nanometre, again and again [m, m/s]."""
 _EXACT = 1e-9  # of the largest accelerations and forces
 _TOGETHER, _LIMIT = 12, 60  # changes of modes all at once, and in all
 _SETTLED, _MUST_OPEN, _MUST_SLIDE = range(3)
 
 
-@woven
+@kernel
 def push_touch(tables, constraints, work, touch, motion, course):
     """(rows solved) => forces of contact, with their effect on accelerations, rows and power."""
     state = touch.state[0]
@@ -67,9 +68,8 @@ def _begin_modes(touch):
         was, slot.onset = slot.mode, _SETTLED
         slot.was = 1 if was != FREE else 0
         if slot.found == 0 or slot.gap > NEAR or slot.rate[0] > RESTING:
-            if k != state.event or state.watch != OPEN or slot.found == 0 or slot.rate[0] > RESTING:
-                slot.mode = FREE
-                continue
+            slot.mode = FREE
+            continue
         if slot.gap < -state.slop:
             state.bad = GIVE_UP
         if slot.rate[0] < -RESTING:
@@ -199,7 +199,6 @@ def _correct_mode(slot):
             set3(slot.ahead, get3(slot.way))
     else:
         slot.mode = FREE
-
 
 
 @kernel

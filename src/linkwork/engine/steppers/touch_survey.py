@@ -10,7 +10,20 @@ import math
 from ..contact.collide import collide
 from ..contact.detect import NO_ROOM, detect
 from ..kernels.jit import inlined, kernel
-from ..kernels.math3 import add3, chain, cross3, dot3, get3, get9, norm3, quat_exp, quat_matrix, scale3, set3, sub3
+from ..kernels.math3 import (
+    add3,
+    chain,
+    cross3,
+    dot3,
+    get3,
+    get9,
+    norm3,
+    quat_exp,
+    quat_matrix,
+    scale3,
+    set3,
+    sub3,
+)
 from .touch_tables import FREE
 
 NO_PAIRS, GIVE_UP = 11, 23
@@ -51,7 +64,11 @@ def survey_touch(tables, touch, h):
             slot.gap = points[p].gap
             set3(slot.x, get3(points[p].x))
             for m in range(3):
-                slot.axes[m], slot.axes[3 + m], slot.axes[6 + m] = points[p].n[m], points[p].t[m], points[p].s[m]
+                slot.axes[m], slot.axes[3 + m], slot.axes[6 + m] = (
+                    points[p].n[m],
+                    points[p].t[m],
+                    points[p].s[m],
+                )
     state.depth = depth
     for k in range(state.slots):
         if slots[k].found != 0:
@@ -136,7 +153,13 @@ def _turned(R, s, w, e):
 @kernel
 def _bias_of_pair(tables, touch, i, j):
     """Differences of the velocities at the points of a pair, over four poses."""
-    slots, order, state, found, colliders = touch.slots, touch.order, touch.state[0], touch.found, touch.colliders
+    slots, order, state, found, colliders = (
+        touch.slots,
+        touch.order,
+        touch.state[0],
+        touch.found,
+        touch.colliders,
+    )
     p_a, u_a, a_a, w_a, e_a = _motion(tables, touch, i)
     p_b, u_b, a_b, w_b, e_b = _motion(tables, touch, j)
     R_a, R_b = get9(found.rotations[i]), get9(found.rotations[j])
@@ -154,7 +177,10 @@ def _bias_of_pair(tables, touch, i, j):
         x = s * (k - 2.0 if k < 2 else k - 1.0)
         weight = (1.0 if k == 0 else -8.0 if k == 1 else 8.0 if k == 2 else -1.0) / (12.0 * s)
         h = 0.5 * x * x
-        q_a, q_b = add3(p_a, add3(scale3(x, u_a), scale3(h, a_a))), add3(p_b, add3(scale3(x, u_b), scale3(h, a_b)))
+        q_a, q_b = (
+            add3(p_a, add3(scale3(x, u_a), scale3(h, a_a))),
+            add3(p_b, add3(scale3(x, u_b), scale3(h, a_b))),
+        )
         count = collide(
             colliders.shapes[i], (q_a, _turned(R_a, x, w_a, e_a)), colliders.shapes[j],
             (q_b, _turned(R_b, x, w_b, e_b)), colliders.hulls, _margin(found, i, j), found.scratch, found.out,
@@ -175,7 +201,10 @@ def _bias_of_pair(tables, touch, i, j):
             if at < 0:
                 slot.found = 2  # something else begins to touch: corrections of velocities see to it
             else:
-                y, m = scale3(0.5, add3(get3(found.out[at].a), get3(found.out[at].b))), get3(found.out[at].normal)
+                y, m = (
+                    scale3(0.5, add3(get3(found.out[at].a), get3(found.out[at].b))),
+                    get3(found.out[at].normal),
+                )
                 w = _relative(y, q_a, v_a, o_a, q_b, v_b, o_b)
                 t = (slot.axes[3], slot.axes[4], slot.axes[5])
                 rate = (dot3(m, w), dot3(t, w), dot3((slot.axes[6], slot.axes[7], slot.axes[8]), w))
@@ -191,7 +220,9 @@ def _bias_of_pair(tables, touch, i, j):
 @inlined
 def _margin(found, i, j):
     """For displaced poses, whatever the shapes are apart there."""
-    return found.reach[i] + found.reach[j] + _AHEAD * (_finite(found.bounds[i, 0]) + _finite(found.bounds[j, 0]))
+    return (
+        found.reach[i] + found.reach[j] + _AHEAD * (_finite(found.bounds[i, 0]) + _finite(found.bounds[j, 0]))
+    )
 
 
 @inlined

@@ -100,6 +100,8 @@ class Touch(NamedTuple):
     """Vectors over rows; see `touch_forces`."""
     pick: Any
     """Rows that are unknown, and pivots."""
+    mean: Any
+    """Mean accelerations of the last step that was taken by impulses."""
     events: Any
     """Records of `touch_log.EVENT`."""
     pairs: Any
@@ -115,5 +117,5 @@ def new_touch(
     return Touch(
         colliders, found, state, named(np.zeros(SLOTS, SLOT)), np.zeros(CLOSED, np.int64), np.zeros((most, nv)),
         np.zeros((most, nv)), np.zeros((most, nv)), np.zeros((most, max(rows, 1))), np.zeros((most, most)),
-        np.zeros((2, most, most)), np.zeros((5, most)), np.zeros((2, most), np.int64), events, pairs,
+        np.zeros((2, most, most)), np.zeros((5, most)), np.zeros((2, most), np.int64), np.zeros(nv), events, pairs,
     )  # fmt: skip
