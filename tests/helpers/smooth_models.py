@@ -23,7 +23,6 @@ from linkwork import (
     Sphere,
     Torus,
 )
-
 from linkwork.model.rotation import about
 
 G = 9.81

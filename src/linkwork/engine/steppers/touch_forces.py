@@ -364,15 +364,54 @@ def face_way(slot):
     slot.rate[1], slot.rate[2] = dot3(t, slip), dot3(s, slip)
 
 
+@kernel
+def turn_rows(touch, c):
+    """The same for a slot whose rows are there already: they turn with the tangents."""
+    slot, r = touch.slots[touch.order[c]], 3 * c + 1
+    way, axes = get3(slot.way), slot.axes
+    x, y = dot3(way, (axes[3], axes[4], axes[5])), dot3(way, (axes[6], axes[7], axes[8]))
+    size = (x * x + y * y) ** 0.5
+    if size == 0.0:
+        return
+    x, y = x / size, y / size
+    for m in range(3):
+        t, s = axes[3 + m], axes[6 + m]
+        axes[3 + m], axes[6 + m] = x * t + y * s, x * s - y * t
+    for d in range(touch.J.shape[1]):
+        _turn(touch.J, r, d, x, y)
+        _turn(touch.Y, r, d, x, y)
+        _turn(touch.Z, r, d, x, y)
+    for d in range(touch.S.shape[1]):
+        _turn(touch.S, r, d, x, y)
+    for d in range(3 * touch.state[0].closed):
+        _turn(touch.G, r, d, x, y)
+    for d in range(3 * touch.state[0].closed):
+        t, s = touch.G[d, r], touch.G[d, r + 1]
+        touch.G[d, r], touch.G[d, r + 1] = x * t + y * s, x * s - y * t
+    for field in (slot.rate, slot.bias, slot.accel, slot.p):
+        t, s = field[1], field[2]
+        field[1], field[2] = x * t + y * s, x * s - y * t
+
+
+@inlined
+def _turn(rows, r, d, x, y):
+    t, s = rows[r, d], rows[r + 1, d]
+    rows[r, d], rows[r + 1, d] = x * t + y * s, x * s - y * t
+
+
 @inlined
 def _across(slot, response, h):
     """How a slot that slides slowly is held across its way: (whether it is to be taken implicitly, its softness).
 
     Friction turns with the slip, and damps what there is of it across by µ p_n/|slip|. That is stiff where slip begins
-    or ends, and then it is taken at the end of the step, to first order, as stiff dampers are: a + soft f = 0.
+    or ends, and then it is taken at the end of the step, to first order, as stiff dampers are: a + soft f = 0. From
+    rest slip goes with the acceleration, so that this is Newton's method for the way.
     """
-    damping = slot.friction * max(slot.p[0], 0.0)
-    speed = abs(slot.rate[1])
-    if slot.friction == 0.0 or not h * damping * response > _STIFF * speed:
+    push, speed = slot.friction * max(slot.p[0], 0.0), norm3(slip_of(slot))
+    if push == 0.0:
         return False, 0.0
-    return True, speed / (h * damping)
+    if speed <= STOPPED:
+        return slot.accel[1] > 1e-9 * push * response, max(slot.accel[1], 0.0) / push
+    if h * push * response > _STIFF * speed:
+        return True, speed / (h * push)
+    return False, 0.0

@@ -6,7 +6,7 @@ what would sink in touches again, and what would not slide after all sticks.
 """
 
 from ..kernels.jit import kernel
-from ..kernels.math3 import add3, dot3, get3, norm3, scale3, set3
+from ..kernels.math3 import add3, get3, norm3, scale3, set3
 from .touch_forces import (
     STOPPED,
     apply_touch,
@@ -15,6 +15,7 @@ from .touch_forces import (
     reach_touch,
     slip_of,
     solve_touch,
+    turn_rows,
 )
 from .touch_log import note
 from .touch_survey import GIVE_UP, survey_touch
@@ -24,6 +25,7 @@ NEAR, RESTING = 1e-7, 1e-4
 """Points with less of a gap touch, and have not hit if they come nearer no faster than this: it would come back by half
 a nanometre, again and again [m, m/s]."""
 _EXACT = 1e-9  # of the largest accelerations and forces
+_STRAIGHT = 1e-7  # what begins to slide goes the way of its acceleration to within this angle [rad]
 _TOGETHER, _LIMIT = 12, 60  # changes of modes all at once, and in all
 _SETTLED, _MUST_OPEN, _MUST_SLIDE = range(3)
 
@@ -153,11 +155,11 @@ def _change_modes(touch, together):
         if wrong > 0.0:
             changed += 1
             if together:
-                _correct_mode(slot)
+                _correct_mode(touch, c)
             elif wrong > worst:
                 worst, at = wrong, c
     if not together and at >= 0:
-        _correct_mode(slots[order[at]])
+        _correct_mode(touch, at)
     return changed
 
 
@@ -174,31 +176,31 @@ def _wrong(slot, force, push):
         return max((pull - slot.friction * slot.p[0]) / force - _EXACT, 0.0) if force > 0.0 else 0.0
     if slot.friction == 0.0 or norm3(slip_of(slot)) > STOPPED or push == 0.0:
         return 0.0
-    # It is about to slide: the way it goes is that of its acceleration.
-    t, s = (slot.axes[3], slot.axes[4], slot.axes[5]), (slot.axes[6], slot.axes[7], slot.axes[8])
-    along = add3(scale3(slot.accel[1], t), scale3(slot.accel[2], s))
-    size = norm3(along)
-    if size <= slack * push:
-        return 0.0
-    return size / push * max(1.0 - dot3(along, get3(slot.way)) / size - 1e-12, 0.0)
+    # It is about to slide: the way of its acceleration.
+    if slot.accel[1] < -slack * push:
+        return -slot.accel[1] / push
+    askew = abs(slot.accel[2])
+    return askew / push if askew > max(_STRAIGHT * slot.accel[1], _EXACT * push) else 0.0
 
 
 @kernel
-def _correct_mode(slot):
+def _correct_mode(touch, c):
+    slot = touch.slots[touch.order[c]]
     if slot.mode == FREE:
         slot.mode = STICKS if norm3(slip_of(slot)) <= STOPPED and slot.friction > 0.0 else SLIDES
-    elif slot.mode == STICKS and slot.p[0] >= 0.0:
-        _slide_as_pushed(slot)
-    elif slot.mode == SLIDES and slot.p[0] >= 0.0:
-        t, s = (slot.axes[3], slot.axes[4], slot.axes[5]), (slot.axes[6], slot.axes[7], slot.axes[8])
-        along = add3(scale3(slot.accel[1], t), scale3(slot.accel[2], s))
-        if dot3(along, get3(slot.way)) < 0.0:
-            slot.mode = STICKS
-        else:
-            set3(slot.way, scale3(1.0 / norm3(along), along))
-            set3(slot.ahead, get3(slot.way))
-    else:
+    elif slot.p[0] < 0.0:
         slot.mode = FREE
+    elif slot.mode == STICKS:
+        _slide_as_pushed(slot)
+        turn_rows(touch, c)
+    elif slot.accel[1] < 0.0:
+        slot.mode = STICKS
+    else:
+        t, s = (slot.axes[3], slot.axes[4], slot.axes[5]), (slot.axes[6], slot.axes[7], slot.axes[8])
+        way = add3(scale3(slot.accel[1], t), scale3(slot.accel[2], s))
+        set3(slot.way, scale3(1.0 / norm3(way), way))
+        set3(slot.ahead, get3(slot.way))
+        turn_rows(touch, c)
 
 
 @kernel
