@@ -20,7 +20,7 @@ from helpers.smooth_models import (
     tripod,
     wheel_on_waves,
 )
-from linkwork import Box, Material, Simulation, Sphere, UnsupportedError
+from linkwork import Box, Hinge, Material, Simulation, Sphere, UnsupportedError
 from linkwork.model.rotation import about
 
 FOURTH = 12.0
@@ -253,3 +253,19 @@ def test_a_saved_run_goes_on_bit_by_bit(tmp_path):
     again.run(0.3)
     assert (again.q == whole.q).all()
     assert (again.v == whole.v).all()
+
+
+def test_forces_in_joints_are_refused():
+    simulation = Simulation(ball(friction=0.5), integrator="rk4")
+    with pytest.raises(UnsupportedError, match="forces in joints"):
+        simulation["ball_way.force.x"]
+    assert simulation["contact.residual"] < 1e-9
+
+
+def test_joints_that_come_and_go_are_refused():
+    model = ball(friction=0.5)
+    model.add(
+        Hinge("latch", "ground", "ball", at=(0.0, 0.0, 0.1), axis=(0.0, 1.0, 0.0), attached=((1.0, 2.0),))
+    )
+    with pytest.raises(UnsupportedError, match=r"keeps all joints as they are.*latch"):
+        Simulation(model, integrator="rk4")

@@ -29,9 +29,9 @@ from ..model.rotation import Array
 from ..observe.observer import Block
 from . import capabilities
 from .base import Method
-from .capabilities import RESISTING, SLEEP, SMOOTHLY
+from .capabilities import RESISTING, SLEEP, SMOOTHLY, SWITCHING
 from .contact import DEFAULT_ERP, ContactMethod
-from .features import resisting
+from .features import features, resisting
 from .options import DEFAULT_TOLERANCE, Limits, RowOptions, option
 from .rows import Start, ordered_rows
 from .sampled import ExplicitMethod, run_memory
@@ -75,7 +75,8 @@ class Direct(RowOptions):
             return ContactMethod(model, self, dt)
         from .smooth import SmoothMethod
 
-        wanted = {RESISTING: resisting(model.flat), SLEEP: [] if self.sleep is None else ["`sleep` is given"]}
+        wanted = {RESISTING: resisting(model.flat), **features(model.flat, [SWITCHING])}
+        wanted[SLEEP] = [] if self.sleep is None else ["`sleep` is given"]
         capabilities.refuse([self.way, SMOOTHLY], {name: items for name, items in wanted.items() if items})
         return SmoothMethod(model, self, dt)
 

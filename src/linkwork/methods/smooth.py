@@ -215,10 +215,6 @@ class SmoothMethod(DirectMethod):
         self._touch = self._touch._replace(pairs=self._pairs)
         self.observer.set_pairs(pairs)
 
-    def command(self, drive: str, value: float) -> None:
-        super().command(drive, value)
-        self._impulses.command(drive, value)
-
     def memory(self) -> dict[str, Array]:
         touch = self._touch
         theirs = {f"{_THEIRS}{name}": array for name, array in self._impulses.memory().items()}
