@@ -77,10 +77,10 @@ def bounded() -> Model:
     return model
 
 
-def touching(rolling: float = 1e-3) -> Model:
+def touching() -> Model:
     """All of that, and shapes of many kinds that drop on scenery: some slip, some stick."""
     model = bounded()
-    model.add(Material("matter", friction=0.5, rolling=rolling))
+    model.add(Material("matter", friction=0.5, rolling=1e-3))
     flat = ((0.0,) * 4,) * 4
     floors = (
         Plane(), Box((4.0, 4.0, 2.0), at=(20.0, 0.0, 0.0)), HeightField((4.0, 4.0), heights=flat, at=(30.0, 0.0, 1.0)),
@@ -102,11 +102,6 @@ def touching(rolling: float = 1e-3) -> Model:
     return model
 
 
-def touching_at_points() -> Model:
-    """The same without rolling friction."""
-    return touching(0.0)
-
-
 class Piece(NamedTuple):
     """Kernels that are compiled together."""
 
@@ -120,11 +115,6 @@ class Piece(NamedTuple):
 _FIXED_AND_ADAPTIVE: tuple[dict[str, Any], ...] = ({}, {"integrator": "euler"}, {"integrator": "adaptive"})
 PIECES = {
     "contact": Piece(touching, {"method": "simgc"}),
-    "smooth": Piece(
-        touching_at_points,
-        {"method": "simgc", "integrator": "rk4"},
-        ({}, {"integrator": "adams"}, {"integrator": "adaptive"}),
-    ),
     "hybrid": Piece(loop, {"method": "hybrid"}),
     "topological": Piece(loop, {"method": "topological"}),
     "global": Piece(loop, {"method": "global"}),
@@ -136,9 +126,9 @@ PIECES = {
 """All kernels that stepping and recording need: those of a method or solver, or of contact."""
 
 
-def piece_of(way: str, touches: bool, integrator: str) -> str | None:
+def piece_of(way: str, touches: bool) -> str | None:
     """The piece that a way of `methods.registry.WAYS` needs; None if it has none."""
-    name = ("contact" if integrator == "euler" else "smooth") if touches else way.rpartition(", ")[2]
+    name = "contact" if touches else way.rpartition(", ")[2]
     return name if name in PIECES else None
 
 
@@ -146,7 +136,7 @@ def _run(piece: Piece, way: dict[str, Any]) -> None:
     """A step, recorded."""
     from .simulate import Simulation
 
-    simulation = Simulation(piece.build(), **{**piece.options, **way})
+    simulation = Simulation(piece.build(), **piece.options, **way)
     simulation.run(simulation.dt)
 
 

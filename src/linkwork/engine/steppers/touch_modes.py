@@ -7,19 +7,11 @@ what would sink in touches again, and what would not slide after all sticks.
 
 from ..kernels.jit import kernel
 from ..kernels.math3 import add3, get3, norm3, scale3, set3
-from .touch_forces import (
-    STOPPED,
-    apply_touch,
-    gather_closed,
-    point_ways,
-    reach_touch,
-    slip_of,
-    solve_touch,
-    turn_rows,
-)
+from .touch_forces import apply_touch, gather_closed, reach_touch, solve_touch
 from .touch_log import note
 from .touch_survey import GIVE_UP, survey_touch
 from .touch_tables import FREE, OPEN, SLIDES, SLIP, STICKS
+from .touch_ways import STOPPED, point_ways, slip_of, turn_rows
 
 NEAR, RESTING = 1e-7, 1e-4
 """Points with less of a gap touch, and have not hit if they come nearer no faster than this: it would come back by half

@@ -39,7 +39,7 @@ _TURNED = 0.1  # what has another normal is another contact [rad]
 def survey_touch(tables, touch, h):
     """Points that are near within h from here, matched with the slots; state.bad tells if that is no good."""
     state, slots, found = touch.state[0], touch.slots, touch.found
-    if detect(tables, touch.colliders, found, h, state.near) == NO_ROOM:
+    if detect(tables.dofs, tables.islands, touch.colliders, found, h, state.near) == NO_ROOM:
         state.bad = NO_PAIRS
         return
     side = found.counts[0].side
