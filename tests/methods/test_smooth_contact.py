@@ -20,7 +20,7 @@ from helpers.smooth_models import (
     tripod,
     wheel_on_waves,
 )
-from linkwork import Box, Hinge, Material, Simulation, Sphere, UnsupportedError
+from linkwork import Box, Hinge, Material, Simulation, Sphere, UnsupportedError, scene
 from linkwork.model.rotation import about
 
 FOURTH = 12.0
@@ -103,6 +103,15 @@ def test_accelerations_and_forces_are_those_of_the_moment():
     assert touch.force * abs(touch.normal[2]) == pytest.approx(G * math.cos(0.2), abs=1e-9)
     assert not touch.slides
     assert np.linalg.norm(touch.friction) == pytest.approx(2.0 / 7.0 * G * math.sin(0.2), abs=1e-9)
+
+
+def test_a_drum_and_a_ball_roll_down_a_slab():
+    """The drum touches along a line whose ends are of other edges of it all the time."""
+    simulation, record = run(scene("rolling"), 0.5)
+    for name, share in (("ball", 5.0 / 7.0), ("drum", 2.0 / 3.0)):
+        wanted = share * G * math.sin(math.radians(15.0)) * 0.5
+        assert simulation[f"{name}_way.x_rate"] == pytest.approx(wanted, abs=1e-7)
+    assert record.info["steps_by_impulses"] == 0
 
 
 def test_bounces_are_where_they_should_be():

@@ -49,26 +49,23 @@ def survey_touch(tables, touch, h):
     depth = 0.0
     for k in range(found.counts[0].patches):
         patch = patches[k]
-        for p in range(patch.first, patch.first + patch.count):
-            depth = max(depth, -points[p].gap)
-            s = _slot_of(slots, state.slots, patch.i, patch.j, points[p].feature, patch.count)
-            if s < 0:
-                if state.slots == slots.shape[0]:
-                    state.bad = GIVE_UP
-                    return
-                s = state.slots
-                state.slots += 1
-                _begin_slot(slots[s], patch)
-            slot = slots[s]
-            slot.found, slot.feature = 1, points[p].feature
-            slot.gap = points[p].gap
-            set3(slot.x, get3(points[p].x))
-            for m in range(3):
-                slot.axes[m], slot.axes[3 + m], slot.axes[6 + m] = (
-                    points[p].n[m],
-                    points[p].t[m],
-                    points[p].s[m],
-                )
+        for turn in range(2):  # by feature; then what is left by place, for what rolls changes its features
+            for p in range(patch.first, patch.first + patch.count):
+                point = points[p]
+                depth = max(depth, -point.gap)
+                if turn == 0:
+                    point.pushes = _slot_by_feature(slots, state.slots, patch, point)
+                elif point.pushes < 0:
+                    point.pushes = _slot_by_place(slots, state.slots, patch, point)
+                if turn == 1 and point.pushes < 0:
+                    if state.slots == slots.shape[0]:
+                        state.bad = GIVE_UP
+                        return
+                    point.pushes = state.slots
+                    state.slots += 1
+                    _begin_slot(slots[point.pushes], patch)
+                if point.pushes >= 0:
+                    _put_slot(slots[point.pushes], point)
     state.depth = depth
     for k in range(state.slots):
         if slots[k].found != 0:
@@ -76,17 +73,38 @@ def survey_touch(tables, touch, h):
 
 
 @inlined
-def _slot_of(slots, count, i, j, feature, alone):
-    """The slot of a point: of the same feature or, if it is the only one of its pair, the only one that was there."""
-    others, last = 0, -1
+def _slot_by_feature(slots, count, patch, point):
     for k in range(count):
         slot = slots[k]
-        if slot.i == i and slot.j == j and slot.found == 0:
-            if slot.feature == feature:
-                return k
-            others += 1
-            last = k
-    return last if others == 1 and alone == 1 else -1
+        if slot.i == patch.i and slot.j == patch.j and slot.found == 0 and slot.feature == point.feature:
+            return k
+    return -1
+
+
+@inlined
+def _slot_by_place(slots, count, patch, point):
+    """The nearest slot of a pair that is left and carried a load."""
+    best, nearest = math.inf, -1
+    for k in range(count):
+        slot = slots[k]
+        if (
+            slot.i == patch.i
+            and slot.j == patch.j
+            and slot.found == 0
+            and (slot.mode != FREE or patch.count == 1)
+        ):
+            d = sub3(get3(slot.x), get3(point.x))
+            if dot3(d, d) < best:
+                best, nearest = dot3(d, d), k
+    return nearest
+
+
+@inlined
+def _put_slot(slot, point):
+    slot.found, slot.feature, slot.gap = 1, point.feature, point.gap
+    set3(slot.x, get3(point.x))
+    for m in range(3):
+        slot.axes[m], slot.axes[3 + m], slot.axes[6 + m] = point.n[m], point.t[m], point.s[m]
 
 
 @inlined
@@ -192,12 +210,14 @@ def _bias_of_pair(tables, touch, i, j):
             if slot.i != i or slot.j != j:
                 continue
             n = (slot.axes[0], slot.axes[1], slot.axes[2])
-            at = -1
+            at, best = -1, math.inf
             for p in range(count):
-                same = found.out[p].feature == slot.feature or count == 1
-                if same and dot3(get3(found.out[p].normal), n) > 1.0 - 0.5 * _TURNED * _TURNED:
-                    at = p
-                    break
+                y = scale3(0.5, add3(get3(found.out[p].a), get3(found.out[p].b)))
+                d = sub3(y, get3(slot.x))
+                apart = -1.0 if found.out[p].feature == slot.feature else dot3(d, d)
+                alike = dot3(get3(found.out[p].normal), n) > 1.0 - 0.5 * _TURNED * _TURNED
+                if alike and apart < best:
+                    at, best = p, apart
             if at < 0:
                 slot.found = 2  # something else begins to touch: corrections of velocities see to it
             else:
