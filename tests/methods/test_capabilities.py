@@ -203,11 +203,7 @@ def test_forces_too_stiff_for_the_step(feature, way):
         assert np.abs(simulation.v).max() < 100.0
 
 
-TOUCHING = {
-    ACCELERATIONS: (lambda sim: sim.accelerations(), {}),
-    REACTIONS: (ask_reactions, {}),
-    ADAPTIVE: (None, {"integrator": "adaptive"}),
-}
+TOUCHING = {ACCELERATIONS: lambda sim: sim.accelerations(), REACTIONS: ask_reactions}
 
 
 @pytest.mark.parametrize(
@@ -215,15 +211,9 @@ TOUCHING = {
 )
 @pytest.mark.parametrize("feature", LACKS[WITH_CONTACT])
 def test_what_contact_takes_away(feature, way):
-    ask, options = TOUCHING[feature]
-    lacking = way.name if feature in LACKS[way.name] else WITH_CONTACT
-    if ask is None:
-        with pytest.raises(UnsupportedError, match=told(lacking, feature, way.name)):
-            simulate(model_with("contact"), way, **options)
-        return
     simulation = simulate(model_with("contact"), way)
     with pytest.raises(UnsupportedError) as caught:
-        ask(simulation)
+        TOUCHING[feature](simulation)
     assert REASONS[LACKS[WITH_CONTACT][feature]].advice in str(caught.value)
 
 

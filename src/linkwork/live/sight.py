@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..methods.capabilities import WITH_CONTACT
+from ..methods.capabilities import SMOOTHLY, WITH_CONTACT
 from ..methods.touching import TouchArrays
 from ..model.errors import LinkworkError, StorageError
 from ..model.rotation import Array
@@ -130,7 +130,7 @@ class Sight:
     @property
     def touching(self) -> bool:
         """Whether things of this model can touch."""
-        return WITH_CONTACT in self.loop.simulation.method.circumstances
+        return not {WITH_CONTACT, SMOOTHLY}.isdisjoint(self.loop.simulation.method.circumstances)
 
     @property
     def without_reactions(self) -> str | None:

@@ -14,6 +14,7 @@ from ..model import Flat
 from ..model.errors import UnsupportedError
 from .features import features
 
+SMOOTHLY = "with contact, smooth between events"
 WITH_CONTACT, IN_RANKS, WITH_SEALED_PARTS = "with contact", "in ranks", "with sealed parts"
 STUDIES, INVERSE = "statics and inverse dynamics", "inverse dynamics"
 
@@ -23,6 +24,7 @@ LIGHT_PARTS = "light bodies welded to others"
 STIFF_SPRINGS = "springs too stiff for the step"
 ACCELERATIONS, REACTIONS, ADAPTIVE = "accelerations", "reactions of joints", "adaptive steps"
 PROCESSES, CHANGES = "several processes", "changes while it moves"
+RESISTING, SLEEP = "rolling and torsional friction", "sleep"
 MOVED_FORCES, DISTANT_REPEATERS = "forces moved to other bodies", "repeaters between processes"
 
 
@@ -55,8 +57,13 @@ REASONS = {
     "forces": Reason("does not solve for forces in joints", "use solver 'direct', or method 'hybrid'"),
     "first": Reason("takes fixed steps of first order and cannot keep a tolerance", "use solver 'direct'"),
     "halves": Reason("has no adaptive integrator", "give a `tolerance`, by which its own steps are halved"),
-    "touch": Reason("works with impulses and has no accelerations", "leave the materials out"),
-    "fixed": Reason("takes fixed steps of first order and cannot keep a tolerance", "shorten dt instead"),
+    "mean": Reason(
+        "works with impulses and has no accelerations", "use solver 'direct' with integrator 'rk4'"
+    ),
+    "touch": Reason("does not tell forces in joints beside those of contacts", "leave the materials out"),
+    "resists": Reason("knows friction at points alone", "use integrator 'euler'"),
+    "goes": Reason("keeps all joints as they are", "use integrator 'euler'"),
+    "awake": Reason("leaves nothing alone", "use integrator 'euler'"),
     "inverse": Reason("knows no contact", "leave the materials out"),
     "ports": Reason("have to know all bodies", "only method 'components' can move it"),
     "comes": Reason("cannot share a joint that comes and goes", "run it in one process"),
@@ -117,7 +124,8 @@ forces moved to other bodies        +      +      +       +      +       +      
 _SHORT = {"simgc": "simgc, direct", "simmc": "simmc, direct"}
 
 _TAKEN_AWAY = {
-    WITH_CONTACT: {ACCELERATIONS: "touch", REACTIONS: "touch", ADAPTIVE: "fixed"},
+    WITH_CONTACT: {ACCELERATIONS: "mean", REACTIONS: "touch"},
+    SMOOTHLY: {REACTIONS: "touch", RESISTING: "resists", SLEEP: "awake", SWITCHING: "goes"},
     IN_RANKS: {
         SWITCHING: "comes", SEALED: "served", CHANGES: "apart", MOVED_FORCES: "theirs", DISTANT_REPEATERS: "across",
         SAMPLED: "instants", LIGHT_PARTS: "whole",

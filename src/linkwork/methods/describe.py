@@ -56,7 +56,10 @@ def _ways() -> Iterator[str]:
             f"| `{way.name}` | {way.text} | {way.coordinates} | {way.constraints} | {way.steps} | {integrators} "
             f"| `{_call(way)}` |"
         )
-    yield "\nThe first integrator is the default. With contact there is `euler` only.\n"
+    yield (
+        "\nThe first integrator is the default. With contact it is `euler`; the direct solver has the others, too:\n"
+        "then contacts are constraints between events ([contact](contact.md#smooth-between-events)).\n"
+    )
 
 
 def _call(way: Way) -> str:

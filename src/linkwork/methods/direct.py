@@ -21,13 +21,16 @@ from ..engine.steppers.integrators import INTEGRATORS, integrators
 from ..engine.steppers.motion import ADAMS, ADAPTIVE, RUNGE_KUTTA, Run, new_run
 from ..engine.steppers.samples import Samples, new_samples
 from ..engine.tables import FREE, HELD, HOLD, LIMIT, Constraints
-from ..mechanism.dependence import better_choice
+from ..mechanism.dependence import Dependence, better_choice
 from ..mechanism.softness import softness
 from ..mechanism.switching import Attachment
 from ..model.rotation import Array
 from ..observe.observer import Block
+from . import capabilities
 from .base import Method
+from .capabilities import RESISTING, SLEEP, SMOOTHLY, SWITCHING
 from .contact import DEFAULT_ERP, ContactMethod
+from .features import features, resisting
 from .options import DEFAULT_TOLERANCE, Limits, RowOptions, option
 from .rows import Start, embedded_rows
 from .sampled import ExplicitMethod, run_memory
@@ -39,13 +42,14 @@ _LATER = 0.5  # how much smaller pivots must have become before another choice o
 
 @dataclass(frozen=True, kw_only=True)
 class Direct(RowOptions):
-    """The direct solver: loops closed to rounding, any mechanism; with contact at first order.
+    """The direct solver: loops closed to rounding, any mechanism.
 
     Integrators: "adams" (order 4, one evaluation a step; the default), "rk4" (order 4), "adaptive" (order 5) and
-    "euler" (impulses, order 1; all that there is with contact).
+    "euler" (impulses, order 1; the default with contact, which the others take as constraints between events).
     """
 
     integrators: ClassVar = integrators(usual="adams")
+    contact_integrators: ClassVar = ("euler", *integrators[:-1])
     text: ClassVar = "any mechanism, constraints solved exactly"
     solver: ClassVar = "direct"
 
@@ -71,13 +75,24 @@ class Direct(RowOptions):
         return Limits(0.0, self.iterations or DEFAULT_SWEEPS, self.budget, self.erp or DEFAULT_ERP)
 
     def _build(self, model: Compiled, dt: float) -> Method:
-        return (ContactMethod if may_touch(model.flat) else DirectMethod)(model, self, dt)
+        if not may_touch(model.flat):
+            return DirectMethod(model, self, dt)
+        if self.integrator == "euler":
+            return ContactMethod(model, self, dt)
+        from .smooth import SmoothMethod
+
+        wanted = {RESISTING: resisting(model.flat), **features(model.flat, [SWITCHING])}
+        wanted[SLEEP] = [] if self.sleep is None else ["`sleep` is given"]
+        capabilities.refuse([self.way, SMOOTHLY], {name: items for name, items in wanted.items() if items})
+        return SmoothMethod(model, self, dt)
 
 
 class DirectMethod(ExplicitMethod):
     """The direct solver in generalized (`simgc`) or maximal coordinates (`simmc`)."""
 
     solver = Direct.solver
+    _touch: Any = None
+    """Contacts, where things may touch."""
 
     def __init__(self, compiled: Compiled, options: Direct, dt: float):
         self.name, self._integrator = options.method, str(options.integrator)
@@ -89,9 +104,12 @@ class DirectMethod(ExplicitMethod):
         self._launch(compiled, Start(compiled, self.name == "simmc"))
 
     def _prepare(self, start: Start) -> None:
-        dependence = start.dependence
-        self._rows, self._work = embedded_rows(self.system, set(dependence.idle), set(dependence.others))
+        self._rows, self._work = self._eliminated(start.dependence)
         self._scale = self._probed()
+
+    def _eliminated(self, dependence: Dependence) -> tuple[RowTable, layout.Work]:
+        """Rows, and the structure and scratch of what eliminates them."""
+        return embedded_rows(self.system, set(dependence.idle), set(dependence.others))
 
     def _fill(self) -> None:
         super()._fill()
@@ -164,7 +182,7 @@ class DirectMethod(ExplicitMethod):
 
     def _step(self, run: Run, rows: Constraints, wanted: Array, out: Samples) -> tuple[int, int]:
         done, status = self._loop(
-            self._tables, rows, self._every_row, self._work, None, run.motion, run.books,
+            self._tables, rows, self._every_row, self._work, self._touch, None, run.motion, run.books,
             self._tableau, wanted, out,
         )  # fmt: skip
         return done, status
@@ -200,15 +218,22 @@ class DirectMethod(ExplicitMethod):
         course.budget = 0.0 if self._budget is None else self._budget * cycles_per_second()
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
-        out, wanted, done = self._room(len(targets)), np.array(targets, float), 0
+        out, wanted, done, phase = self._room(len(targets)), np.array(targets, float), 0, explicit.PLAN
         while True:
-            self._run.course.phase = explicit.PLAN
+            self._run.course.phase = phase
             rest = Samples(*(part[done:] for part in out))
             reached, status = self._step(self._run, self._constraints, wanted[done:], rest)
             done += reached
-            if status != explicit.CHOOSE:
+            phase = self._go_on(status, wanted[done:])
+            if phase == explicit.END:
                 return done, status, self._block(out)
-            self._choose_anew()
+
+    def _go_on(self, status: int, wanted: Array) -> int:
+        """Do what the loop came back for before these targets; the phase to go on with, or `explicit.END`."""
+        if status != explicit.CHOOSE:
+            return explicit.END
+        self._choose_anew()
+        return explicit.PLAN
 
     def change_step(self, dt: float) -> None:
         super().change_step(dt)

@@ -131,3 +131,13 @@ DETECTED: dict[str, Callable[[_Look], list[str]]] = {
     "light bodies welded to others": _Look.light_parts,
 }
 """How each feature of models is found."""
+
+
+def resisting(flat: Flat) -> list[str]:
+    """Materials, and pairs of them, with rolling or torsional friction, in words."""
+    single = [(f"material '{name}' resists", m.rolling or m.torsion) for name, m in flat.materials.items()]
+    pairs = [
+        (f"materials '{pair.a}' and '{pair.b}' resist", pair.rolling or pair.torsion)
+        for pair in flat.material_pairs.values()
+    ]
+    return [f"{who} rolling or spinning" for who, resists in (*single, *pairs) if resists]

@@ -149,10 +149,8 @@ class RowOptions(Options):
     def settled(self, touching: bool) -> Self:
         if not touching:
             return super().settled(touching)
-        asked = self.integrator == ADAPTIVE or getattr(self, "tolerance", None) is not None
-        if asked:
-            capabilities.refuse([self.way, capabilities.WITH_CONTACT], {capabilities.ADAPTIVE: []})
-        chosen = self.integrator or self.contact_integrators[0]
+        keeps = getattr(self, "tolerance", None) is not None
+        chosen = self.integrator or (ADAPTIVE if keeps else self.contact_integrators[0])
         has_integrator(f"{capabilities.called(self.way)} with contact", chosen, self.contact_integrators)
         return dataclasses.replace(self, integrator=chosen)
 

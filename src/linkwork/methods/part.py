@@ -188,7 +188,7 @@ class Part:
             course.above, course.below = relatives.above, relatives.below
         while True:
             done, status = self._loop(
-                self.tables, self.constraints, self.every_row, None, self.work, run.motion, run.books,
+                self.tables, self.constraints, self.every_row, None, None, self.work, run.motion, run.books,
                 self._tableau, wanted, out,
             )  # fmt: skip
             if not components.STATES <= status <= components.SAMPLE:

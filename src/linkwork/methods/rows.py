@@ -109,11 +109,17 @@ def ordered_rows(system: System, without: Collection[str]) -> RowTable:
     return kept.chosen(elimination_order(touched(system.tables, kept.constraints)))
 
 
+def coupled_rows(system: System, without: Collection[str]) -> tuple[RowTable, Work]:
+    """The same with what eliminates them, all by what they couple: none with the tree."""
+    table = ordered_rows(system, without)
+    return table, new_work(system.tables, table.constraints)
+
+
 def embedded_rows(system: System, without: Collection[str], free: Collection[str]) -> tuple[RowTable, Work]:
-    """The same with what eliminates them: joint equations of loops that close inside the tree, less those that are
-    `free` since they follow from others, come first and are eliminated with it, if that saves work."""
-    ordered = ordered_rows(system, without)
-    best = ordered, new_work(system.tables, ordered.constraints)
+    """Rows of a system less some, with what eliminates them: joint equations of loops that close inside the tree, less
+    those that are `free` since they follow from others, come first and are eliminated with it, if that saves work."""
+    best = coupled_rows(system, without)
+    ordered = best[0]
     rows, tables = ordered.constraints.rows, system.tables
     inside = [
         i

@@ -71,7 +71,7 @@ class TreeMethod(Method):
         run, out = self._run, new_samples(len(targets), self.system.nq, self.system.nv, 0, 0, 0)
         run.course.phase = explicit.PLAN
         done, status = self._loop(
-            self._tables, None, None, None, None, run.motion, run.books,
+            self._tables, None, None, None, None, None, run.motion, run.books,
             self._tableau, np.array(targets, float), out,
         )  # fmt: skip
         return done, status, tuple(out[:4])

@@ -305,18 +305,13 @@ class RowObserver(Observer):
         return as_coordinates(self._rows.joints, block[4]), block[5]
 
 
-class ContactObserver(RowObserver):
+class PairObserver(RowObserver):
     """Of a method with contact, which also samples how many patches touch, how deep, what is left of their equations,
     and forces of contacts."""
 
     report = (
         *RowObserver.report, ("contact.patches", "1"), ("contact.depth", "m"), ("contact.residual", "m/s"),
     )  # fmt: skip
-
-    def __init__(self, system: System, scratch: Scratch | None = None):
-        assert system.colliders is not None
-        self.touching = system.colliders.owners
-        super().__init__(system, scratch)
 
     def with_pair(self, a: str, b: str) -> list[tuple[str, str]]:
         """The pairs that are measured, and one more."""
@@ -338,6 +333,15 @@ class ContactObserver(RowObserver):
         """Measure what the first of each gives the second from now on; samples have it."""
         self.pairs = tuple(pairs)
         self._declare()
+
+
+class ContactObserver(PairObserver):
+    """Of a method with contact that works with impulses."""
+
+    def __init__(self, system: System, scratch: Scratch | None = None):
+        assert system.colliders is not None
+        self.touching = system.colliders.owners
+        super().__init__(system, scratch)
 
 
 class DirectObserver(RowObserver):
@@ -376,3 +380,14 @@ class DirectObserver(RowObserver):
             for number, here, forces in self._stretches.split(sampled.block[8])
         ]
         return np.vstack([forces for forces, _ in parts]), np.vstack([torques for _, torques in parts])
+
+
+class SmoothObserver(PairObserver, DirectObserver):
+    """Of a method with contact that knows accelerations."""
+
+    def __init__(self, compiled: Compiled, system: System, scratch: Scratch | None = None):
+        assert system.colliders is not None
+        self.touching = system.colliders.owners
+        super().__init__(compiled, system, scratch)
+        self.transmitting = None  # what contacts give to bodies is not part of their balance
+        self._declare()

@@ -13,6 +13,8 @@ from .integrators import copy_state
 from .joint_rows import assemble, scale_pivots
 from .projection import correct, note_left_out, settle, solve_firmly
 from .row_forces import SHAKY, solve
+from .touch_forces import aim_touch
+from .touch_modes import push_touch
 
 USED_UP = 0.05
 """Share of its usual pivot below which a joint equation is to be exchanged, if there are others."""
@@ -22,8 +24,10 @@ _IMPACTS = 20  # one after the other at one moment
 
 
 @woven
-def evaluate_direct(tables, constraints, work, motion, course, stats):
+def evaluate_direct(tables, constraints, work, touch, motion, course, stats):
     """(trial) => forces of rows, accelerations, power; with course.project also the corrections onto the constraints.
+
+    touch: contacts, None where nothing may touch.
 
     course.anew: no smooth step led here, or row course.event (-1 for none) stops or is hit. Then modes are found anew
     and impacts happen; if that row is kept, it is let go, and nothing else happens.
@@ -32,6 +36,8 @@ def evaluate_direct(tables, constraints, work, motion, course, stats):
     v, energy = motion.y_trial[n : 2 * n], motion.y_trial[2 * n :]
     if course.fresh and course.bounded:
         _try_servos(constraints)
+    if touch is not None and course.anew:
+        touch.state[0].renew = 1
     while True:
         assemble(tables, constraints, work, q, v, course.at)
         stats.evaluations += 1
@@ -49,24 +55,30 @@ def evaluate_direct(tables, constraints, work, motion, course, stats):
                 set_modes(tables, constraints, course.at, course.event)
             course.anew = False
         solve(tables, constraints, work, course.at, course.ahead, motion.a, course.bounded, course.project)
+        if touch is not None:
+            push_touch(tables, constraints, work, touch, motion, course)
         # Of the end of a step `correct_direct` takes care.
         if course.project or not course.bounded or not _overstrained(constraints, work):
             break
     report = work.report[0]
     course.supplied, course.dissipated, course.pivot = report.supplied, report.dissipated, report.weakest
+    if touch is not None:
+        course.dissipated += touch.state[0].lost
 
 
 @woven
-def correct_direct(tables, constraints, work, motion, course):
+def correct_direct(tables, constraints, work, touch, motion, course):
     """Decide what bounded rows do, and bring the trial onto the constraints; returns whether to do so again."""
-    n = motion.a.shape[0]
+    n, other = motion.a.shape[0], False
     if course.bounded and settle(constraints, work, motion.a) != 0:
-        course.changed = True
+        course.changed, other = True, True
     if note_left_out(constraints, work) != 0:
         course.changed = True
     if work.report[0].weakest < SHAKY:
         solve_firmly(constraints, work, motion.a)
         course.changed = True
+    if touch is not None:
+        aim_touch(work, touch)
     moved, turned, released = correct(
         tables,
         constraints,
@@ -79,6 +91,9 @@ def correct_direct(tables, constraints, work, motion, course):
     if released:
         course.changed = True
     course.supplied, course.dissipated = work.report[0].supplied, work.report[0].dissipated
+    if touch is not None:
+        course.dissipated += touch.state[0].lost
+        released |= other  # what contacts do was found with other rows kept
     return released or not (moved <= _FINE_PLACE and turned <= _FINE_RATE)
 
 

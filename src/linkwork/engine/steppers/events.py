@@ -17,10 +17,14 @@ STOPPED = 1e-9
 
 PEEK = 1e-3
 """Share of a step after which it is seen whether a row that is at its bound when the step begins is let go at once."""
-_STILL = 1e-11  # a located event is this near [m, rad, m/s or rad/s]
-_BARELY = 1e-9  # a force beyond its bound by this share of the largest is at it
-_TOUCH = 1e-10  # a limit that is violated by more has been hit [rad or m]
-_SEARCHES = 8  # for the time of one event
+STILL = 1e-11
+"""A located event is this near [m, rad, m/s or rad/s]."""
+BARELY = 1e-9
+"""A force beyond its bound by this share of the largest is at it."""
+TOUCH = 1e-10
+"""A limit that is violated by more has been hit [rad or m]."""
+SEARCHES = 8
+"""For the time of one event."""
 
 
 @kernel
@@ -62,8 +66,8 @@ def _largest_force(constraints):
 def near_enough(constraints, work, event):
     """How far from zero the quantity of a row may be where its event is."""
     if constraints.rows[event].mode != HELD:
-        return _STILL
-    return _BARELY * abs(work.row[BEGAN, event]) + EXACT * _largest_force(constraints)
+        return STILL
+    return BARELY * abs(work.row[BEGAN, event]) + EXACT * _largest_force(constraints)
 
 
 @kernel
@@ -82,21 +86,21 @@ def first_event(constraints, work, h):
         begin, rate = work.row[BEGAN, i], work.row[BEGAN_RATE, i]
         by = 1.0
         if row.mode == HELD:
-            if end >= -_BARELY * largest:
+            if end >= -BARELY * largest:
                 continue
-            at = begin / (begin - end) if begin > _BARELY * largest else PEEK
+            at = begin / (begin - end) if begin > BARELY * largest else PEEK
         else:
-            slack = _TOUCH if row.role == LIMIT else STOPPED
+            slack = TOUCH if row.role == LIMIT else STOPPED
             if begin <= 0.0 and (end >= -slack or (row.role == LIMIT and row.rate >= 0.0)):
                 continue
-            at, by = _crossing(max(begin, 0.0), h * rate, end, h * end_rate, slack)
+            at, by = crossing(max(begin, 0.0), h * rate, end, h * end_rate, slack)
         if at <= by and (at < share or event < 0):
             share, event, until = at, i, by
     return share, event, until
 
 
 @kernel
-def _crossing(y0, s0, y1, s1, slack):
+def crossing(y0, s0, y1, s1, slack):
     """Where the cubic with ends y0 >= 0 and y1, slopes s0 and s1 on [0, 1] crosses zero, and where it is below.
 
     (1, 0) if it does not go below -slack.
@@ -146,7 +150,7 @@ def locate(constraints, work, course, refused):
     if course.searches == 1 and share == PEEK and value <= 0.0 and rows[course.event].mode == HELD:
         course.share = 0.0  # at its bound when the step began
         return False
-    if abs(value) <= enough or course.searches == _SEARCHES:
+    if abs(value) <= enough or course.searches == SEARCHES:
         if value > enough:
             course.event = -1  # not yet: the next part of the step begins nearer to it
         return False

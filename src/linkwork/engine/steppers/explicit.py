@@ -43,12 +43,17 @@ from .integrators import (
 from .motion import ADAMS, ADAPTIVE, EULER
 from .samples import write_sample
 from .state import OK, TOO_SMALL, count_step, finite, untouched
+from .touch_events import locate_touch, note_touch, recall_mean, sample_touch
+from .touch_survey import GIVE_UP
 
 CHOOSE = 21
 """A stretch of steps ended because the joint equations in use come near to following from each other, while there are
 others that they could be exchanged for: choose anew, and come again."""
-PLAN, PREPARE, EVALUATE, DECIDE, CORRECT, SAMPLE, PROBE, END = range(8)
-"""Where the loop is; a call begins with PLAN, or with PROBE, which only looks how large the diagonals of A are."""
+HIT = 22
+"""Something hits: let impulses happen at the state, and go on."""
+PLAN, PREPARE, EVALUATE, DECIDE, CORRECT, SAMPLE, PROBE, END, GO_ON = range(9)
+"""Where the loop is; a call begins with PLAN, with GO_ON in the midst of a step whose state somebody has written to, or
+with PROBE, which only looks how large the diagonals of A are."""
 ROUNDS = 20
 """Corrections onto the constraints at the end of a step before it counts as unsettled."""
 _STEP, _REACHED, _CHOOSE, _TOO_SMALL = range(4)
@@ -108,6 +113,12 @@ def _plan_step(constraints, course, clock, target):
     return _STEP
 
 
+@inlined
+def _due(course, clock, target):
+    """Whether a sample is to be taken before anything else happens."""
+    return (clock.now if course.integrator == ADAPTIVE else clock.steps) >= target
+
+
 @woven
 def _prepare(tables, motion, course, tableau):
     """The next trial of a step, and when it is."""
@@ -159,7 +170,7 @@ def _count(course, clock, target):
 
 
 @woven
-def _plan(constraints, motion, course, clock, stats, targets):
+def _plan(constraints, touch, motion, course, clock, stats, targets):
     """What is next: where the loop goes on, or END with a status."""
     if course.sample == targets.shape[0]:
         return END, OK
@@ -179,11 +190,15 @@ def _plan(constraints, motion, course, clock, stats, targets):
         return END, TOO_SMALL
     if what == _CHOOSE:
         return END, CHOOSE
+    if touch is not None and what == _STEP:
+        if course.crowd >= _EVENTS:
+            return END, GIVE_UP
+        touch.state[0].event = -1
     return PREPARE if what == _STEP else SAMPLE, OK
 
 
 @woven
-def _decide(constraints, work, motion, course, clock, stats, vote):
+def _decide(constraints, work, touch, motion, course, clock, stats, vote):
     """(judged end of a trial) Where the loop goes on: the same step by other means, its correction, or another one."""
     if not course.fresh:
         return CORRECT
@@ -196,8 +211,10 @@ def _decide(constraints, work, motion, course, clock, stats, vote):
     if course.integrator == ADAPTIVE and course.event < 0:
         course.factor = next_factor(vote.error)
         refused = not vote.error <= 1.0
-    if work is not None and course.bounded:
+    if work is not None and course.bounded and (touch is None or touch.state[0].event < 0):
         again = locate(constraints, work, course, refused)
+    if touch is not None:
+        again = locate_touch(touch, course, refused, again)
     if refused:
         clock.refused += 1
         clock.proposed = course.length * course.factor
@@ -207,6 +224,13 @@ def _decide(constraints, work, motion, course, clock, stats, vote):
         course.stage, course.smooth = 1, False
         return PREPARE
     course.fresh = False
+    if touch is not None and touch.state[0].event >= 0:
+        touch.state[0].events += 1
+        if course.share == 0.0:
+            copy_state(motion)
+        course.at = course.start + course.share * course.length
+        touch.state[0].renew = 1
+        return EVALUATE
     if course.event >= 0:
         stats.events += 1
         if course.share == 0.0:
@@ -263,26 +287,27 @@ def _sample(tables, constraints, every_row, motion, course, clock, stats, out):
 
 # Few and wide: each of these is one thing, and every array that a kernel takes costs compile time. Long: branches on
 # what a model does not have are left out of its compiled code only where they stand in the loop itself.
-def _run(tables, constraints, every_row, work, parts, motion, books, tableau, targets, out):
+def _run(tables, constraints, every_row, work, touch, parts, motion, books, tableau, targets, out):
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
-    every_row: the constraints with all their rows, redundant ones too. work: of the direct solver; parts: of
-    subsystems. What a model does not have is None; an open tree has none of these. A status of `components.STATES` …
-    means: exchange that with the other processes and call again.
+    every_row: the constraints with all their rows, redundant ones too. work: of the direct solver; touch: contacts;
+    parts: of subsystems. What a model does not have is None; an open tree has none of these. A status of
+    `components.STATES` … means: exchange that with the other processes and call again.
     """
     course, clock, stats, vote = books.course[0], books.clock[0], books.stats[0], books.vote[0]
     n, phase, related = motion.a.shape[0], course.phase, course.above or course.below
     if work is not None and phase == PROBE:
         scale_pivots_at(tables, constraints, work, motion)
         return 0, OK
-    if phase == PLAN:
-        course.sample, course.left = 0, 0.0
-        course.staying = not _remind(constraints, motion, False)
+    if phase == PLAN or phase == GO_ON:
+        course.sample, course.left = 0, course.left if phase == GO_ON else 0.0
+        course.staying = not _remind(constraints, motion, False) or phase == GO_ON
+        phase = PLAN
         if constraints is not None:
             read_states(constraints, motion.y, 2 * n + 2)
     while True:
         if phase == PLAN:
-            phase, status = _plan(constraints, motion, course, clock, stats, targets)
+            phase, status = _plan(constraints, touch, motion, course, clock, stats, targets)
             if phase == END:
                 if status != TOO_SMALL:
                     _remind(constraints, motion, True)
@@ -291,6 +316,8 @@ def _run(tables, constraints, every_row, work, parts, motion, books, tableau, ta
                 course.phase = phase
                 return course.sample, SAMPLE_CROSSES
         if phase == SAMPLE:
+            if touch is not None:
+                sample_touch(touch, out.solver[course.sample])
             _sample(tables, constraints, every_row, motion, course, clock, stats, out)
             phase = PLAN
             continue
@@ -309,7 +336,13 @@ def _run(tables, constraints, every_row, work, parts, motion, books, tableau, ta
                     course.phase = phase
                     return course.sample, waiting
             elif work is not None:
-                evaluate_direct(tables, constraints, work, motion, course, stats)
+                evaluate_direct(tables, constraints, work, touch, motion, course, stats)
+                if touch is not None and touch.state[0].bad != 0:
+                    if course.staying and course.left == 0.0 and _due(course, clock, targets[course.sample]):
+                        recall_mean(touch, motion.a)
+                        phase = SAMPLE
+                        continue
+                    return course.sample, int(touch.state[0].bad)
             else:
                 evaluate_tree(tables, motion, course, stats)
             if course.fresh and not course.smooth and (not course.project or course.integrator == ADAPTIVE):
@@ -328,13 +361,13 @@ def _run(tables, constraints, every_row, work, parts, motion, books, tableau, ta
         if phase == DECIDE:
             if parts is not None and vote.bad != OK:
                 return course.sample, int(vote.bad)
-            phase = _decide(constraints, work, motion, course, clock, stats, vote)
+            phase = _decide(constraints, work, touch, motion, course, clock, stats, vote)
         if phase == CORRECT:
             again = False
             if parts is not None:
                 again = correct_parts(tables, constraints, parts, motion, course, vote)
             elif work is not None:
-                again = correct_direct(tables, constraints, work, motion, course)
+                again = correct_direct(tables, constraints, work, touch, motion, course)
             if again and _go_again(course, stats):
                 phase = EVALUATE
                 continue
@@ -342,10 +375,14 @@ def _run(tables, constraints, every_row, work, parts, motion, books, tableau, ta
                 note_parts(parts, course, stats, vote)
             elif work is not None:
                 note_direct(constraints, work, course, stats)
+                if touch is not None:
+                    note_touch(touch)
             status = _keep(constraints, motion, course, clock, stats, targets[course.sample])
             if status != OK and not related:
                 return course.sample, status
             phase = PLAN
+            if touch is not None and touch.state[0].hit != 0:
+                return course.sample, HIT
 
 
 run = kernel(_run)

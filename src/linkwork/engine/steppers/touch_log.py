@@ -29,16 +29,16 @@ def note_events(found, events, stats, t):
             was = found.patches[old_side, patch.old].touches
             found.patches[old_side, patch.old].touches = 0
         if patch.touches != was:
-            _note(events, stats, t, patch.i, patch.j, patch.touches)
+            note(events, stats, t, patch.i, patch.j, patch.touches)
     for k in range(found.counts[0].old_patches):
         old = found.patches[old_side, k]
         if old.touches != 0:
             old.touches = 0
-            _note(events, stats, t, old.i, old.j, 0)
+            note(events, stats, t, old.i, old.j, 0)
 
 
 @woven
-def _note(events, stats, t, i, j, began):
+def note(events, stats, t, i, j, began):
     """Append an event to those that wait to be read."""
     if stats.waiting == events.shape[0]:
         stats.events_lost += 1
