@@ -10,7 +10,7 @@ from .version import __version__
 
 _HOMES = {
     "linkwork.engine.elements": (
-        "PID", "Actuator", "DCMotor", "HydraulicCylinder", "PositionServo", "Repeater", "TorqueSource",
+        "PID", "Actuator", "Backlash", "DCMotor", "HydraulicCylinder", "PositionServo", "Repeater", "TorqueSource",
         "VelocityServo",
     ),
     "linkwork.model.errors": ("LinkworkError", "ModelError", "Problem", "SimulationError", "UnsupportedError"),
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from .engine.elements import (
         PID,
         Actuator,
+        Backlash,
         DCMotor,
         HydraulicCylinder,
         PositionServo,

@@ -66,6 +66,7 @@ def end(model, duration, dt, how):
 
 NUMBERS = {
     "spring": (3.0, 0.7),
+    "backlash": (3.0, 0.7, 0.1),
     "torque": (),
     "position_servo": (3.0, 0.7),
     "dc_motor": (2.0, 0.3),

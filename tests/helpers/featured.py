@@ -8,6 +8,7 @@ from helpers.models import ball
 from linkwork import (
     PID,
     Actuator,
+    Backlash,
     Body,
     BodyFunction,
     Box,
@@ -111,6 +112,7 @@ MODELS = {
         DCMotor("motor", "elbow", command=0.5, stall_torque=1.0, idle_speed=10.0, time_constant=0.1)
     ),
     "repeaters": lambda: arm(Repeater("belt", "elbow", "shoulder", ratio=-0.5), elbow={"velocity": -1.0}),
+    "backlash": lambda: arm(Backlash("play", "elbow", gap=0.01, stiffness=200.0, damping=0.5)),
     "contact": touching,
     "bodies without inertia": lambda: scene("a01_pendulum"),
     "light bodies welded to others": lambda: arm(

@@ -13,6 +13,7 @@ from linkwork import PID, Actuator, HydraulicCylinder
 from linkwork.engine.elements import (
     COUPLINGS,
     DRIVES,
+    Backlash,
     DCMotor,
     PositionServo,
     Repeater,
@@ -204,11 +205,20 @@ def drives(draw: st.DrawFn, name: str, known: list[str], unlimited: st.SearchStr
 
 @st.composite
 def couplings(draw: st.DrawFn, name: str, known: list[str]) -> Any:
-    assert COUPLINGS.keys() == {"repeater"}, "a new coupling needs its line here"
+    assert COUPLINGS.keys() == {"repeater", "backlash"}, "a new coupling needs its line here"
     a, b = draw(st.sampled_from(known)), draw(st.sampled_from(known))
     names = {"coordinate_a": draw(st.none() | TITLES), "coordinate_b": draw(st.none() | TITLES)}
     assume((a, names["coordinate_a"]) != (b, names["coordinate_b"]))
-    return Repeater(name, a, b, ratio=draw(NOT_ZERO), **names)
+    if draw(st.booleans()):
+        return Repeater(name, a, b, ratio=draw(NOT_ZERO), **names)
+    own = {"gap": draw(NON_NEGATIVE), "middle": draw(st.none() | NUMBERS)}
+    if draw(st.booleans()):
+        own |= {"stiffness": draw(POSITIVE), "damping": draw(NON_NEGATIVE)}
+    else:
+        own["restitution"] = draw(st.floats(0, 1))
+    if draw(st.booleans()):
+        return Backlash(name, a, coordinate_a=names["coordinate_a"], **own)
+    return Backlash(name, a, b, ratio=draw(NOT_ZERO), **names, **own)
 
 
 def surfaces() -> dict[str, Any]:

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from helpers.one_dof import I, wheel
 from helpers.parallelogram import JOINTS, anywhere, exactly, parallelogram
-from helpers.runs import both, direct, orders
+from helpers.runs import both, direct, explicit, orders
 from linkwork import Sine, Table, scene
 from linkwork.engine.elements import DCMotor, PositionServo, TorqueSource, VelocityServo
 from linkwork.scenes.crank_rocker import GEAR, IDLE, STALL, TIME_CONSTANT
@@ -19,7 +19,7 @@ TURNED = 3.0
 # --- velocity servos ---
 
 
-@both
+@explicit
 @exactly
 @anywhere
 def test_a_servo_of_any_joint_reaches_its_goal_in_the_time_its_strength_takes(method, integrator, joint):
@@ -35,7 +35,7 @@ def test_a_servo_of_any_joint_reaches_its_goal_in_the_time_its_strength_takes(me
     assert record.info["events"] == 1
 
 
-@both
+@explicit
 def test_a_servo_that_is_overpowered_catches_up(method):
     """Strength 4 N m against a load of 6 sin 2πt: it slips while the load exceeds it, and until it has caught up."""
     w = 2 * math.pi
@@ -57,7 +57,7 @@ def test_a_servo_that_is_overpowered_catches_up(method):
     np.testing.assert_allclose(orders(errors), 4.0, atol=0.2)
 
 
-@both
+@explicit
 @exactly
 def test_a_servo_follows_a_goal_that_changes(method, integrator):
     servo = VelocityServo("servo", "pin", command=2.0, signal=Sine(1.5, phase=0.3, offset=0.5))

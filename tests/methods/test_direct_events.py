@@ -1,4 +1,4 @@
-"""Events of the direct solver: impacts, stick and slip, drives at their strength, against formulas.
+"""Events of the direct solver and of components: impacts, stick and slip, drives at their strength, against formulas.
 
 Hits, stops and releases are located, so that the order of the integrator is kept across them: where the motion
 between is uniformly accelerated, or forces change evenly, fourth order is exact, and only rounding is left.
@@ -12,7 +12,7 @@ import pytest
 
 from helpers.one_dof import I, M, block, wheel
 from helpers.parallelogram import JOINTS, ROUNDING, anywhere, exactly, parallelogram
-from helpers.runs import both, direct, orders
+from helpers.runs import direct, explicit, orders
 from linkwork import Body, Hinge, Model, Table
 from linkwork.engine.elements import DCMotor, TorqueSource
 from linkwork.scenes.crank_rocker import GEAR, IDLE, STALL, TIME_CONSTANT
@@ -40,7 +40,7 @@ def bouncing(times, height, restitution, slowest=1e-2):
     return places, speeds, np.array(hits)
 
 
-@both
+@explicit
 @exactly
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 0.9, 1.0])
 def test_a_block_bounces_when_and_as_high_as_it_should(method, integrator, restitution):
@@ -69,7 +69,7 @@ def test_a_block_bounces_to_first_order_with_euler():
     assert np.mean(orders(errors)) == pytest.approx(1.0, abs=0.3)
 
 
-@both
+@explicit
 @exactly
 @anywhere
 def test_a_limit_of_any_joint_of_a_loop_throws_the_linkage_back(method, integrator, joint):
@@ -83,7 +83,7 @@ def test_a_limit_of_any_joint_of_a_loop_throws_the_linkage_back(method, integrat
     assert record.info["events"] == 1
 
 
-@both
+@explicit
 @exactly
 def test_two_limits_that_are_hit_at_once(method, integrator):
     # Both ends of a coupled pair arrive together: one impact, no energy gained, no bounce where there is none.
@@ -97,7 +97,7 @@ def test_two_limits_that_are_hit_at_once(method, integrator):
 turning = pytest.mark.parametrize("turn", [0.5003, 0.4107])
 
 
-@both
+@explicit
 @exactly
 @turning
 @pytest.mark.parametrize("h", [1e-3, 4e-3])
@@ -112,7 +112,7 @@ def test_a_limit_is_pulled_open_when_the_load_turns(method, integrator, h, turn)
     assert record.info["events"] == 1
 
 
-@both
+@explicit
 @exactly
 @turning
 @pytest.mark.parametrize("h", [1e-3, 4e-3])
@@ -200,7 +200,7 @@ def test_a_bounce_shorter_than_a_step_is_seen(integrator):
     assert record.info["steps_by_impulses"] == 0
 
 
-@both
+@explicit
 def test_a_rotor_is_thrown_back_with_its_joint(method):
     sheet = {"stall_torque": STALL, "idle_speed": IDLE, "time_constant": TIME_CONSTANT, "gear": GEAR}
     model = wheel(DCMotor("motor", "pin", **sheet, command=0.3), limits=(None, 0.2), restitution=0.5)

@@ -1,4 +1,4 @@
-"""Stick and slip in the direct solver: friction in joints is located, and the order kept over it."""
+"""Stick and slip in the direct solver and in components: friction in joints is located, and the order kept over it."""
 
 import dataclasses
 import math
@@ -9,7 +9,7 @@ import pytest
 from helpers.one_dof import I, wheel
 from helpers.parallelogram import JOINTS, ROUNDING, anywhere, exactly, parallelogram
 from helpers.references import reference
-from helpers.runs import both, direct, orders
+from helpers.runs import direct, explicit, orders
 from linkwork import scene
 
 # --- dry friction ---
@@ -22,7 +22,7 @@ def incline(velocity, friction):
     return model
 
 
-@both
+@explicit
 @exactly
 @pytest.mark.parametrize("friction", [15.0, 5.0], ids=["stays", "slides back"])
 @pytest.mark.parametrize("speed", [-2.0, 1.5], ids=["uphill", "downhill"])
@@ -59,7 +59,7 @@ def coulomb(times, start, stiffness, friction, inertia):
         turned, begin = 2 * middle - turned, begin + half
 
 
-@both
+@explicit
 @pytest.mark.parametrize("integrator", ["adams", "rk4"])
 def test_a_spring_against_dry_friction_keeps_the_order_over_its_turns(method, integrator):
     errors = []
@@ -84,7 +84,7 @@ def test_a_spring_against_dry_friction_follows_the_tolerance():
     assert errors[0] > errors[1] > errors[2]
 
 
-@both
+@explicit
 @exactly
 @anywhere
 def test_friction_of_any_joint_of_a_loop_stops_the_linkage(method, integrator, joint):
@@ -116,7 +116,7 @@ def tip_of(record):
     return np.array([x + 0.5 * (w * w - z * z), y + w * z])
 
 
-@both
+@explicit
 @pytest.mark.parametrize("integrator", ["adams", "rk4"])
 def test_chain_with_dry_friction_follows_its_reference_and_gains_nothing(method, integrator):
     record = direct(scene("chain5", friction=1.0), method, integrator=integrator).run(1.0)
@@ -129,7 +129,7 @@ def test_chain_with_dry_friction_follows_its_reference_and_gains_nothing(method,
     assert record.energy_drift < 1e-5
 
 
-@both
+@explicit
 @pytest.mark.parametrize("integrator", ["adams", "rk4"])
 def test_chain_with_dry_friction_keeps_the_order_over_stick_and_slip(method, integrator):
     exact, _ = chain_at(1.0)
@@ -143,7 +143,7 @@ def test_chain_with_dry_friction_keeps_the_order_over_stick_and_slip(method, int
     assert np.mean(orders(errors[1:] if integrator == "adams" else errors)) == pytest.approx(4.0, abs=0.6)
 
 
-@both
+@explicit
 def test_chain_with_dry_friction_follows_the_tolerance(method):
     exact, _ = chain_at(1.0)
     for tolerance in (1e-9, 1e-10, 1e-11):
@@ -152,7 +152,7 @@ def test_chain_with_dry_friction_follows_the_tolerance(method):
         np.testing.assert_allclose(record.array("coordinates")[-1], exact, atol=1e-7)
 
 
-@both
+@explicit
 def test_chain_with_dry_friction_comes_to_rest_and_stays(method):
     simulation = direct(scene("chain5", friction=1.0), method, dt=1e-3)
     record = simulation.run(60.0, every=0.1, reactions=False)

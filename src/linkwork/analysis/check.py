@@ -11,6 +11,7 @@ import numpy as np
 
 from ..compile.compiler import Compiled
 from ..compile.system import System
+from ..engine.elements import Repeater
 from ..mechanism.assemble import assemble
 from ..mechanism.assembly import Assembly
 from ..mechanism.dependence import LOCKED, dependence
@@ -131,7 +132,7 @@ def _look_at_tree(checkup: Checkup, compiled: Compiled) -> None:
     checkup.tree = [f"{edge.parent} --{edge.joint.name}--> {edge.child}" for edge in edges]
     checkup.cuts = [joint.name for joint in cuts]
     checkup.dof = sum(len(edge.joint.rates) for edge in edges) - sum(6 - len(j.rates) for j in cuts)
-    checkup.dof -= len(flat.couplings)
+    checkup.dof -= sum(isinstance(coupling, Repeater) for coupling in flat.couplings.values())
     for note in notes:
         checkup.add("note", "tree", note)
     for joint in cut:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..engine.elements import LAWS, SPRING, TORQUE, Drive
+from ..engine.elements import LAWS, SPRING, TORQUE, Backlash, Drive
 from ..engine.kernels.record import named
 from ..engine.loads import Bushing, LineFunction, Spring
 from ..engine.tables import (
@@ -148,7 +148,10 @@ class Constrainer:
                 self._measured(load, group)
                 group += 1
         for coupling in flat.couplings.values():
-            self._couple(coupling, group)
+            if isinstance(coupling, Backlash):
+                self._play(coupling, group)
+            else:
+                self._couple(coupling, group)
             group += 1
         inputs: list[float] = []
         for drive in flat.drives.values():
@@ -310,6 +313,26 @@ class Constrainer:
         row = row_record(COORDINATE, HOLD, group, first=first, second=second, ratio=coupling.ratio)
         row["offset"] = self._start_value(first) - coupling.ratio * self._start_value(second)
         self._name(row, f"{coupling.name}: repeater")
+
+    def _play(self, play: Backlash, group: int) -> None:
+        first = self._find(play, "a", play.a, play.coordinate_a)
+        second = None if play.b is None else self._find(play, "b", play.b, play.coordinate_b)
+        if first is None or (second is None) != (play.b is None):
+            return
+        along, middle = {"first": first}, self._start_value(first)
+        if second is not None:
+            along["second"], middle = second, middle - play.ratio * self._start_value(second)
+        middle = middle if play.middle is None else play.middle
+        if play.rigid:
+            bounce = {"value": (play.restitution, _BOUNCE), **along}
+            for sign, side in ((1.0, "lower"), (-1.0, "upper")):
+                where = {"sign": sign, "ratio": sign * play.ratio, "offset": sign * middle - 0.5 * play.gap}
+                row = row_record(COORDINATE, LIMIT, group, **bounce, **where)
+                self._name(row, f"{play.name}: {side} flank")
+            return
+        law = {"law": LAWS.index(play.law), "ratio": play.ratio, "offset": middle}
+        row = row_record(COORDINATE, LAW, group, value=play.numbers(), pieces=1, **along, **law)
+        self._name(row, f"{play.name}: flanks")
 
     def _drive(self, drive: Drive, group: int, slot: int) -> None:
         coord = self._find(drive, "joint", drive.joint, drive.coordinate)

@@ -11,6 +11,7 @@ from ..engine.coordinates.tree import place
 from ..engine.kernels.record import new_records
 from ..engine.solvers.hierarchy import CHILD, ENDS, NODE, SPOT, Hierarchy
 from ..engine.solvers.layout import REPORT
+from ..engine.tables import FRICTION, LIMIT, SERVO_RATE
 from .constrain import RowTable
 from .order import ends_of
 from .subsystems import Border, Subsystem
@@ -60,14 +61,22 @@ class Placement:
 
 
 def row_order(system: System, table: RowTable, placement: Placement) -> tuple[list[int], list[int]]:
-    """Rows sorted by the subsystem that eliminates them, and these subsystems."""
+    """Rows sorted by the subsystem that eliminates them, those with bounds behind the others, and these subsystems."""
     bodies = system.floating
     homes = [
         placement.home(list(dict.fromkeys(bodies[b] for b in ends if b >= 0)))
         for ends in row_ends(system, table)
     ]
-    order = sorted(range(len(homes)), key=lambda i: (homes[i], i))
+    bounds = bounded_rows(table)
+    order = sorted(range(len(homes)), key=lambda i: (homes[i], bounds[i], i))
     return order, [homes[i] for i in order]
+
+
+def bounded_rows(table: RowTable) -> np.ndarray:
+    """Which rows are constraints with bounds on their force: limits, dry friction, servos of limited strength."""
+    rows = table.constraints.rows
+    limited = np.isin(rows["role"], (FRICTION, SERVO_RATE)) & np.isfinite(rows["strength"])
+    return np.asarray((rows["role"] == LIMIT) | limited)
 
 
 def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placement: Placement) -> Hierarchy:
@@ -89,10 +98,12 @@ def new_hierarchy(system: System, table: RowTable, homes: Sequence[int], placeme
     loose = list(floating)
     counts = np.bincount(np.array(homes, np.int64), minlength=len(parts))
     ends = np.concatenate([[0], np.cumsum(counts)])
+    bounds = bounded_rows(table)
     for i, part in enumerate(parts):
         border = borders[part.name].ports
         size, rows = 6 * len(border), int(counts[i])
         node["row_begin"][i], node["row_end"][i] = ends[i], ends[i + 1]
+        node["bound_begin"][i] = ends[i + 1] - np.count_nonzero(bounds[ends[i] : ends[i + 1]])
         node["child_begin"][i], node["port_begin"][i] = len(children), len(ports)
         node["D"][i], node["column"][i] = room_D, columns
         node["A"][i], node["Z"][i] = room_A, room_Z

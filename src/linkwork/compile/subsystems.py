@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..engine.elements import Repeater
 from ..model import Component, Flat, Model
 from ..model.item import GROUND, Refers
 from .spanning import Edge
@@ -135,7 +136,7 @@ def _ties(flat: Flat) -> list[Tie]:
                 bodies.add(target)
             elif what is Refers.JOINT:
                 bodies |= {flat.joints[target].a, flat.joints[target].b}
-        equations = int(thing.shelf == "couplings")
+        equations = int(isinstance(thing, Repeater))
         found.append(Tie(thing.name, frozenset(bodies - {GROUND}), equations, thing.shelf))
     return found
 

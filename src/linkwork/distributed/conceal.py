@@ -68,7 +68,7 @@ _TOLD = {
     "friction": ["dry friction"],
     "switching": [SWITCHING],
     "drives": ["torque sources", "velocity servos", "position servos", "DC motors"],
-    "couplings": ["repeaters"],
+    "couplings": ["repeaters", "backlash"],
 }
 """Features as headers of sealed files name them, and what they are in the table of capabilities."""
 

@@ -221,6 +221,7 @@ ROW = np.dtype(
             "i8",
         ),  # place of its states among those that are recorded, the continuous one first; or -1
         ("slots", "i8"),  # how many sampled states it has
+        ("pieces", "i8"),  # 1 if its law consists of pieces; memory[0]: which one, 0 that at the measure
         ("samples", "f8"),  # how often it has been sampled: the next time is at samples · period
         ("pull", "f8"),  # force by its law at the last evaluation, whatever it then was [N or N m]
         ("supplied", "f8"),  # power at that force [W]

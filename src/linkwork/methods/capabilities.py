@@ -38,6 +38,11 @@ class Reason(NamedTuple):
 REASONS = {
     "rows": Reason("has no constraints", "use method 'simgc'"),
     "smooth": Reason("takes smooth steps only", "use method 'simgc'"),
+    "patches": Reason(
+        "knows of a subsystem how its border yields, not how bodies inside do wherever they are touched",
+        "use method 'simmc', or 'simgc'",
+    ),
+    "located": Reason("cannot agree with other processes on the moment of an event", "run it in one process"),
     "float": Reason(
         "has no joint coordinates, for its bodies float",
         "use method 'simgc', or a drive, or a body_function on the two bodies",
@@ -88,8 +93,8 @@ _TABLE = """
 feature                             tree   simgc  simgc/i simmc  simmc/i hybrid global topological components
 loops                               rows   +      +       +      +       +      +      +           +
 joints attached and released        rows   +      +       +      +       +      +      +           +
-limits                              rows   +      +       +      +       smooth smooth smooth      smooth
-dry friction                        rows   +      +       +      +       smooth smooth smooth      smooth
+limits                              rows   +      +       +      +       smooth smooth smooth      +
+dry friction                        rows   +      +       +      +       smooth smooth smooth      +
 springs in joints                   +      +      +       +      +       +      +      +           +
 springs                             +      +      +       +      +       +      +      +           +
 bushings                            +      +      +       +      +       +      +      +           +
@@ -100,15 +105,16 @@ joint functions                     +      +      +       float  float   +      
 joint functions at closed loops     rows   cut    cut     float  float   cut    float  cut         float
 torque sources                      rows   +      +       +      +       +      +      +           +
 velocity servos                     rows   +      +       +      +       +      +      +           +
-velocity servos of limited strength rows   +      +       +      +       smooth smooth smooth      smooth
-velocity servos of balls            rows   +      +       +      +       smooth smooth smooth      smooth
+velocity servos of limited strength rows   +      +       +      +       smooth smooth smooth      +
+velocity servos of balls            rows   +      +       +      +       smooth smooth smooth      +
 position servos                     rows   +      +       +      +       +      +      +           +
 position servos of limited strength rows   +      +       +      +       +      +      +           +
 DC motors                           rows   +      +       +      +       +      +      +           +
 actuators and cylinders             rows   +      +       +      +       +      +      +           +
 sampled controllers                 rows   +      +       +      +       +      +      +           +
 repeaters                           rows   +      +       +      +       +      +      +           +
-contact                             rows   +      +       +      +       smooth smooth smooth      smooth
+backlash                            rows   +      +       +      +       +      +      +           +
+contact                             rows   +      +       +      +       smooth smooth smooth      patches
 sealed components                   sealed sealed sealed  sealed sealed  sealed sealed sealed      +
 bodies without inertia              +      +      +       mass   mass    +      +      +           mass
 light bodies welded to others       +      +      +       +      +       +      +      +           +
@@ -123,16 +129,20 @@ forces moved to other bodies        +      +      +       +      +       +      
 """
 _SHORT = {"simgc": "simgc, direct", "simmc": "simmc, direct"}
 
+_EVENTS = {
+    "limits": "located", "dry friction": "located", "velocity servos of limited strength": "located",
+}  # fmt: skip
+"""What needs events where subsystems are in several processes."""
 _TAKEN_AWAY = {
     WITH_CONTACT: {ACCELERATIONS: "mean", REACTIONS: "touch"},
     SMOOTHLY: {REACTIONS: "touch", RESISTING: "resists", SLEEP: "awake", SWITCHING: "goes"},
     IN_RANKS: {
         SWITCHING: "comes", SEALED: "served", CHANGES: "apart", MOVED_FORCES: "theirs", DISTANT_REPEATERS: "across",
-        SAMPLED: "instants", LIGHT_PARTS: "whole",
+        SAMPLED: "instants", LIGHT_PARTS: "whole", **_EVENTS,
     },
     WITH_SEALED_PARTS: {
         STIFF_SPRINGS: "inner", CHANGES: "apart", DISTANT_REPEATERS: "across", SAMPLED: "instants",
-        LIGHT_PARTS: "whole",
+        LIGHT_PARTS: "whole", **_EVENTS,
     },
     STUDIES: {SEALED: "ports", "joint functions at closed loops": "cut", SAMPLED: "past"},
     INVERSE: {CONTACT: "inverse"},

@@ -36,7 +36,7 @@ class Components(Options):
     """
 
     integrators: ClassVar = integrators(usual="rk4")
-    text: ClassVar = "smooth motions, subsystem by subsystem, in one process or many"
+    text: ClassVar = "any mechanism, subsystem by subsystem, in one process or many"
     way: ClassVar[str] = "components"
 
     tolerance: float | None = option(None, "Local error that adaptive steps keep; 1e-8 by default.")
@@ -90,7 +90,10 @@ class ComponentMethod(ExplicitMethod):
         return Placement([self.partition], borders(self.partition, self._tied))
 
     def _prepare(self, start: Start) -> None:
-        self.part = Part(self.system, self.system.row_table, self._placement(), self._steps)
+        placement = self._placement()
+        self.part = Part(
+            self.system, self.system.row_table, placement, self._steps, alone=not placement.remote
+        )
         self._mobilities: Array | None = None
         self._rows = self.part.rows
 

@@ -213,7 +213,9 @@ class DirectMethod(ExplicitMethod):
                 rows["stiff"][self._rows.names.index(name)] = 1
         course = self._run.course
         course.integrator = RUNGE_KUTTA if self._kind == ADAMS and self._implicit else self._kind
-        course.bounded = bool(((rows["role"] == LIMIT) | np.isfinite(rows["strength"])).any())
+        course.bounded = bool(
+            ((rows["role"] == LIMIT) | np.isfinite(rows["strength"]) | (rows["pieces"] > 0)).any()
+        )
         course.tolerance, course.step, course.worn = self._tolerance, h, False
         course.budget = 0.0 if self._budget is None else self._budget * cycles_per_second()
 
@@ -253,15 +255,3 @@ class DirectMethod(ExplicitMethod):
 
     def info(self) -> dict[str, Any]:
         return {"solver": self.solver, **super().info()}
-
-    def outcome(self) -> dict[str, Any]:
-        s = self._stats
-        events = {"events": int(s.events), "steps_by_impulses": int(s.leaps)}
-        return {**super().outcome(), **events}
-
-    def warnings(self) -> list[str]:
-        found = super().warnings()
-        crowded = int(self._stats.leaps)
-        if self._integrator != "euler" and crowded:
-            found.append(f"in {crowded} steps events crowded so much that they were taken at first order")
-        return found

@@ -9,6 +9,7 @@ from functools import cached_property
 from ..compile.colliders import may_touch
 from ..compile.spanning import Edge, Spanning, spanning_tree
 from ..compile.welded import carriers, label, light_welds, too_light
+from ..engine.elements import Backlash, Repeater
 from ..engine.loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Load, Spring, Torque
 from ..model import Flat, Port
 from ..model.drive import Drive
@@ -56,6 +57,10 @@ class _Look:
         drives = [drive for drive in self.flat.drives.values() if kind in ("", drive.kind) and has(drive)]
         return [f"drive '{drive.name}' {what}" for drive in drives]
 
+    def plays(self, what: str, has: Callable[[Backlash], bool]) -> list[str]:
+        plays = [thing for thing in self.flat.couplings.values() if isinstance(thing, Backlash)]
+        return [f"backlash '{play.name}' {what}" for play in plays if has(play)]
+
     def limited(self, kind: str) -> list[str]:
         return self.drives(kind, "has a limited strength", lambda drive: math.isfinite(drive.bound))
 
@@ -100,7 +105,10 @@ DETECTED: dict[str, Callable[[_Look], list[str]]] = {
     "joints attached and released": lambda look: look.joints_that(
         "is attached and released", lambda joint: joint.switchable
     ),
-    "limits": lambda look: look.joints_that("has limits", lambda joint: joint.limits is not None),
+    "limits": lambda look: [
+        *look.joints_that("has limits", lambda joint: joint.limits is not None),
+        *look.plays("has rigid flanks", lambda play: play.rigid),
+    ],
     "dry friction": lambda look: look.joints_that(
         "has dry friction", lambda joint: any(joint.per_rate("friction"))
     ),
@@ -124,7 +132,12 @@ DETECTED: dict[str, Callable[[_Look], list[str]]] = {
     "DC motors": lambda look: look.drives("dc_motor"),
     "actuators and cylinders": lambda look: look.drives(has=lambda drive: drive.law and drive.law.state),
     "sampled controllers": lambda look: look.drives(has=lambda drive: drive.period > 0.0),
-    "repeaters": lambda look: [f"'{name}' couples joints" for name in look.flat.couplings],
+    "repeaters": lambda look: [
+        f"'{thing.name}' couples joints"
+        for thing in look.flat.couplings.values()
+        if isinstance(thing, Repeater)
+    ],
+    "backlash": lambda look: look.plays("is free play", lambda play: not play.rigid),
     "contact": lambda look: may_touch(look.flat),
     "sealed components": _Look.sealed,
     "bodies without inertia": _Look.weightless,

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from ..compile.constrain import RowTable, without_addresses
-from ..compile.elimination import Placement, new_hierarchy, row_ends, row_order
+from ..compile.elimination import Placement, bounded_rows, new_hierarchy, row_ends, row_order
 from ..compile.system import System
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.kernels.jit import Steady
@@ -61,7 +61,10 @@ class Relatives(Protocol):
 class Part:
     """Structure of a share of a model; `begin` puts it in motion."""
 
-    def __init__(self, system: System, table: RowTable, placement: Placement, steps: Steps):
+    def __init__(
+        self, system: System, table: RowTable, placement: Placement, steps: Steps, alone: bool = False
+    ):
+        """`alone`: all of the model is in this process, so that events can be located."""
         order, homes = row_order(system, table, placement)
         self.system = system
         self.placement = placement
@@ -73,6 +76,8 @@ class Part:
             len(system.floating) - sum(len(placement.borders[name].ports) for name in placement.remote)
         )
         self.dt = steps.dt
+        located = bounded_rows(self.rows) | (self.rows.constraints.rows["pieces"] != 0)
+        self._bounded = alone and bool(located.any())
         self._loop = Steady(explicit.run_parts, changing=2)
 
     def begin(
@@ -91,6 +96,7 @@ class Part:
 
     def _take_up(self, run: Run) -> None:
         self.run = run
+        run.course.bounded = self._bounded
         self.motion, self.stats, self.state = run.motion, run.stats, run.state
         self.vote = np.asarray(run.vote).reshape(1).view(float)
         """Judgements of the step under way, as plain numbers."""
@@ -98,7 +104,8 @@ class Part:
     def set_rows(self, constraints: Constraints, every_row: Constraints) -> None:
         """Go on with these rows."""
         rows = constraints.rows
-        rows["mode"] = np.where(np.isin(rows["role"], (HOLD, SERVO_RATE)), HELD, GIVEN)
+        held = (rows["role"] == HOLD) | ((rows["role"] == SERVO_RATE) & ~np.isfinite(rows["strength"]))
+        rows["mode"] = np.where(held, HELD, GIVEN)
         self.constraints, self.every_row = constraints, every_row
 
     def go_on(self, before: Part, constraints: Constraints, every_row: Constraints) -> None:
@@ -147,7 +154,7 @@ class Part:
             work.r[:, :n] = np.einsum("bij,cbj->cbi", inverse, push.reshape(3, -1, 6)).reshape(3, -1)
             work.row[[layout.PLACE, layout.TURN]] = 0.0  # where the last pass left its forces
             work.tau[:] = 0.0
-            go_up(work, 3, 0)
+            go_up(work, 3, 0, 0.0)
             go_down(work, 3)
             moved = work.x[:, :n].reshape(3, -1, 6)
             for end in range(ends.shape[1]):
@@ -163,7 +170,8 @@ class Part:
         for node in work.node:
             begin, end = node["row_begin"], node["row_end"]
             taking = int(np.count_nonzero(work.flag[layout.ON, begin:end]))
-            names += [self.rows.names[i] for i in sorted(work.order[begin + node["rank"] : begin + taking])]
+            left_out = sorted(work.order[begin + node["rank"] : begin + taking])
+            names += [self.rows.names[i] for i in left_out if i < node["bound_begin"]]
         return tuple(names)
 
     def disturb(self) -> None:

@@ -126,10 +126,15 @@ class ExplicitMethod(SampledMethod):
             "rejected_steps": int(self.state.clock.refused),
             "nearest_singular": nearest_singular,
             "redundant_rows": list(self._redundant),
+            "events": int(s.events),
+            "steps_by_impulses": int(s.leaps),
         }
 
     def warnings(self) -> list[str]:
         s, found = self._stats, super().warnings()
+        if s.leaps and self._integrator != "euler":
+            crowded = int(s.leaps)
+            found.append(f"in {crowded} steps events crowded so much that they were taken at first order")
         if s.unsettled:
             found.append(
                 f"{int(s.unsettled)} steps ended off the constraints, the first at t = "

@@ -25,9 +25,9 @@ _BUSHING = KIND_CODES[Bushing]
 class ElementForces:
     """Names, units and values of the forces of a system's elements.
 
-    Signs: of a drive, and of a joint's own springs, dampers, friction and limits, positive drives the coordinate
-    upwards; of springs and line functions, positive pulls their points together; of bushings, positive along an axis
-    pulls b's point down that axis.
+    Signs: of a drive, a backlash, and of a joint's own springs, dampers, friction and limits, positive drives the
+    coordinate upwards; of springs and line functions, positive pulls their points together; of bushings, positive along
+    an axis pulls b's point down that axis.
     """
 
     def __init__(self, system: System):
@@ -88,6 +88,9 @@ class ElementForces:
                     continue
                 axis = name.rpartition("bushing ")[2] if ": bushing " in name else ""
                 self._rows[name] = self._column(f"{label}.force{axis and '.'}{axis}", unit), -1.0
+            elif name.endswith((": flanks", " flank")):  # of a joint with play, or of two
+                if label not in table.drives:
+                    self._rows[name] = self._column(f"{label}.force", unit), float(row["sign"])
             elif not own:
                 self._rows[name] = self._column(f"{label}.force", unit), 1.0
             elif role in _OWN and (role != LAW or row["law"] == LAWS.index(SPRING)):

@@ -118,7 +118,7 @@ PIECES = {
     "hybrid": Piece(loop, {"method": "hybrid"}),
     "topological": Piece(loop, {"method": "topological"}),
     "global": Piece(loop, {"method": "global"}),
-    "components": Piece(loop, {"method": "components"}, ({}, {"integrator": "adaptive"})),
+    "components": Piece(bounded, {"method": "components"}, ({}, {"integrator": "adaptive"})),
     "direct": Piece(bounded, {"method": "simgc", "solver": "direct"}, _FIXED_AND_ADAPTIVE),
     "impulses": Piece(bounded, {"method": "simgc", "solver": "impulses"}),
     "tree": Piece(open_chain, {"method": "tree"}, _FIXED_AND_ADAPTIVE),

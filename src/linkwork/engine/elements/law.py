@@ -13,7 +13,12 @@ the command u. An element with a continuous state also states how that flows,
 
     flow(p, m, x, phi, rate, u) -> Flow
 
-and a sampled one what happens at its instants, `sample(p, m, phi, rate, u)`, which writes into m.
+and a sampled one what happens at its instants, `sample(p, m, phi, rate, u)`, which writes into m. A law may consist
+of smooth pieces: m[0] then says which of them holds, or 0 that it is the one at the measure. Methods that locate events
+ask how far it is to the end of the piece, and choose another one there:
+
+    margin(p, m, phi, rate, accel) -> (positive within the piece and zero at its end, the rate of that)
+    choose(p, m, phi, rate, ended)    writes m[0]; ended: the present piece is known to end here
 """
 
 from __future__ import annotations
@@ -68,7 +73,15 @@ class Law:
     sample: Scalars | None = None
     memory: tuple[tuple[str, str], ...] = ()
     """Names and units of the sampled states, at most four."""
+    margin: Scalars | None = None
+    choose: Scalars | None = None
+
+    @property
+    def pieces(self) -> bool:
+        """Whether it consists of pieces."""
+        return self.choose is not None
 
     def __post_init__(self) -> None:
         assert (self.flow is None) == (self.state is None), self.name
-        assert len(self.memory) <= 4, self.name
+        assert len(self.memory) <= (0 if self.pieces else 4), self.name
+        assert (self.margin is None) == (self.choose is None), self.name

@@ -35,6 +35,8 @@ _ZEROS = ", ".join(["0.0"] * 7)
 _respond = _chain("_respond", "p, m, x, phi, rate, u", [law.respond for law in LAWS], f"Response({_ZEROS})")
 _flow = _chain("_flow", "p, m, x, phi, rate, u", [law.flow for law in LAWS], "Flow(0.0, 0.0, 0.0, 0.0)")
 _sample = _chain("_sample", "p, m, phi, rate, u", [law.sample for law in LAWS], "None")
+_margin = _chain("_margin", "p, m, phi, rate, accel", [law.margin for law in LAWS], "(0.0, 0.0)")
+_choose = _chain("_choose", "p, m, phi, rate, ended", [law.choose for law in LAWS], "None")
 
 
 spring_law = inlined(SPRING.respond)
@@ -193,6 +195,21 @@ def take_samples(tables, constraints, t):
                 row.law, row.value, row.memory, row.phi, row.rate, command_of(tables, constraints, row, t)
             )
             row.samples += 1.0
+
+
+# --- laws in pieces ---
+
+
+@kernel
+def margin_of(row):
+    """How far the measure of a row is from the end of the piece of its law that holds, and the rate of that."""
+    return _margin(row.law, row.value, row.memory, row.phi, row.rate, row.accel)
+
+
+@kernel
+def choose_piece(row, ended):
+    """(row in motion) Which piece of its law holds from now on; ended: the present one is known to end here."""
+    _choose(row.law, row.value, row.memory, row.phi, row.rate, ended)
 
 
 # --- continuous states as part of a vector ---

@@ -21,6 +21,7 @@ EXPLICIT = 2.0
 """Explicit steps diverge beyond this product of step and frequency or decay (Runge-Kutta of order four: 2.8)."""
 # Step times frequency, and step times decay, from which an element is taken implicitly.
 _STIFF_SPRING, _STIFF_DAMPER = 0.5, 0.2
+_PIECES = 6  # a law has fewer
 _ALIKE = 0.9  # of the largest part in the fastest vibration: elements that have as much are treated alike
 
 
@@ -44,6 +45,9 @@ def slopes_of(tables: Tables, constraints: Constraints, chosen: Any, t: float = 
     for k, i in enumerate(chosen):
         row = constraints.rows[i]
         command = command_of(tables, constraints, row, t)
+        if row["pieces"] != 0:  # it comes to its stiffest piece, wherever it is now
+            found[:2, k] = _stiffest(tables, row, t)
+            continue
         answer = respond(tables, row, command, t, True)
         found[:2, k] = max(-answer.by_phi, 0.0), max(-answer.by_rate, 0.0)
         if row["state"] >= 0:
@@ -53,6 +57,16 @@ def slopes_of(tables: Tables, constraints: Constraints, chosen: Any, t: float = 
             found[0, k] += max(-answer.by_state * change.by_rate, 0.0)
         found[3, k] = row["inertia"]
     return Slopes(*found)
+
+
+def _stiffest(tables: Tables, row: Any, t: float) -> tuple[float, float]:
+    """Largest stiffness and damping of the pieces of a law."""
+    row = row.copy()
+    answers = []
+    for piece in range(_PIECES):
+        row["memory"][0] = piece
+        answers.append(respond(tables, row, 0.0, t, True))
+    return max(-answer.by_phi for answer in answers), max(-answer.by_rate for answer in answers)
 
 
 def fastest(slopes: Slopes, mobility: Array) -> float:

@@ -19,12 +19,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.jit import kernel, woven
-from .layout import ON, PLACE, SOFT, TURN, USUAL, WANT
+from .layout import ON, PLACE, SCALE, SOFT, TURN, USUAL, WANT
 
 NODE = np.dtype(
     [
         ("row_begin", "i8"),  # its rows
         ("row_end", "i8"),
+        ("bound_begin", "i8"),  # the first of those that have bounds, behind the others
         ("child_begin", "i8"),  # bodies and subsystems directly inside it
         ("child_end", "i8"),
         ("width", "i8"),  # columns of all of these
@@ -34,8 +35,9 @@ NODE = np.dtype(
         ("column", "i8"),  # its columns of r and τ,
         ("A", "i8"),  # its factors
         ("Z", "i8"),  # and its Z
-        ("rank", "i8"),  # rows that did not follow from others
-        ("live", "i8"),  # how many that may be within a step,
+        ("rank", "i8"),  # rows that did not follow from others,
+        ("firm", "i8"),  # and those of them that have no bounds
+        ("live", "i8"),  # how many the latter may be within a step,
         ("arrived", "i8"),  # and what that was when the last one ended
         (
             "remote",
@@ -160,6 +162,7 @@ def _couple(h, i, columns):
                     turn -= x * h.r[STOP, column + j]
         Z[z], Z[z + 1], Z[z + 2] = wish, place, turn
         h.scale[_SHARE, k] = 1.0 / scale if scale > 0.0 else 0.0
+        h.row[SCALE, row] = scale
         h.scale[_NOISE, k] = ROUNDING * noise
         for p in range(node.port_begin, node.port_end):
             c = h.child[h.port[p].child].first + h.port[p].local
@@ -207,44 +210,65 @@ def _swap_rows(h, i, k, p):
 
 
 @woven
-def _eliminate(h, i, count, arriving):
+def _eliminate(h, i, count, arriving, floor):
     """L D Lᵀ of the coupled rows with diagonal pivoting, right-hand sides along with it; 1/D on the diagonal.
 
     It ends where all that is left follows from the rest, or nearly so: the pivots, in their order, are set against the
     largest ones at ends of steps so far (USUAL). What follows exactly where a step begins stays out until it ends:
     there its rate is stopped, and not by forces in the midst of the step, which could do any work.
+
+    Rows with bounds come after all others, so that what a joint holds anyway is never left to friction. With a
+    `floor`, those that follow keep a pivot of this share of what it would be if the bodies floated: see `box.FLOOR`.
     """
     node, A, Z, column = h.node[i], h.A, h.Z, h.W[0]
-    begin, size = node.row_begin, node.row_end - node.row_begin
+    begin, size, bound = node.row_begin, node.row_end - node.row_begin, node.bound_begin
     border = 6 * (node.port_end - node.port_begin)
     stride = border + 3
     a, z = node.A, node.Z
-    rank, shaky = 0, False
-    most = count if arriving else min(count, node.arrived)
+    shaky, firmly, firm = False, True, 0
+    while firm < count and h.order[begin + firm] < bound:
+        firm += 1
+    most = firm if arriving or floor > 0.0 else min(firm, node.arrived)
     usual = h.row[USUAL]
-    for k in range(most):
-        best, share = -1, min(_SHAKY, _UNUSUAL * usual[begin + k])
-        for j in range(k, count):
-            pivot = A[a + j * size + j]
-            if pivot > h.scale[_NOISE, j]:
-                shaky = True
-                if pivot * h.scale[_SHARE, j] > share:
-                    best, share = j, pivot * h.scale[_SHARE, j]
-        if best < 0:
-            break
-        shaky = False
+    k = 0
+    while k < count:
+        best, share = -1, _SHAKY
+        if firmly:
+            share = min(_SHAKY, _UNUSUAL * usual[begin + k])
+            for j in range(k, firm if k < most else k):
+                pivot = A[a + j * size + j]
+                if pivot > h.scale[_NOISE, j]:
+                    shaky = True
+                    if pivot * h.scale[_SHARE, j] > share:
+                        best, share = j, pivot * h.scale[_SHARE, j]
+            if best < 0:
+                firmly, firm = False, k
+                continue
+            shaky = False
+        else:
+            if floor > 0.0:
+                share = -np.inf
+            for j in range(k, count):
+                pivot = A[a + j * size + j]
+                relative = pivot * h.scale[_SHARE, j] if pivot > h.scale[_NOISE, j] else 0.0
+                if h.order[begin + j] >= bound and relative > share:
+                    best, share = j, relative
+            if best < 0:
+                break
         if best != k:
             for j in range(best + 1, count):
                 x = A[a + j * size + k]
                 A[a + j * size + k] = A[a + j * size + best]
                 A[a + j * size + best] = x
             _swap_rows(h, i, k, best)
-        if share < h.report[0].smallest:
-            h.report[0].smallest, h.report[0].smallest_row = share, h.order[begin + k]
-        if arriving:
-            usual[begin + k] = max(usual[begin + k], share)
-            h.report[0].weakest = min(h.report[0].weakest, share / usual[begin + k])
-        rank = k + 1
+        if firmly:
+            if share < h.report[0].smallest:
+                h.report[0].smallest, h.report[0].smallest_row = share, h.order[begin + k]
+            if arriving:
+                usual[begin + k] = max(usual[begin + k], share)
+                h.report[0].weakest = min(h.report[0].weakest, share / usual[begin + k])
+        else:
+            A[a + k * size + k] = max(A[a + k * size + k], floor / ROUNDING * h.scale[_NOISE, k])
         inverse = 1.0 / A[a + k * size + k]
         A[a + k * size + k] = inverse
         for j in range(k + 1, count):
@@ -263,9 +287,12 @@ def _eliminate(h, i, count, arriving):
                 for e in range(3):
                     low[border + e] -= weight * top[border + e]
             A[a + j * size + k] = weight
-    node.rank = rank
+        k += 1
+    if firmly:
+        firm = k
+    node.rank, node.firm = k, firm
     if arriving:
-        node.live = count if shaky else rank
+        node.live = most if shaky else firm
 
 
 @woven
@@ -335,12 +362,12 @@ def _offer(h, i, columns):
 
 
 @kernel
-def go_up(h, columns, waits):
+def go_up(h, columns, waits, floor):
     """D and r of the subsystems, the smaller ones first: those with something of another process inside, or the
-    others."""
+    others; floor: of rows with bounds, see `_eliminate`."""
     for i in range(h.node.shape[0]):
         node = h.node[i]
         if node.remote == 0 and node.waits == waits:
             count = _couple(h, i, columns)
-            _eliminate(h, i, count, columns > 1)
+            _eliminate(h, i, count, columns > 1, floor)
             _offer(h, i, columns)

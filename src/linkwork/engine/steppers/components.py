@@ -20,7 +20,9 @@ from ..solvers.hierarchy import ACCELERATE, MOVE, STOP, go_up
 from ..solvers.layout import TURN
 from ..solvers.passing import go_down, outflow, receive
 from ..tables import SERVO_RATE
+from .bounds import meet_bounds, note_bounds, settle_bounds
 from .direct import note_singular
+from .events import remember
 from .floating import evaluate_floating
 from .row_forces import add_power
 from .state import OK, finite
@@ -45,6 +47,7 @@ def columns_of(course):
 def evaluate_parts(tables, constraints, h, motion, course, stats):
     """(trial) => forces of rows, accelerations, power; with course.project also the corrections onto the constraints.
 
+    Of course.anew see `evaluate_direct`; it means something where course.bounded, and then all is in this process.
     Returns 0, or what has to cross to other processes before it is called again.
     """
     n, y = motion.a.shape[0], motion.y_trial
@@ -54,6 +57,8 @@ def evaluate_parts(tables, constraints, h, motion, course, stats):
         if course.above or course.below:
             return STATES
     if course.inner == _LOOK:
+        if course.bounded and course.anew:
+            meet_bounds(tables, constraints, h, motion, course)
         evaluate_floating(
             tables,
             constraints,
@@ -74,7 +79,7 @@ def evaluate_parts(tables, constraints, h, motion, course, stats):
         waited = 1 if course.inner == _WAITED else 0
         if waited != 0:
             receive(h)
-        go_up(h, columns, waited)
+        go_up(h, columns, waited, 0.0)
         if waited == 0 and course.below:
             course.inner = _WAITED
             return SHARES
@@ -84,6 +89,8 @@ def evaluate_parts(tables, constraints, h, motion, course, stats):
     if course.inner == _DOWN:
         go_down(h, columns)
         add_power(constraints, h)
+        if course.bounded:
+            note_bounds(tables, constraints, h)
         if course.below:
             h.report[0].supplied -= outflow(h, y[n : 2 * n])
         for i in range(n):
@@ -109,16 +116,25 @@ def judge_parts(h, motion, course, clock, vote):
         vote.moved = max(vote.moved, abs(h.x[MOVE, i]))
         vote.turned = max(vote.turned, abs(h.x[STOP, i]))
     for i in range(h.node.shape[0]):
-        if h.node[i].live != h.node[i].arrived or h.node[i].live != h.node[i].rank:
+        if h.node[i].live != h.node[i].arrived or h.node[i].live != h.node[i].firm:
             vote.changed = 1.0
     vote.bad = finite(motion.y_trial[n : n + own], clock, course.ahead)
     if vote.bad == OK:
         vote.bad = finite(motion.a[:own], clock, course.ahead * course.ahead)
 
 
-@kernel
+@woven
 def correct_parts(tables, constraints, h, motion, course, vote):
-    """Onto the constraints: Newton's step of coordinates and velocities; returns whether to do so again.
+    """Decide what bounded rows do, and bring the trial onto the constraints; returns whether to do so again."""
+    if course.bounded and settle_bounds(tables, constraints, h, course.ahead):
+        course.changed = True
+        return True
+    return _correct(tables, constraints, h, motion, course, vote)
+
+
+@kernel
+def _correct(tables, constraints, h, motion, course, vote):
+    """Newton's step of coordinates and velocities; returns whether another one is worth it.
 
     What drives that keep a rate do is work.
     """
@@ -136,9 +152,16 @@ def correct_parts(tables, constraints, h, motion, course, vote):
     return vote.moved > _FINE_PLACE * fine or vote.turned > _FINE_RATE * fine
 
 
+@woven
+def note_parts(constraints, h, course, stats, vote):
+    """(end of a step) Where rows start the next one, ranks there, and how near it is to a singular position."""
+    if course.bounded:
+        remember(constraints, h)
+    _note(h, course, stats, vote)
+
+
 @kernel
-def note_parts(h, course, stats, vote):
-    """(end of a step) Ranks there, and how near it is to a singular position."""
+def _note(h, course, stats, vote):
     for i in range(h.node.shape[0]):
         h.node[i].arrived = h.node[i].live
     if vote.changed != 0.0:

@@ -1,4 +1,4 @@
-"""Events within a step of the direct solver: which row changes its mode first, and when.
+"""Events within a step of the direct solver, or of components: which row changes its mode first, and when.
 
 Each row that may change its mode has a quantity that is positive before the event and zero at it (`measured`). What
 it is at both ends of a step, and its rates there where they are known, give a cubic; the first zero of that is where
@@ -7,6 +7,7 @@ the search for the event begins. So a limit that is passed and left again within
 
 import math
 
+from ..elements.respond import margin_of
 from ..kernels.jit import kernel
 from ..solvers.box import EXACT
 from ..solvers.layout import BEGAN, BEGAN_RATE
@@ -33,7 +34,7 @@ def remember(constraints, work):
     rows = constraints.rows
     for i in range(rows.shape[0]):
         row = rows[i]
-        if row.role == LIMIT or row.role == FRICTION or row.role == SERVO_RATE:
+        if row.role == LIMIT or row.role == FRICTION or row.role == SERVO_RATE or row.pieces != 0:
             work.row[BEGAN, i], work.row[BEGAN_RATE, i] = measured(row)
 
 
@@ -41,8 +42,11 @@ def remember(constraints, work):
 def measured(row):
     """What changes its sign at an event of a row, positive before, and its rate where that is known.
 
-    Of a kept row what is left of its force, of an open limit its gap, of a sliding row its slip.
+    Of a kept row what is left of its force, of an open limit its gap, of a sliding row its slip, of a law in pieces how
+    far it is to the end of the piece.
     """
+    if row.pieces != 0:
+        return margin_of(row)
     if row.mode == HELD:
         if row.role == LIMIT:
             return row.force, 0.0
@@ -80,7 +84,8 @@ def first_event(constraints, work, h):
     share, event, until, largest = 1.0, -1, 1.0, _largest_force(constraints)
     for i in range(rows.shape[0]):
         row = rows[i]
-        if row.role != LIMIT and ((row.role != FRICTION and row.role != SERVO_RATE) or row.strength == 0.0):
+        bounded = row.role == FRICTION or row.role == SERVO_RATE
+        if row.role != LIMIT and row.pieces == 0 and (not bounded or row.strength == 0.0):
             continue
         end, end_rate = measured(row)
         begin, rate = work.row[BEGAN, i], work.row[BEGAN_RATE, i]
@@ -90,7 +95,7 @@ def first_event(constraints, work, h):
                 continue
             at = begin / (begin - end) if begin > BARELY * largest else PEEK
         else:
-            slack = TOUCH if row.role == LIMIT else STOPPED
+            slack = STOPPED if bounded else TOUCH
             if begin <= 0.0 and (end >= -slack or (row.role == LIMIT and row.rate >= 0.0)):
                 continue
             at, by = crossing(max(begin, 0.0), h * rate, end, h * end_rate, slack)
@@ -110,7 +115,8 @@ def crossing(y0, s0, y1, s1, slack):
     if y1 >= -slack:
         if s0 >= 0.0 or s1 <= 0.0:
             return 1.0, 0.0
-        high = -s0 / (second + math.sqrt(max(second * second - 3.0 * third * s0, 0.0)))  # its minimum
+        root = math.sqrt(max(second * second - 3.0 * third * s0, 0.0))
+        high = -s0 / (second + root) if second > 0.0 else (root - second) / (3.0 * third)  # its minimum
         if y0 + high * (s0 + high * (second + high * third)) >= -slack:
             return 1.0, 0.0
     elif y0 == 0.0 and s0 <= 0.0:

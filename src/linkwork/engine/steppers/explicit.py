@@ -22,6 +22,7 @@ from ..elements.respond import read_states, sampling_due, up_to_sample, write_st
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel, shared_kernel, woven
 from .articulated import evaluate_tree
+from .bounds import leap_parts
 from .components import SAMPLE as SAMPLE_CROSSES
 from .components import VOTE, correct_parts, evaluate_parts, judge_parts, note_parts
 from .direct import correct_direct, evaluate_direct, leap_direct, note_direct, scale_pivots_at
@@ -198,7 +199,7 @@ def _plan(constraints, touch, motion, course, clock, stats, targets):
 
 
 @woven
-def _decide(constraints, work, touch, motion, course, clock, stats, vote):
+def _decide(constraints, work, touch, parts, motion, course, clock, stats, vote):
     """(judged end of a trial) Where the loop goes on: the same step by other means, its correction, or another one."""
     if not course.fresh:
         return CORRECT
@@ -215,6 +216,8 @@ def _decide(constraints, work, touch, motion, course, clock, stats, vote):
         again = locate(constraints, work, course, refused)
     if touch is not None:
         again = locate_touch(touch, course, refused, again)
+    if parts is not None and course.bounded:
+        again = locate(constraints, parts, course, refused)
     if refused:
         clock.refused += 1
         clock.proposed = course.length * course.factor
@@ -324,6 +327,8 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
         if phase == PREPARE:
             if work is not None and (course.leaping or course.integrator == EULER):
                 leap_direct(tables, constraints, work, motion, course, stats)
+            elif parts is not None and course.leaping:
+                leap_parts(tables, constraints, parts, motion, course, stats)
             else:
                 _prepare(tables, motion, course, tableau)
             phase = EVALUATE
@@ -361,7 +366,7 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
         if phase == DECIDE:
             if parts is not None and vote.bad != OK:
                 return course.sample, int(vote.bad)
-            phase = _decide(constraints, work, touch, motion, course, clock, stats, vote)
+            phase = _decide(constraints, work, touch, parts, motion, course, clock, stats, vote)
         if phase == CORRECT:
             again = False
             if parts is not None:
@@ -372,7 +377,7 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
                 phase = EVALUATE
                 continue
             if parts is not None:
-                note_parts(parts, course, stats, vote)
+                note_parts(constraints, parts, course, stats, vote)
             elif work is not None:
                 note_direct(constraints, work, course, stats)
                 if touch is not None:

@@ -94,7 +94,7 @@ def _project(dofs, J, link, against, factor, v):
 
 
 @kernel
-def _forces(tables, constraints, h):
+def gather_forces(tables, constraints, h):
     """Forces of loads, gyroscopes and rows that follow a law, against the rates of the bodies; then D and r of each
     body."""
     dofs, rows = tables.dofs, constraints.rows
@@ -104,16 +104,40 @@ def _forces(tables, constraints, h):
             h.force[6 * b + j] = -p[3 + j]
             h.force[6 * b + 3 + j] = -(R[j] * p[0] + R[3 + j] * p[1] + R[6 + j] * p[2])
     for i in range(rows.shape[0]):
-        row = rows[i]
-        if row.force != 0.0:
-            for end in range(ENDS):
-                body = _body_of(constraints.pairs, constraints.coords, row, end)
-                if body != 0:
-                    at = dofs[body - 5].v
-                    for j in range(6):
-                        h.force[at + j] += h.J[i, end, j] * row.force
+        if rows[i].force != 0.0:
+            add_push(dofs, constraints, h, i, rows[i].force)
+    lighten_all(tables, h)
+
+
+@kernel
+def add_push(dofs, constraints, h, i, push):
+    """A force along row i, against the rates of the bodies that it touches."""
+    for end in range(ENDS):
+        body = _body_of(constraints.pairs, constraints.coords, constraints.rows[i], end)
+        if body != 0:
+            at = dofs[body - 5].v
+            for j in range(6):
+                h.force[at + j] += h.J[i, end, j] * push
+
+
+@kernel
+def lighten_all(tables, h):
+    """(forces) => D and r of each body."""
     for b in range(h.inertia.shape[0]):
-        lighten(h.inertia[b], h.D, h.force, h.r, b, dofs[6 * b + 6].R)
+        lighten(h.inertia[b], h.D, h.force, h.r, b, tables.dofs[6 * b + 6].R)
+
+
+@kernel
+def along(dofs, constraints, h, i, v):
+    """What row i makes of rates or accelerations of the bodies."""
+    total = 0.0
+    for end in range(ENDS):
+        body = _body_of(constraints.pairs, constraints.coords, constraints.rows[i], end)
+        if body != 0:
+            at = dofs[body - 5].v
+            for j in range(6):
+                total += h.J[i, end, j] * v[at + j]
+    return total
 
 
 @kernel
@@ -151,7 +175,7 @@ def evaluate_floating(tables, constraints, h, q, v, t, step, columns, sampling):
             hold(rows[i], h.row, h.flag, i, True)
         else:
             law(tables, constraints, h, i, t, step)
-    _forces(tables, constraints, h)
+    gather_forces(tables, constraints, h)
     if columns > 1:
         aim_corrections(constraints, h)
     h.report[0].smallest, h.report[0].smallest_row, h.report[0].weakest = np.inf, -1, 1.0

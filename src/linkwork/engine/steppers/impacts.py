@@ -5,6 +5,7 @@ import numpy as np
 from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import retract
 from ..elements.impulse import end_row, set_targets
+from ..elements.respond import choose_piece
 from ..kernels.jit import kernel, woven
 from ..kernels.signal import signal_value
 from ..solvers.box import solve_box
@@ -68,14 +69,14 @@ def set_modes(tables, constraints, t, event):
                 row.mode = LOW if slip > 0.0 else HIGH
         else:
             row.mode = GIVEN
+            if row.pieces != 0:
+                choose_piece(row, i == event)
 
 
-@woven
-def impact(tables, constraints, work, v, energy, t, event):
-    """Impulses at limits that are hit, on assembled rows; returns whether there were any.
-
-    Finite forces have no time to act; rows without bounds, and rotors, do. Newton's law of restitution.
-    """
+@kernel
+def aim_impact(constraints, work, event):
+    """Rows that take part in an impact, and the changes of their rates that they want (ON, SIDE, SOFT, WANT, LO, HI);
+    returns whether a limit is hit."""
     rows, row, flag = constraints.rows, work.row, work.flag
     hit = False
     for i in range(rows.shape[0]):
@@ -100,7 +101,17 @@ def impact(tables, constraints, work, v, energy, t, event):
         elif record.inertia > 0.0:
             flag[ON, i] = 1
             row[SOFT, i] = 1.0 / record.inertia
-    if not hit:
+    return hit
+
+
+@woven
+def impact(tables, constraints, work, v, energy, t, event):
+    """Impulses at limits that are hit, on assembled rows; returns whether there were any.
+
+    Finite forces have no time to act; rows without bounds, and rotors, do. Newton's law of restitution.
+    """
+    rows, row, flag = constraints.rows, work.row, work.flag
+    if not aim_impact(constraints, work, event):
         return False
     begin_forces(work, LOAD, 0.0, 0.0)
     solve_box(work)
@@ -115,6 +126,18 @@ def impact(tables, constraints, work, v, energy, t, event):
     return True
 
 
+@kernel
+def aim_leap(constraints, work):
+    """(targets of rows) => which of them take part in a step by impulses, the changes of their rates that they want,
+    softness and bounds (ON, SIDE, SOFT, WANT, LO, HI)."""
+    rows, row, flag = constraints.rows, work.row, work.flag
+    for i in range(rows.shape[0]):
+        flag[ON, i] = 0 if rows[i].role == HOLD and rows[i].mode == FREE else rows[i].active
+        flag[SIDE, i] = HELD
+        row[SOFT, i], row[LO, i], row[HI, i] = rows[i].soft, rows[i].lo, rows[i].hi
+        row[WANT, i] = rows[i].goal - rows[i].rate
+
+
 @woven
 def leap(tables, constraints, work, motion, t, h):
     """(trial at t) => trial at t + h by semi-implicit Euler with all rows as impulses within their bounds."""
@@ -127,11 +150,7 @@ def leap(tables, constraints, work, motion, t, h):
     energy[0] += h * work.report[0].loads_supplied
     energy[1] += h * work.report[0].loads_dissipated
     set_targets(tables, constraints, t, h, 0.0)
-    for i in range(rows.shape[0]):
-        flag[ON, i] = 0 if rows[i].role == HOLD and rows[i].mode == FREE else rows[i].active
-        flag[SIDE, i] = HELD
-        row[SOFT, i], row[LO, i], row[HI, i] = rows[i].soft, rows[i].lo, rows[i].hi
-        row[WANT, i] = rows[i].goal - rows[i].rate
+    aim_leap(constraints, work)
     begin_forces(work, LOAD, h, 0.0)
     solve_box(work)
     respond_to(work, FORCE, P, delta)

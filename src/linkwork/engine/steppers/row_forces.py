@@ -222,7 +222,7 @@ def account(constraints, work, a, bounded):
     if bounded:
         times(work, work.J, a, along)
         for i in range(rows.shape[0]):
-            if rows[i].role == FRICTION or rows[i].role == SERVO_RATE:
+            if rows[i].role == FRICTION or rows[i].role == SERVO_RATE or rows[i].pieces != 0:
                 rows[i].accel = rows[i].bias + along[i]
 
 
