@@ -33,6 +33,14 @@ def films() -> None:
     render(record, FOLDER / "car.png", t=3.0, width=640, height=400)
 
 
+def vehicles() -> None:
+    """Six suspensions side by side, and the robot with its cart on the hill."""
+    record = Simulation(scene("suspensions"), dt=2e-3).run(5.0, every=0.05)
+    render(record, FOLDER / "suspensions.png", t=5.0, width=640, height=400)
+    record = Simulation(scene("krt100", course="hill")).run(4.4, every=0.05)
+    render(record, FOLDER / "krt100.png", t=4.4, width=640, height=400)
+
+
 def cards() -> None:
     """Pictures of the gallery, which come with the package."""
     thumbnails.make(scene_names())
@@ -85,6 +93,7 @@ def main() -> None:
     if "cards" in sys.argv:
         return
     films()
+    vehicles()
     subsystems()
     papers()
     found = [

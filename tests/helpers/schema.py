@@ -10,7 +10,7 @@ from linkwork.io import model_schema
 
 SCHEMA = model_schema()
 KEYWORDS = {
-    "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description",
+    "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description", "enum",
     "exclusiveMinimum", "items", "maxItems", "maximum", "minItems", "minLength", "minimum", "not", "oneOf",
     "pattern", "properties", "propertyNames", "required", "title", "type",
 }  # fmt: skip
@@ -31,6 +31,8 @@ def mismatches(schema: dict[str, Any], value: Any, root: dict[str, Any] | None =
             yield f"{at}: {key} fits {sum(fits)} times"
     if "not" in schema and not list(mismatches(schema["not"], value, root, at)):
         yield f"{at}: not allowed"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{at}: is none of {schema['enum']}"
     if "const" in schema and value != schema["const"]:
         yield f"{at}: is not {schema['const']}"
     types = schema.get("type", [])

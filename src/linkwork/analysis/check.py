@@ -123,7 +123,19 @@ def check(model: Model, *, test_run: bool = True) -> Checkup:
     used = {name for joint in flat.joints.values() for name in (joint.a, joint.b)}
     if flat.joints and GROUND not in used:
         checkup.add("note", GROUND, "no joint is fixed to the ground: the mechanism floats")
+        _look_for_ground(checkup, flat)
     return checkup
+
+
+def _look_for_ground(checkup: Checkup, flat: Flat) -> None:
+    """What floats and may touch, with nothing below it: wheels without a road."""
+    touching = [name for name, body in flat.bodies.items() if body.material is not None]
+    if touching and not any(thing.material is not None for thing in flat.scenery.values()):
+        what = (
+            f"{_listed(touching)} may touch, but there is no scenery with a material to stand on: add a road (a "
+            "plane, a height field), or give the one that is there a material"
+        )
+        checkup.add("warning", "scenery", what)
 
 
 def _look_at_tree(checkup: Checkup, compiled: Compiled) -> None:
@@ -294,11 +306,14 @@ def _weigh(checkup: Checkup, flat: Flat) -> None:
             masses = f"({real[light]:g} kg against {real[heavy]:g} kg)"
             what = f"is {ratio:.0g} times lighter than '{heavy}' {masses}: a slip of units?"
             checkup.add("warning", f"bodies.{light}", what)
+    welded = {
+        name for joint in flat.joints.values() if joint.kind == "weld" for name in (joint.a, joint.b)
+    }  # brackets and the like: they are part of what they are welded to
     for name, body in flat.bodies.items():
         mass, _, inertia = body.mass_properties
         where, (a, b, c) = f"bodies.{name}", np.linalg.eigvalsh(inertia)
         reach = float(np.sqrt(c / mass)) if mass > 0.0 else 0.0
-        if mass == 0.0 and not inertia.any():
+        if mass == 0.0 and not inertia.any() and name not in welded:
             checkup.add("warning", where, "has neither mass nor inertia")
         elif mass > 0.0 and not inertia.any():
             checkup.add("note", where, "is a point mass: it has no inertia of its own")

@@ -46,7 +46,9 @@ def warmup(
 
 @app.command()
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="Which paper: simgc, hybrid or components.")],
+    paper: Annotated[
+        str, typer.Argument(help="Which paper: simgc, hybrid, components, limits or suspensions.")
+    ],
     plot: Annotated[Path | None, typer.Option(help="Write a plot to this file.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Leave large models out (components).")] = False,
     as_json: AsJson = False,

@@ -20,12 +20,17 @@ Stamp = tuple[int, int, int] | None
 """What changes when a file is written, replaced or removed: time of change [ns], size, inode; None if there is none."""
 
 COMPONENT_KEYS = ("name", "ports", "parameters", *SHELVES, "instances")
+WHEEL_KEYS = ("name", "parameters", "wheel")
+"""Of a component that the wheel constructor makes."""
 FILE_KEYS = ("linkwork", "units", "gravity", "components", *COMPONENT_KEYS)
 _NO_GRAVITY = {"gravity": "gravity belongs to the model, not to a component"}
 _INLINE_REASONS = {
     **_NO_GRAVITY,
     "components": "components are defined at the top of a file, where all of it knows them",
 }
+_WHEEL_REASONS = dict.fromkeys(
+    (*SHELVES, "ports", "instances"), "the wheel constructor makes all of this component; put it beside"
+)
 
 
 def stamp(path: str) -> Stamp:
@@ -126,7 +131,10 @@ class Files:
                 entry.refuse_unknown(("include",))
                 owner.scope[name] = self._included(include)
             else:
-                entry.refuse_unknown((*COMPONENT_KEYS, "include"), _INLINE_REASONS)
+                if entry.get("wheel"):
+                    entry.refuse_unknown(WHEEL_KEYS, _WHEEL_REASONS)
+                else:
+                    entry.refuse_unknown((*COMPONENT_KEYS, "include", "wheel"), _INLINE_REASONS)
                 owner.scope[name] = definition = Definition(name, entry, owner.scope)
                 self.definitions.append(definition)
 

@@ -16,6 +16,8 @@ from ..model.component import past_ports
 from ..model.errors import LinkworkError, ModelError, Problem, nearest
 from ..model.item import GROUND, Item, Polar, Refers, _is_number, _plain, _shown, field_marks
 from ..model.sealed import Sealed
+from ..vehicle import Wheel
+from ..vehicle.suspensions import MOUNT
 from .entry import Entry
 from .expressions import ExpressionError, parameter_name
 from .files import MAX_NESTING, Definition, Files, Stamp
@@ -170,6 +172,9 @@ class _Reader:
             raise ModelError(_in_order([*self.problems, entry.problem(what)]))
         parameters = values.parameters(entry.get("parameters"), overrides)
         component.name = values.text(entry.get("name"), definition.name)
+        if (described := entry.get("wheel")) is not None:
+            self.parts[key] = self._wheel(described, parameters, component)
+            return self.parts[key]
         if isinstance(component, Model) and (gravity := entry.get("gravity")):
             component.gravity = values.vector(gravity, Polar, parameters) or component.gravity
         sections = {shelf: dict(values.mapping(entry.get(shelf))) for shelf in SHELVES}
@@ -193,6 +198,27 @@ class _Reader:
             what = f"instances make {part.items} bodies, joints and other items; the limit is {MAX_ITEMS}"
             raise ModelError(_in_order([*self.problems, entry.problem(what)]))
         return part
+
+    def _wheel(self, entry: Entry, parameters: Parameters, component: Component) -> _Part:
+        """A component that the wheel constructor makes."""
+        if self.values.is_mapping(entry):
+            made: Wheel | None = self.values.item(entry, Wheel, parameters, {})
+            try:
+                if made is not None:
+                    built = made.component()
+                    component.take_from(built)
+                    component.ports = built.ports
+            except LinkworkError as error:  # hard points that do not go together
+                entry.refuse(str(error))
+        names = {
+            Refers.BODY: {MOUNT, *component.bodies},  # its port counts even where it is wrong
+            Refers.JOINT: set(component.joints),
+            Refers.MARKER: set(component.markers),
+            Refers.MATERIAL: set(component.materials),
+            Refers.GROUP: set[str](),
+            Refers.TOUCHING: set(component.bodies),
+        }
+        return _Part(component, names, items=sum(1 for _ in component.items()))
 
     def _ports(self, part: _Part, entry: Entry | None) -> None:
         """Bodies to which others may attach."""

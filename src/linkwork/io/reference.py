@@ -12,6 +12,8 @@ from ..model.errors import LinkworkError, nearest
 from ..model.sealed import Sealed
 from ..model.shapes import SHAPES
 from ..model.signals import Sine, Table
+from ..vehicle import SUSPENSIONS, HubMotor, Wheel
+from ..vehicle.springs import SPRINGS
 from .kinds import PLAIN, TYPED, all_types
 
 
@@ -65,6 +67,12 @@ def _entries() -> Iterator[Entry]:
             yield Entry(kind, shelf, f"{in_file}; `{cls.__name__}(...)`", cls)
     yield Entry("instance", "instances", "`component: NAME`; `component.instance(...)`", Instance)
     yield Entry("sealed", "instances", "`sealed: FILE`; `Sealed(...)`", Sealed)
+    yield Entry("wheel", "wheels", "under `components`, `wheel: {...}`; `Wheel(...)`", Wheel)
+    for tag, hung in SUSPENSIONS.items():
+        yield Entry(tag, "wheels", f"`suspension: {{type: {tag}}}`; `{hung.__name__}(...)`", hung)
+    for tag, spring in SPRINGS.items():
+        yield Entry(tag, "wheels", f"`spring: {{type: {tag}}}`; `{spring.__name__}(...)`", spring)
+    yield Entry("hub_motor", "wheels", "`drive: {...}` of a wheel; `HubMotor(...)`", HubMotor)
     for tag, cls in SHAPES.items():
         yield Entry(tag, "shapes", f"`shape: {tag}`; `{cls.__name__}(...)`", cls)
     for signal in (Sine, Table):

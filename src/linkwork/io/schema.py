@@ -13,6 +13,7 @@ from ..model import Instance
 from ..model.describe import field_texts, summary
 from ..model.item import GROUND, Item, _classes, _hints, _turn
 from ..model.sealed import Sealed
+from ..vehicle import Wheel
 from .files import VERSION
 from .kinds import PLAIN, TYPED, file_types
 
@@ -47,7 +48,7 @@ _LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "ex
 def model_schema() -> dict[str, Any]:
     """A JSON schema (draft 2020-12) of model files."""
     classes: dict[str, Any] = {cls.kind: cls for cls in PLAIN.values()}
-    classes |= {"placed": Instance, "sealed": Sealed}
+    classes |= {"placed": Instance, "sealed": Sealed, "wheel": Wheel}
     for shelf in TYPED:
         classes |= {_key(cls): cls for cls in file_types(shelf).values()}
     made, rest = TypeAdapter.json_schemas(
@@ -65,7 +66,14 @@ def model_schema() -> dict[str, Any]:
         options = [{"$ref": f"#/$defs/{_key(cls)}"} for cls in file_types(shelf).values()]
         defs[_SINGULAR[shelf]] = {"oneOf": options}
     include = {"include": _text("A component file, relative to this file and in the model's folder.")}
-    defs["component"] = {"anyOf": [_object(_sections()), _object(include, "include")]}
+    built = {
+        "name": _text("Name of the component."),
+        "parameters": _parameters("Numbers for expressions of this component."),
+        "wheel": {"$ref": "#/$defs/wheel"},
+    }
+    defs["component"] = {
+        "anyOf": [_object(_sections()), _object(include, "include"), _object(built, "wheel")]
+    }
     defs["expression"] = _text("Arithmetic over parameters, such as =L/2.") | {"pattern": "^="}
     top = {
         "linkwork": {"const": VERSION, "description": "Version of the format."},

@@ -13,6 +13,8 @@ PAPERS = {
     "simgc": "Mikhaylyuk, Strashnov, Timokhin: articulated-body method with sequential impulses, Table 1",
     "hybrid": "Cuadrado, Dopico: a combined penalty and semi-recursive formulation for closed loops, Tables 1 to 3",
     "components": "Vlasenko, Kasper: algorithm for component based simulation of multibody dynamics, section 8",
+    "limits": "Strashnov, Mikhaylyuk: restrictions for the relative motion of articulated rigid bodies, KRT100-MP",
+    "suspensions": "Strashnov, Torgashev: suspension dynamics of wheeled robots, KRT-100M, Figures 5 and 6",
 }
 QUICK = ("components",)
 """Papers that have a shorter form, for a first look."""
