@@ -73,17 +73,17 @@ def test_friction_that_holds_one_motion_many_times(friction):
 
 
 def test_crowded_events_are_taken_by_impulses():
-    """A joint that clatters between two stops, some fifteen times a step: it stays near them and gains nothing."""
+    """A joint that clatters between two stops, some twenty times in a step: it stays near them and gains nothing."""
     model = scene("chain5")
     model.joints["joint1"] = dataclasses.replace(
-        model.joints["joint1"], limits=(-1e-4, 1e-4), restitution=0.9, velocity=3.0, position=0.0
+        model.joints["joint1"], limits=(-1e-4, 1e-4), restitution=0.9, velocity=10.0, position=0.0
     )
     simulation = Simulation(model, method="components", integrator="rk4", dt=1e-3)
     record = simulation.run(0.05, every=1e-3, reactions=False)
     assert record.info["steps_by_impulses"] > 0
     assert record.info["steps_unsettled"] == 0
     assert record.info["worst_gap_m"] < 1e-9
-    assert np.abs(record["joint1.angle"]).max() < 1e-4 + 3.0 * 1e-3  # what it goes in a step
+    assert np.abs(record["joint1.angle"]).max() < 1e-4 + 10.0 * 1e-3  # what it goes in a step
     total = record["energy.kinetic"] + record["energy.gravity"]
     assert total.max() <= total[0] * (1.0 + 1e-3)
     assert any("crowded" in warning for warning in simulation.method.warnings())

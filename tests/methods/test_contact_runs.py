@@ -158,9 +158,9 @@ def test_forces_of_touches_carry_the_weight(way):
     "options",
     [
         {"method": "tree"},
-        {"tolerance": 1e-6},
-        {"integrator": "adaptive"},
-        {"integrator": "rk4"},
+        {"tolerance": 1e-6, "solver": "impulses"},
+        {"integrator": "adaptive", "sleep": 0.5},
+        {"integrator": "rk4", "solver": "impulses"},
         {"epsilon": 1e-6},
         {"epsilon": 1e-6, "solver": "direct"},
     ],
