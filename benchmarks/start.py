@@ -38,6 +38,7 @@ _METHODS = {
     "global": ("double_four_bar", {"method": "global"}),
     "topological": ("double_four_bar", {"method": "topological"}),
     "contact": ("gripper", {}),
+    "smooth": ("rolling", {"integrator": "rk4"}),
 }
 _UNTIL = {"gallery_s": "the gallery answers", "live_s": "a scene is live", "all_s": "all is compiled"}
 _QUICK = ("tree",)

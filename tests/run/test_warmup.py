@@ -67,6 +67,7 @@ def test_every_method_and_contact_have_a_piece():
     for way in WAYS:
         assert piece_of(way.name, False) == way.solver or way.method
         assert piece_of(way.name, True) == "contact"
+        assert piece_of(way.name, True, "rk4") == "smooth"
 
 
 def test_parts_of_a_piece_come_after_those_that_they_call():
@@ -261,10 +262,9 @@ def test_a_run_compiles_nothing_itself_and_leaves_nothing_to_the_next(tmp_path):
     assert python("-c", COUNTED, environment={**cache, "LINKWORK_WARMUP": "0"}).split() == ["0"]
 
 
-def test_the_piece_of_contact_touches_and_no_other_does():
-    assert [name for name, piece in PIECES.items() if may_touch(Compiled.of(piece.build()).flat)] == [
-        "contact"
-    ]
+def test_the_pieces_of_contact_touch_and_no_others_do():
+    touching = [name for name, piece in PIECES.items() if may_touch(Compiled.of(piece.build()).flat)]
+    assert touching == ["contact", "smooth"]
 
 
 def test_nothing_to_compile_takes_no_process():

@@ -21,7 +21,7 @@ def warmup(
         list[str] | None,
         typer.Argument(
             metavar="[METHOD]...",
-            help="tree, direct, impulses, contact, hybrid, global, topological, components; all by default.",
+            help="tree, direct, impulses, contact, smooth, hybrid, global, topological, components; all by default.",
         ),
     ] = None,
     as_json: AsJson = False,

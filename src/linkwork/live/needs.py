@@ -17,9 +17,12 @@ def needed(model: Compiled, method: Any = None, solver: Any = None) -> list[str]
 
     Compiles nothing. Names that mean nothing need nothing.
     """
-    if features(model.flat, [CONTACT]):
-        return ["contact"]
     chosen = next((name for name in (method, solver) if isinstance(name, Options)), None)
+    if features(model.flat, [CONTACT]):
+        smooth = chosen is not None and (
+            chosen.integrator not in (None, "euler") or getattr(chosen, "tolerance", None) is not None
+        )
+        return ["smooth" if smooth else "contact"]
     if chosen is not None:
         names = [chosen.way]
     elif method is None and solver is None:

@@ -102,6 +102,21 @@ def touching() -> Model:
     return model
 
 
+def sliding() -> Model:
+    """All that `bounded` has, a ball that slides and a box that meets the floor."""
+    model = bounded()
+    model.add(Material("matter", friction=0.5))
+    model.add(Scenery("floor", shapes=(Plane(),), material="matter"))
+    things: list[tuple[Shape, float, tuple[float, ...]]] = [
+        (Sphere(0.1), 10.0, (0.3, 0.0, 0.0, 0.0, 0.0, 0.3)),
+        (Box((0.2, 0.2, 0.2)), 11.0, (0.0, 0.0, -0.1, 0.0, 0.0, 0.0)),
+    ]  # fmt: skip
+    for k, (shape, x, velocity) in enumerate(things):
+        model.add(Body(f"thing{k}", at=(x, 9.0, 0.1), mass=1.0, shapes=(shape,), material="matter"))
+        model.add(Free(f"way{k}", GROUND, f"thing{k}", at=(x, 9.0, 0.1), velocity=velocity))
+    return model
+
+
 class Piece(NamedTuple):
     """Kernels that are compiled together."""
 
@@ -115,6 +130,7 @@ class Piece(NamedTuple):
 _FIXED_AND_ADAPTIVE: tuple[dict[str, Any], ...] = ({}, {"integrator": "euler"}, {"integrator": "adaptive"})
 PIECES = {
     "contact": Piece(touching, {"method": "simgc"}),
+    "smooth": Piece(sliding, {"method": "simgc", "integrator": "rk4"}),
     "hybrid": Piece(loop, {"method": "hybrid"}),
     "topological": Piece(loop, {"method": "topological"}),
     "global": Piece(loop, {"method": "global"}),
@@ -123,12 +139,15 @@ PIECES = {
     "impulses": Piece(bounded, {"method": "simgc", "solver": "impulses"}),
     "tree": Piece(open_chain, {"method": "tree"}, _FIXED_AND_ADAPTIVE),
 }
-"""All kernels that stepping and recording need: those of a method or solver, or of contact."""
+"""All kernels that stepping and recording need: those of a method or solver, of contact by impulses ("contact"), or of
+contact as constraints between events ("smooth")."""
 
 
-def piece_of(way: str, touches: bool) -> str | None:
-    """The piece that a way of `methods.registry.WAYS` needs; None if it has none."""
-    name = "contact" if touches else way.rpartition(", ")[2]
+def piece_of(way: str, touches: bool, integrator: str = "euler") -> str | None:
+    """The piece that a way of `methods.registry.WAYS` needs with an integrator; None if it has none."""
+    name = way.rpartition(", ")[2]
+    if touches:
+        name = "contact" if integrator == "euler" else "smooth"
     return name if name in PIECES else None
 
 

@@ -102,7 +102,7 @@ class Simulation:
         self.tolerance = float(getattr(self.options, "tolerance", None) or DEFAULT_TOLERANCE)
         self.integrator = str(self.options.integrator)
         touches = bool(features(what.flat, [CONTACT])) if isinstance(what, Compiled) else bool(what.colliders)
-        make_ready(piece_of(self.options.way, touches))
+        make_ready(piece_of(self.options.way, touches, self.integrator))
         self.method: Method = self.options.build(what, self.dt)
         self.method.observer.unavailable = unavailable(self.method)
         self._tables = self.method.scratch.tables("look", self.system)
