@@ -146,7 +146,7 @@ class Probe:
         run = new_run(q, v, 0, 0, h)
         run.course.integrator, run.course.tolerance = integrator.kind, tolerance
         status = explicit.run(
-            self.tables, None, None, None, None, run.motion, run.books, integrator.tableau,
+            self.tables, None, None, None, None, None, run.motion, run.books, integrator.tableau,
             np.asarray(targets, float), out,
         )  # fmt: skip
         assert status == (len(targets), OK)
