@@ -128,7 +128,8 @@ def test_the_energy_of_a_direct_method_is_kept(begin):
     assert session.names == ("simgc", "direct")
     values = advance(session, 1.0).values
     assert abs(values["energy.supplied"]) > 0.1
-    assert abs(values["energy.balance"]) < 1e-5 * abs(values["energy.supplied"])
+    # The rotor turns with more than a joule, and is taken implicitly at this step.
+    assert abs(values["energy.balance"]) < 1e-4 * values["energy.kinetic"]
     assert session.report["worst_gap_m"] < 1e-9
 
 

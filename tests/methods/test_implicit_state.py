@@ -88,7 +88,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("method", [*METHODS, "components"])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_is_not_smooth_is_refused_by_name(what, method):
     model, message = REFUSED[what]

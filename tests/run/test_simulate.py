@@ -171,7 +171,7 @@ def test_advice_is_not_what_contact_refuses():
     with pytest.raises(SimulationError, match=r"too long: shorten it$"):
         Simulation(above_a_floor(model)).run(10.0)
     with pytest.raises(UnsupportedError):
-        Simulation(model, integrator="adaptive")
+        Simulation(model, integrator="adaptive", sleep=1.0)
 
 
 def test_stiff_springs_are_harmless_and_blameless_with_contact():

@@ -128,7 +128,7 @@ class Impact(NamedTuple):
     v: Array
     """Rates afterwards."""
     supplied: float
-    """Work of rotors and drives that keep their rate [J]."""
+    """Work of drives that keep their rate [J]."""
     lost: dict[str, float]
     """Energy lost in each joint that took hold [J]."""
     wrenches: dict[str, tuple[Vector, Vector]]
@@ -156,8 +156,7 @@ def impact(system: System, q: Array, v: Array, taking: Collection[str]) -> Impac
     p = impulses(J, whole, np.where(held[kept], -rate, 0.0))
     after = v + np.linalg.solve(whole, J.T @ p)
     mean = 0.5 * (rate + J @ after)
-    turned = K @ (after - v)
-    supplied = float(p[~held[kept]] @ mean[~held[kept]] - (geared * turned) @ (0.5 * (K @ (v + after))))
+    supplied = float(p[~held[kept]] @ mean[~held[kept]])
     lost, wrenches = {}, {}
     for name in taking:
         mine = [k for k, i in enumerate(kept) if held[i] and name in system.row_table.needs[i]]
@@ -165,6 +164,20 @@ def impact(system: System, q: Array, v: Array, taking: Collection[str]) -> Impac
         wrench = p[mine] @ moments[mine] if mine else np.zeros(6)
         wrenches[name] = vector(wrench[3:]), vector(wrench[:3])
     return Impact(after, supplied, lost, wrenches)
+
+
+def spin(system: System, q: Array, v: Array, joints: Collection[str]) -> dict[str, float]:
+    """Kinetic energy of the rotors of some joints of a configured system [J]."""
+    kin = Kinematics(system)
+    kin.place(q, v)
+    inertia = kin.constraints.rows["inertia"]
+    rotors: Any = np.flatnonzero(inertia > 0.0)
+    energies = 0.5 * inertia[rotors] * (kin.jacobian(rotors) @ v) ** 2
+    needs = [system.row_table.needs[i] for i in rotors]
+    return {
+        name: float(sum(e for e, mine in zip(energies, needs, strict=True) if name in mine))
+        for name in joints
+    }
 
 
 def impulses(J: Array, H: Array, want: Array) -> Array:

@@ -32,6 +32,7 @@ from ..mechanism.switching import (
     here,
     impact,
     plan,
+    spin,
     tree_state,
 )
 from ..model.errors import LinkworkError, nearest
@@ -147,16 +148,17 @@ class RowMethod(Method):
         leaving = [name for name in release if name in self.attached]
         if not taking and not leaving:
             return
-        strain = {name: self._strain_of(name) for name in leaving}
+        left = self._energies_of(leaving)
         self._configure(taking, leaving)
+        # Whoever attaches a spring or a rotor has wound it, or brought it to the speed that it has.
+        stored = sum(self._energies_of(taking).values())
         hit = self._impact(taking)
         self.state.v[:] = hit.v
-        stored = sum(self._strain_of(name) for name in taking)  # whoever attaches a spring has wound it
         self.state.work[0] += hit.supplied + stored
-        self.state.work[1] += sum(hit.lost.values()) + sum(strain.values())
+        self.state.work[1] += sum(hit.lost.values()) + sum(left.values())
         self.disturb()
         for name in leaving:
-            self.changes.append(JointChange(time, name, False, _NO_IMPULSE, _NO_IMPULSE, strain[name]))
+            self.changes.append(JointChange(time, name, False, _NO_IMPULSE, _NO_IMPULSE, left[name]))
         for name in taking:
             self.changes.append(JointChange(time, name, True, *hit.wrenches[name], hit.lost[name]))
 
@@ -217,14 +219,15 @@ class RowMethod(Method):
         place(self._tables.dofs, self._tables.islands, self.state.q, self.state.v)
         measure(self._tables, self._constraints, self.state.q)
 
-    def _strain_of(self, joint: str) -> float:
-        """Energy in the springs of a joint [J]; rows are measured."""
+    def _energies_of(self, joints: Collection[str]) -> dict[str, float]:
+        """Energy in the springs and rotors of joints [J]; rows are measured."""
         self._measure()
-        rows = self._constraints.rows
-        mine = [i for i, needs in enumerate(self._rows.needs) if joint in needs and rows["role"][i] == LAW]
-        return float(
-            sum(respond(self._tables, rows[i], 0.0, self.state.clock.now, False).stored for i in mine)
-        )
+        rows, now = self._constraints.rows, self.state.clock.now
+        found = spin(self.system, self.state.q, self.state.v, joints)
+        for i in np.flatnonzero(rows["role"] == LAW):
+            for name in self._rows.needs[i] & found.keys():
+                found[name] += float(respond(self._tables, rows[i], 0.0, now, False).stored)
+        return found
 
     # --- coordinates set by the user ---
 

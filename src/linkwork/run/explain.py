@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..engine.steppers.implicit import NO_CONVERGENCE, SINGULAR
 from ..engine.steppers.state import NOT_FINITE, TOO_SMALL
 from ..mechanism.softness import softness
-from ..methods.capabilities import ADAPTIVE, STIFF_SPRINGS
+from ..methods.capabilities import ADAPTIVE, STIFF_SPRINGS, WITH_CONTACT
 from ..methods.implicit import HALVINGS
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def likely_reason(simulation: Simulation, status: int) -> str:
         return f"{head}; {cause}"
     if simulation.integrator == "adaptive":
         return f"{head}; look for a load that grows with the motion (negative damping, a user function)"
-    other = ", or use 'adaptive'" if simulation.method.has(ADAPTIVE) else ""
+    # Contact may have to do without adaptive steps: where things resist rolling or sleep, say.
+    able = simulation.method.has(ADAPTIVE) and WITH_CONTACT not in simulation.method.circumstances
+    other = ", or use 'adaptive'" if able else ""
     return f"{head}; the step dt = {simulation.dt:g} s is probably too long: shorten it{other}"
 
 

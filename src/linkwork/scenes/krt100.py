@@ -23,7 +23,7 @@ SOURCE = (
 )
 DURATION = 30.0
 ENDLESS = True
-PLOT = ("hitch.q?", "*.pivot.angle", "robot.position.?")
+PLOT = ("hitch.q?", "*_pivot.angle", "robot.position.?")
 WATCHED = 6.0
 LIMITS = (math.radians(18.0), math.radians(15.0), math.radians(18.0))
 """Of the rotation vector of the cart against the robot, about x, y and z [rad]."""
