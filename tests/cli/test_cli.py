@@ -12,7 +12,7 @@ import pytest
 from helpers import processes
 from helpers.command import call, document
 from helpers.processes import command_line, run
-from helpers.runs import SETTLED, SLOP, touches
+from helpers.runs import SETTLED, SLOP, rows_in, touches
 from linkwork.methods.capabilities import LACKS
 from linkwork.methods.features import features
 from linkwork.methods.registry import WAYS
@@ -237,11 +237,7 @@ def test_an_interrupted_run_keeps_what_it_has_recorded(tmp_path, how):
     part = tmp_path / "long.h5.part"
     command = [sys.executable, "-m", "linkwork", "run", "chain5", "--time", 1e6, "--every", 0.1]
     with processes.started([*command, "--save", tmp_path / "long.h5"], stderr=subprocess.PIPE) as process:
-
-        def rows():
-            return len(Record.load(part).time) if part.exists() else 0
-
-        seen = processes.wait_until(lambda: rows() if rows() > 1 else 0, "rows are recorded")
+        seen = processes.wait_until(lambda: max(rows_in(part) - 1, 0), "rows are recorded")
         process.send_signal(how)
         _, errors = process.communicate(timeout=processes.PATIENCE)
     assert process.returncode != 0

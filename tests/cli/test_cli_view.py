@@ -13,6 +13,7 @@ import pytest
 
 from helpers import processes
 from helpers.processes import IGNORED, PATIENCE, command_line
+from helpers.runs import rows_in
 from linkwork import Record, Simulation, scene
 
 pytest.importorskip("viser", reason="no viser found: tests of the page were LEFT OUT; install linkwork[view]")
@@ -142,7 +143,7 @@ def serve(begin, *arguments):
 def test_a_recording_is_closed_at_the_end(tmp_path, how):
     with serve(RECORDS, tmp_path) as process:
         assert process.stdout.readline() == "ready\n"
-        processes.wait_until(lambda: list(tmp_path.iterdir()), "the recording begins")
+        processes.wait_until(lambda: rows_in(tmp_path / "swing.h5.part"), "something is recorded")
         process.send_signal(how)
         assert process.communicate(timeout=PATIENCE) == ("", "")
         assert process.returncode == 0

@@ -1,10 +1,12 @@
 """Running mechanisms, and reading what a run left behind."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
 from helpers.processes import python
-from linkwork import Simulation
+from linkwork import LinkworkError, Record, Simulation
 from linkwork.compile.colliders import may_touch
 
 both = pytest.mark.parametrize("method", ["simgc", "simmc"])
@@ -16,6 +18,13 @@ SETTLED = 1e-3
 """Accelerations to which the direct solver settles contact [m/s²]."""
 SLOP = 1e-5
 """Penetration that is left alone [m]."""
+
+
+def rows_in(part):
+    """How many rows are in a part file; 0 if it is not there, or just begun."""
+    with contextlib.suppress(LinkworkError):
+        return len(Record.load(part).time)
+    return 0
 
 
 def touches(model):
