@@ -42,15 +42,10 @@ def test_wheel_loads_at_rest_are_hand_sums(method, solver):
 def test_the_hitch_stays_within_its_limits(method, solver, course):
     """Over the hill about y, in turns about z, on the bank about x and y: reached, and not exceeded by 1e-6 rad.
 
-    On the bank it swings faster than sequential impulses can keep so well: theirs is of second order, h² ω²/(2 erp)."""
+    On the bank sequential impulses leave a little more, at any step and epsilon."""
     _, record, _ = limits.drive(course, method=method, solver=solver)
     excess = np.abs(limits.rotation_vectors(record)) - krt100.LIMITS
-    bound = 1e-6
-    if solver == "impulses" and course == "bank":
-        fastest = max(float(np.abs(record[f"hitch.w{axis}"]).max()) for axis in "xyz")
-        bound = limits.DT**2 * fastest**2 / (2 * 0.8)
-        assert bound < 2e-5
-    assert excess.max() < bound
+    assert excess.max() < (1e-5 if solver == "impulses" and course == "bank" else 1e-6)
     for axis in {"hill": "y", "turns": "z", "bank": "xy"}[course]:
         assert excess[:, "xyz".index(axis)].max() > -1e-6
 

@@ -18,7 +18,7 @@ from ..compile.system import System
 from ..engine.coordinates.dynamics import body_pose, body_twist
 from ..engine.coordinates.tree import place
 from ..engine.solvers.layout import Work
-from ..engine.tables import DOT, HOLD, Constraints
+from ..engine.tables import DOT, FRICTION, HOLD, LIMIT, SERVO_RATE, Constraints
 from ..mechanism.assemble import assemble
 from ..mechanism.dependence import Dependence, dependence
 from ..mechanism.scales import idle_rows
@@ -117,10 +117,17 @@ def coupled_rows(system: System, without: Collection[str]) -> tuple[RowTable, Wo
 
 def embedded_rows(system: System, without: Collection[str], free: Collection[str]) -> tuple[RowTable, Work]:
     """Rows of a system less some, with what eliminates them: joint equations of loops that close inside the tree, less
-    those that are `free` since they follow from others, come first and are eliminated with it, if that saves work."""
+    those that are `free` since they follow from others, come first and are eliminated with it, if that saves work.
+
+    Not where limits, friction or limited drives come and go: random mechanisms with these have run away when their
+    loops were eliminated by themselves, and why is not known.
+    """
     best = coupled_rows(system, without)
     ordered = best[0]
     rows, tables = ordered.constraints.rows, system.tables
+    servos = (rows["role"] == SERVO_RATE) & np.isfinite(rows["strength"])
+    if (np.isin(rows["role"], (LIMIT, FRICTION)) | servos).any():
+        return best
     inside = [
         i
         for i, row in enumerate(rows)
