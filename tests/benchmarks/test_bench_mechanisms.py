@@ -78,12 +78,14 @@ def test_what_limits_the_growth_is_said_in_words():
 
 def test_stages_add_up_to_a_step():
     calls = {
-        "place": 1.0, "measure": 2.0, "factor": 3.0, "gather": 10.0, "solve": 20.0, "couple": 5.0, "envelope": 6.0,
+        "place": 1.0, "measure": 2.0, "inertia": 3.0, "gather": 10.0, "solve": 20.0, "eliminate": 2.0, "couple": 5.0,
+        "envelope": 6.0,
     }  # fmt: skip
     stages = split(40.0, 1.1, calls)
     assert tuple(stages) == STAGES
     assert stages["project"] == pytest.approx(4.0)
-    assert stages["respond"] == pytest.approx(9.0)
+    assert stages["factor"] == pytest.approx(5.0)
+    assert stages["respond"] == pytest.approx(7.0)
     assert stages["again"] == pytest.approx(3.0)
     assert sum(stages.values()) == pytest.approx(40.0)
     assert split(20.0, 1.0, calls)["rest"] == 0.0

@@ -320,7 +320,7 @@ def test_reactions_are_offered_where_there_are_any(page):
     wait_until(lambda: browser.control("Reactions"), "the panel is there")
     assert not browser.control("Reactions").get("disabled")
     session = Session(scene("stack10"), folder=page.folder)
-    assert "impulses" in session.without_reactions
+    assert "contacts" in session.without_reactions
     page.open("stack10")
     wait_until(lambda: (browser.control("Reactions") or {}).get("disabled"), "they are not offered")
     assert browser.control("Reactions")["hint"] == session.without_reactions

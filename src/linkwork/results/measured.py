@@ -163,7 +163,8 @@ STORED: list[Stored] = [
     ),
     Stored(
         "element_forces",
-        "`<drive>.force`; `<spring>.force`, `<line function>.force`; `<bushing>.force.x`, `.y`, `.z`; "
+        "`<drive>.force`; `<backlash>.force`; `<spring>.force`, `<line function>.force`; "
+        "`<bushing>.force.x`, `.y`, `.z`; "
         "`<joint>.angle_spring_force`, `.angle_friction_force`, `.angle_limit_force` ...",
         "N, N m",
         f"what elements exert, see below; {_MEAN}",
