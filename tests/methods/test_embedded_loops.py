@@ -42,16 +42,20 @@ def evaluated(simulation, seed=0):
     return work, constraints.rows[on], matrix, a[work.link["rate"][:n]]
 
 
-@pytest.mark.parametrize("motors", [False, True])
+def test_nothing_is_embedded_where_rows_have_bounds():
+    work = Simulation(vehicle(1, road=False, driven=True), dt=1e-3).method._work
+    assert len(work.link) == len(work.J)
+
+
 @pytest.mark.parametrize("axles", [1, 2, 5])
-def test_forces_and_corrections_of_a_vehicle_are_those_of_dense_algebra(axles, motors):
-    """Joint equations are embedded; motors that keep their rate are rows beside them."""
-    simulation = Simulation(vehicle(axles, road=False, driven=motors), dt=1e-3)
+def test_forces_and_corrections_of_a_vehicle_are_those_of_dense_algebra(axles):
+    """Its joint equations are embedded."""
+    simulation = Simulation(vehicle(axles, road=False, driven=False), dt=1e-3)
     simulation.method._constraints.rows["mode"] = HELD
     work, rows, matrix, a = evaluated(simulation)
     n, on = len(a), work.flag[layout.ON] != 0
     assert len(work.link) - n == 12 * axles
-    assert on.sum() == 12 * axles + (2 * axles if motors else 0)
+    assert on.sum() == 12 * axles
     rate, load, nothing = work.link["rate"][:n], work.dof[layout.LOAD][:n], np.zeros(n)
     joint = rows["role"] == HOLD
     for forces, wanted, moved, pushed in (
