@@ -37,7 +37,7 @@ class Tilt(NamedTuple):
     left: float
     """Height of the left wheels above their neutral place on the chassis [m]."""
     right: float
-    """The same of the right wheels [m]."""
+    """Height of the right wheels above their neutral place on the chassis [m]."""
     load_left: float
     """That the road carries below a left wheel [N]."""
     load_right: float

@@ -87,7 +87,7 @@ class Touch(NamedTuple):
     J: Any
     """Rows × dofs: relative velocities along the axes."""
     Y: Any
-    """The same solved inward."""
+    """Rows of `J` solved inward."""
     Z: Any
     """Response of the mechanism to unit forces, rows kept."""
     S: Any

@@ -53,7 +53,7 @@ def face_way(slot):
 
 @kernel
 def turn_rows(touch, c):
-    """The same for a slot whose rows are there already: they turn with the tangents."""
+    """Turn the tangents of a slot, and its rows, which are there already, with them."""
     slot, r = touch.slots[touch.order[c]], 3 * c + 1
     way, axes = get3(slot.way), slot.axes
     x, y = dot3(way, (axes[3], axes[4], axes[5])), dot3(way, (axes[6], axes[7], axes[8]))
