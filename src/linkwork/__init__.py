@@ -36,6 +36,7 @@ _HOMES = {
     ),
     "linkwork.model.signals": ("Sine", "Table"),
     "linkwork.run.simulate": ("Simulation",),
+    "linkwork.dynamics": ("Dynamics",),
     "linkwork.analysis.check": ("check",),
     "linkwork.analysis.inverse": ("inverse",),
     "linkwork.analysis.statics": ("equilibrium",),
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from .analysis.check import check
     from .analysis.inverse import inverse
     from .analysis.statics import equilibrium
+    from .dynamics import Dynamics
     from .engine.elements import (
         PID,
         Actuator,

@@ -1,0 +1,127 @@
+"""What functions of a state are computed from: tables, rows and scratch of a model, and how it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..compile.compiler import Compiled
+from ..compile.constrain import RowTable
+from ..compile.system import System
+from ..engine.coordinates.tree import place
+from ..engine.functions.room import Room, new_room
+from ..engine.kernels.rows import measure
+from ..engine.tables import FRICTION, HOLD, LIMIT, SERVO_RATE, Constraints, Tables
+from ..mechanism.assemble import assemble
+from ..mechanism.kinematics import settle
+from ..mechanism.scales import idle_rows
+from ..methods import capabilities
+from ..methods.features import features
+from ..model.errors import LinkworkError, UnsupportedError, nearest
+from ..model.rotation import Array
+
+_HISTORY = (
+    "limits", "dry friction", "contact", "velocity servos of limited strength", "sampled controllers",
+    "joints attached and released",
+)  # fmt: skip
+_SEALED = "sealed components"
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """See the module."""
+
+    system: System
+    tables: Tables
+    constraints: Constraints | None
+    """Rows; None for an open mechanism whose springs and dampers are forces."""
+    room: Room | None
+    names: tuple[str, ...]
+    """Of the rows that are equations: loops, couplings, servos that keep a rate."""
+    equations: npt.NDArray[np.int64]
+    """Which of the rows these are."""
+    states: tuple[str, ...]
+    """Names of the continuous states of elements."""
+    q: Array
+    v: Array
+    x: Array
+    u: Array
+    """How it starts: coordinates, rates, states of elements, commands of drives."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return 0 if self.constraints is None else len(self.constraints.rows)
+
+
+def mechanism_of(model: object, without: Collection[str]) -> Mechanism:
+    """The tables of a model, less what it shall be taken without."""
+    compiled = Compiled.of(model)  # type: ignore[arg-type]
+    needed = _features(compiled, without)
+    if all(capabilities.has(("tree",), name) for name in needed):
+        system = compiled.tree
+        nothing, none = np.zeros(0), np.zeros(0, np.int64)
+        tables = system.fresh_tables()
+        return Mechanism(system, tables, None, None, (), none, (), system.q0, system.v0, nothing, nothing)
+    return _with_rows(compiled.rows)
+
+
+def _features(compiled: Compiled, without: Collection[str]) -> set[str]:
+    """What a model has, or an error about what is no function of its state."""
+    for name in without:
+        if name not in _HISTORY:
+            raise LinkworkError(f"`without` cannot be '{name}'{nearest(name, _HISTORY)}")
+    found = features(compiled.flat)
+    if _SEALED in found:
+        raise UnsupportedError(
+            f"{', '.join(found[_SEALED])}: what is inside cannot be asked for its mass matrix or forces"
+        )
+    refused = {name: found[name] for name in _HISTORY if name in found and name not in without}
+    if refused:
+        items = [item for told in refused.values() for item in told]
+        shown = ", ".join(items[:4]) + (" …" if len(items) > 4 else "")
+        raise UnsupportedError(
+            f"{shown}: what that does is no function of the state alone; leave it out: "
+            f"Dynamics(model, without={tuple(refused)!r})"
+        )
+    return set(found).difference(without)
+
+
+def _with_rows(system: System) -> Mechanism:
+    """The mechanism of a system compiled with rows, at a start on its constraints."""
+    table, idle = system.row_table, idle_rows(system, system.q0)
+    start = assemble(system)
+    role = table.constraints.rows["role"]
+    chosen = table.chosen(np.flatnonzero(~idle & (role != LIMIT) & (role != FRICTION)).tolist())
+    constraints, tables = chosen.fresh(), system.fresh_tables()
+    settle(tables, constraints, system.q0)
+    place(tables.dofs, tables.islands, start.q, start.v)
+    measure(tables, constraints, start.q)
+    rows, coords = constraints.rows, constraints.coords
+    rows["strength"][rows["role"] == SERVO_RATE] = np.inf
+    x = np.zeros(chosen.states)
+    with_state = rows["state"] >= 0
+    x[rows["state"][with_state]] = rows["x"][with_state]
+    held = np.isin(rows["role"], (HOLD, SERVO_RATE))
+    return Mechanism(
+        system,
+        tables,
+        constraints,
+        new_room(system.nv, system.depth, len(rows), coords["value"]),
+        tuple(name for name, yes in zip(chosen.names, held, strict=True) if yes),
+        np.flatnonzero(held),
+        _states(chosen, rows),
+        start.q,
+        start.v,
+        x,
+        np.array(constraints.inputs),
+    )
+
+
+def _states(table: RowTable, rows: np.ndarray) -> tuple[str, ...]:
+    """Names of the continuous states of elements."""
+    found = sorted((int(row["state"]), int(row["column"])) for row in rows if row["state"] >= 0)
+    return tuple(table.recorded[column].name for _, column in found)

@@ -1,0 +1,1 @@
+"""A mechanism's functions of its state, compiled: what `linkwork.Dynamics` offers."""
