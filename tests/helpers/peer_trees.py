@@ -82,9 +82,9 @@ def edge_of(placed, parent, child) -> Edge:
 class Tree:
     """A random mechanism in a random state, told so that another engine can be built from it."""
 
-    def __init__(self, seed, kinds):
+    def __init__(self, seed, kinds, **fixed):
         roots = tuple(kind for kind in ROOTS if kind is None or kind in kinds)
-        self.plan = random_plan(seed, kinds=kinds, roots=roots, decades=DECADES, even_balls=True)
+        self.plan = random_plan(seed, kinds=kinds, roots=roots, decades=DECADES, even_balls=True, **fixed)
         self.model = build(self.plan)
         self.flat = self.model.flatten()
         self.probe = Probe(self.model)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..compile.compiler import Compiled
 from ..engine.functions import compute as ask
+from ..engine.functions import slopes as ask_slopes
 from ..engine.kernels.record import new_record
 from ..model import Model
 from ..model.errors import LinkworkError, nearest
@@ -21,6 +22,17 @@ Vector3 = Sequence[float] | Array
 _ORIGIN, _START = (0.0, 0.0, 0.0), 0.0
 _NOWHERE = (0, np.zeros(3))
 _CLOSED = 1e-10  # gaps that count as closed [m or rad]
+
+
+class Derivatives(NamedTuple):
+    """Derivatives of accelerations or generalised forces, (..., nv, nv) each: rows are what changes."""
+
+    by_q: Array
+    """By displacements of coordinates, numbered like rates."""
+    by_v: Array
+    """By rates."""
+    by_force: Array
+    """By generalised forces (of `forward`) or accelerations (of `inverse`)."""
 
 
 class Dynamics:
@@ -234,6 +246,43 @@ class Dynamics:
         """Derivatives of the states of elements: (..., nx)."""
         return self._one(ask.FLOW, (self.nx,), None, q=self._q(q), v=self._v(v), **self._told(x, u, t))
 
+    def forward_derivatives(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any = None,
+        x: Any = None,
+        u: Any = None,
+        t: Any = _START,
+        *,
+        out: Array | None = None,
+    ) -> Derivatives:
+        """Derivatives of `forward` by displacements of q (see `move`), v and τ: (..., nv, nv) each.
+
+        With loops, of motions on them: gaps are not corrected, and the third is singular: it leaves out what the loops
+        take. `out` (..., 3, nv, nv) takes all three.
+        """
+        return self._slopes(ask_slopes.FORWARD, out, self._motion(q, v, tau, x, u, t))
+
+    def inverse_derivatives(
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        x: Any = None,
+        u: Any = None,
+        t: Any = _START,
+        *,
+        out: Array | None = None,
+    ) -> Derivatives:
+        """Derivatives of `inverse` by displacements of q (see `move`), v and a: (..., nv, nv) each; the last is H.
+
+        `out` (..., 3, nv, nv) takes all three.
+        """
+        a = given("a", a, self.nv, self.rates)
+        inputs = {"q": self._q(q), "v": self._v(v), "force": a, **self._told(x, u, t)}
+        return self._slopes(ask_slopes.INVERSE, out, inputs)
+
     # --- constraints ---
 
     def constraint_gaps(self, q: Any, *, out: Array | None = None) -> Array:
@@ -330,6 +379,21 @@ class Dynamics:
         self._compute(what, body, inputs, first, second, len(shape))
         return first, second
 
+    def _slopes(self, what: int, out: Array | None, inputs: dict[str, Array]) -> Derivatives:
+        """Derivatives by coordinates, rates, and forces or accelerations."""
+        axes, made = leading(inputs), self._mechanism
+        result = room_for(out, (*axes, 3, self.nv, self.nv))
+        room, slopes = made.scratch_for_slopes
+        self._asked["what"], self._asked["count"] = what, math.prod(axes)
+        ask_slopes.differentiate(
+            made.tables, made.constraints, room, slopes, self._asked, self._inputs(inputs), result.reshape(-1)
+        )
+        return Derivatives(result[..., 0, :, :], result[..., 1, :, :], result[..., 2, :, :])
+
+    def _inputs(self, given: dict[str, Array]) -> ask.Inputs:
+        """What the kernel is told, flat."""
+        return ask.Inputs(**{**self._usual, **{name: array.reshape(-1) for name, array in given.items()}})
+
     def _compute(
         self, what: int, body: tuple[int, Array], inputs: dict[str, Array], out: Array, more: Array, dims: int
     ) -> None:
@@ -341,10 +405,9 @@ class Dynamics:
             math.prod(out.shape[out.ndim - dims :]),
             more.size // max(asked["count"], 1),
         )
-        flat = {name: array.reshape(-1) for name, array in inputs.items()}
         ask.compute(
             made.tables, made.constraints, made.room, asked,
-            ask.Inputs(**{**self._usual, **flat}), out.reshape(-1), more.reshape(-1),
+            self._inputs(inputs), out.reshape(-1), more.reshape(-1),
         )  # fmt: skip
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
+from ..compile.order import between, ends_of, path
 from ..compile.system import System
 from ..engine.coordinates.tree import place
 from ..engine.functions.room import Room, new_room
+from ..engine.functions.slopes import Slopes, new_slopes
 from ..engine.kernels.rows import measure
 from ..engine.tables import FRICTION, HOLD, LIMIT, SERVO_RATE, Constraints, Tables
 from ..mechanism.assemble import assemble
@@ -30,7 +33,7 @@ _HISTORY = (
 _SEALED = "sealed components"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Mechanism:
     """See the module."""
 
@@ -50,6 +53,22 @@ class Mechanism:
     x: Array
     u: Array
     """How it starts: coordinates, rates, states of elements, commands of drives."""
+
+    @cached_property
+    def scratch_for_slopes(self) -> tuple[Room, Slopes]:
+        """Scratch of derivatives."""
+        system, count = self.system, len(self.tables.dofs)
+        above = np.zeros((count, count), np.int8)
+        for link in range(1, count):
+            above[list(path(system.tables, link)), link] = 1
+        moves = np.zeros((self.rows, count), np.int8)
+        if self.constraints is not None:
+            for i, row in enumerate(self.constraints.rows):
+                moves[i, list(between(self.tables, ends_of(self.tables, self.constraints, row)))] = 1
+        reach = np.abs(self.tables.dofs["X_p"][self.tables.dofs["parent"] != 0]).max(initial=0.0) or 1.0
+        sizes = np.array([reach if column.unit.startswith("m") else 1.0 for column in system.rates])
+        room = self.room or new_room(system.nv, system.depth, 0, np.zeros(0))
+        return room, new_slopes(above, moves, system.nq, sizes)
 
     @property
     def rows(self) -> int:

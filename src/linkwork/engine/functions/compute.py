@@ -66,7 +66,7 @@ class Inputs(NamedTuple):
 
 
 @woven
-def _of(x, width, k):
+def of(x, width, k):
     """Numbers of the k-th state, or of the one that serves all."""
     begin = k * width if x.shape[0] > width else 0
     return x[begin : begin + width]
@@ -81,8 +81,8 @@ def compute(tables, constraints, room, asked, inputs, out, more):
     what, count, nq, nv = asked.what, asked.count, asked.nq, asked.nv
     worst = 0.0
     for k in range(count):
-        q, v, f = _of(inputs.q, nq, k), _of(inputs.v, nv, k), _of(inputs.force, nv, k)
-        x, u = _of(inputs.x, asked.nx, k), _of(inputs.u, asked.nu, k)
+        q, v, f = of(inputs.q, nq, k), of(inputs.v, nv, k), of(inputs.force, nv, k)
+        x, u = of(inputs.x, asked.nx, k), of(inputs.u, asked.nu, k)
         state = q, v, x, u, inputs.t[k if inputs.t.shape[0] > 1 else 0]
         result = out[k * asked.width : (k + 1) * asked.width]
         second = more[k * asked.more : (k + 1) * asked.more]

@@ -31,15 +31,24 @@ def put_accelerations(tables, constraints, room, tau, a, multipliers):
             dofs[d].tau += tau[dofs[d].v]
         accelerate(dofs, a)
     else:
-        force = room.line[FORCE]
-        factor(dofs, room.K, room.line[INVERSE], force)
-        for d in range(1, dofs.shape[0]):
-            force[d - 1] += tau[dofs[d].v]
-        push_laws(constraints, room)
-        solve_inward(dofs, room.K, force)
-        solve_kept(dofs, room, factor_kept(dofs, room), a)
+        eliminate(tables, constraints, room, tau, a)
         for r in range(multipliers.shape[0]):
             multipliers[r] = room.row[MULTIPLIER, r]
+
+
+@kernel
+def eliminate(tables, constraints, room, tau, a):
+    """(stirred tables, generalised forces tau) => accelerations and factors; returns the number of independent rows."""
+    dofs, force = tables.dofs, room.line[FORCE]
+    factor(dofs, room.K, room.line[INVERSE], force)
+    for d in range(1, dofs.shape[0]):
+        force[d - 1] += tau[dofs[d].v]
+    if constraints is not None:
+        push_laws(constraints, room)
+    solve_inward(dofs, room.K, force)
+    rank = factor_kept(dofs, room)
+    solve_kept(dofs, room, rank, a)
+    return rank
 
 
 @kernel
