@@ -41,6 +41,7 @@ _HOMES = {
     "linkwork.analysis.inverse": ("inverse",),
     "linkwork.analysis.statics": ("equilibrium",),
     "linkwork.mechanism.switching": ("JointChange",),
+    "linkwork.studies.sweep": ("sweep",),
     "linkwork.view.live": ("show",),
     "linkwork.view.render": ("render",),
 }  # fmt: skip
@@ -95,5 +96,6 @@ if TYPE_CHECKING:
     from .results.record import Record
     from .run.simulate import Simulation
     from .scenes import scene
+    from .studies.sweep import sweep
     from .view.live import show
     from .view.render import render

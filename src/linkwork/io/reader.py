@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..model import Component, Instance, Model
 from ..model.address import is_address
-from ..model.component import past_ports
 from ..model.errors import LinkworkError, ModelError, Problem, nearest
 from ..model.item import GROUND, Item, Polar, Refers, _is_number, _plain, _shown, field_marks
 from ..model.sealed import Sealed
@@ -22,6 +20,7 @@ from .entry import Entry
 from .expressions import ExpressionError, parameter_name
 from .files import MAX_NESTING, Definition, Files, Stamp
 from .kinds import PLAIN, SHELVES, TYPED, file_types, function_loads
+from .part import Part
 from .values import Parameters, Values
 
 MAX_ITEMS = 1_000_000
@@ -30,7 +29,8 @@ _MAX_PARTS = 10_000
 
 
 def load_model(path: str | os.PathLike[str], parameters: Mapping[str, float] | None = None) -> Model:
-    """Read a model file; `parameters` replaces values of parameters that the file declares.
+    """Read a model file; `parameters` replaces values of parameters that the file declares, and with dots those of
+    instances: `left.length`.
 
     Raises a ModelError with every problem found, each with its file, line and column.
     """
@@ -76,50 +76,6 @@ def _in_order(problems: list[Problem]) -> list[Problem]:
     return sorted(unique, key=lambda problem: (order[problem.file], problem.line or 0, problem.column or 0))
 
 
-@dataclass
-class _Part:
-    """A component made from a definition. Names count even where their items are wrong."""
-
-    component: Component
-    names: dict[Refers, set[str]]
-    inner: dict[str, _Part | None] = field(default_factory=dict)
-    """Parts of its instances; None where the component is wrong."""
-    sealed: dict[str, Sealed] = field(default_factory=dict)
-    """Instances whose parts are sealed."""
-    items: int = 0
-    """Number of items, those of instances included."""
-
-    def knows(self, what: Refers, name: str) -> bool:
-        """Whether a name, dotted or not, leads to an item, or into a component that is wrong itself."""
-        if name in self.names[what]:
-            return True
-        head, _, tail = name.partition(".")
-        if not tail or head not in self.inner:
-            return False
-        inner = self.inner[head]
-        return inner is None or inner.knows(what, tail)
-
-    def known(self, what: Refers) -> Iterator[str]:
-        """All names of a kind."""
-        yield from self.names[what]
-        for name, part in self.inner.items():
-            if part:
-                yield from (f"{name}.{inner}" for inner in part.known(what))
-
-    def past_ports(self, body: str) -> str:
-        """What is wrong with attaching to a body from here: it is inside a component and none of its ports."""
-        part: _Part | None = self
-        path, _, inside = body.partition(".")
-        head = path
-        while inside and part and (part := part.inner.get(head)):
-            ports = part.component.ports
-            if ports is not None and inside not in ports:
-                return past_ports(body, path, [f"{path}.{port}" for port in ports])
-            head, _, inside = inside.partition(".")
-            path = f"{path}.{head}"
-        return ""
-
-
 class _Reader:
     """Makes components from definitions."""
 
@@ -127,7 +83,7 @@ class _Reader:
         self.files = files
         self.problems = files.problems
         self.values = Values(files)
-        self.parts: dict[tuple[Definition, tuple[tuple[str, float | None], ...]], _Part] = {}
+        self.parts: dict[tuple[Definition, tuple[tuple[str, float | None], ...]], Part] = {}
         self.stack: list[Definition] = []
 
     def model(self, parameters: Mapping[str, float]) -> Model | None:
@@ -151,7 +107,12 @@ class _Reader:
         section = definition.entry.get("parameters") or definition.entry
         values: Parameters = {}
         for key, given in parameters.items():
-            name, what = _replaceable(definition, key)
+            path, dot, own = str(key).rpartition(".")
+            inner, what = self._at(definition, path) if dot else (definition, "")
+            name = ""
+            if inner is not None:
+                name, what = _replaceable(inner, own)
+                name = f"{path}{dot}{name}" if name else ""
             value = _plain(given)
             if name and not (_is_number(value) and abs(value) <= sys.float_info.max):
                 what = f"must be a finite number (got {_shown(value)})"
@@ -161,8 +122,20 @@ class _Reader:
                 values[name] = float(value)
         return values
 
-    def _part(self, definition: Definition, overrides: Parameters, component: Component) -> _Part:
-        """Fill a component from its definition, with these parameters."""
+    def _at(self, definition: Definition, path: str) -> tuple[Definition | None, str]:
+        """The definition of the instance at a dotted path, or what is wrong with the path."""
+        here: Definition | None = definition
+        for head in path.split("."):
+            section = here.entry.get("instances") if here is not None else None
+            instances = dict(self.values.mapping(section))
+            named = instances[head].get("component") if head in instances else None
+            if here is None or named is None or not isinstance(named.value, str):
+                return None, f"there is no instance '{head}' with parameters{nearest(head, instances)}"
+            here = here.scope.get(named.value)
+        return here, "" if here is not None else "its component is wrong itself"
+
+    def _part(self, definition: Definition, overrides: Parameters, component: Component) -> Part:
+        """Fill a component from its definition, with these parameters; those with dots are of its instances."""
         key = definition, tuple(sorted(overrides.items()))
         if key in self.parts:
             return self.parts[key]
@@ -170,7 +143,8 @@ class _Reader:
         if len(self.parts) >= _MAX_PARTS:
             what = f"instances with different parameters make more than {_MAX_PARTS} components"
             raise ModelError(_in_order([*self.problems, entry.problem(what)]))
-        parameters = values.parameters(entry.get("parameters"), overrides)
+        own = {name: value for name, value in overrides.items() if "." not in name}
+        parameters = values.parameters(entry.get("parameters"), own)
         component.name = values.text(entry.get("name"), definition.name)
         if (described := entry.get("wheel")) is not None:
             self.parts[key] = self._wheel(described, parameters, component)
@@ -179,13 +153,18 @@ class _Reader:
             component.gravity = values.vector(gravity, Polar, parameters) or component.gravity
         sections = {shelf: dict(values.mapping(entry.get(shelf))) for shelf in SHELVES}
         instances = dict(values.mapping(entry.get("instances")))
-        part = _Part(component, _names(sections))
+        part = Part(component, _names(sections))
         self.parts[key] = part
         self.stack.append(definition)
         # What instances hold must be known before references are checked, and they themselves come last,
         # so that one with the name of a body is told at the instance.
         for name, inner in instances.items():
-            self._prepare_instance(part, name, inner, parameters)
+            within = {
+                key.removeprefix(f"{name}."): value
+                for key, value in overrides.items()
+                if key.startswith(f"{name}.")
+            }
+            self._prepare_instance(part, name, inner, parameters, within)
         self._ports(part, entry.get("ports"))
         for shelf, items in sections.items():
             for name, inner in items.items():
@@ -199,7 +178,7 @@ class _Reader:
             raise ModelError(_in_order([*self.problems, entry.problem(what)]))
         return part
 
-    def _wheel(self, entry: Entry, parameters: Parameters, component: Component) -> _Part:
+    def _wheel(self, entry: Entry, parameters: Parameters, component: Component) -> Part:
         """A component that the wheel constructor makes."""
         if self.values.is_mapping(entry):
             made: Wheel | None = self.values.item(entry, Wheel, parameters, {})
@@ -218,9 +197,9 @@ class _Reader:
             Refers.GROUP: set[str](),
             Refers.TOUCHING: set(component.bodies),
         }
-        return _Part(component, names, items=sum(1 for _ in component.items()))
+        return Part(component, names, items=sum(1 for _ in component.items()))
 
-    def _ports(self, part: _Part, entry: Entry | None) -> None:
+    def _ports(self, part: Part, entry: Entry | None) -> None:
         """Bodies to which others may attach."""
         if entry is None or entry.value is None:
             return
@@ -239,7 +218,7 @@ class _Reader:
 
     # --- items ---
 
-    def _item(self, part: _Part, shelf: str, name: str, entry: Entry, parameters: Parameters) -> None:
+    def _item(self, part: Part, shelf: str, name: str, entry: Entry, parameters: Parameters) -> None:
         if not self.values.is_mapping(entry):
             return
         cls = PLAIN.get(shelf) or self._class(shelf, entry)
@@ -269,7 +248,7 @@ class _Reader:
             return kinds[kind.value]
         return None
 
-    def _check_references(self, part: _Part, entry: Entry, cls: Any) -> None:
+    def _check_references(self, part: Part, entry: Entry, cls: Any) -> None:
         for name, marks in field_marks(cls).items():
             target = entry.get(name)
             if target is None or not isinstance(target.value, str):
@@ -286,7 +265,7 @@ class _Reader:
                 if what:
                     target.refuse(what)
 
-    def _add(self, part: _Part, entry: Entry, made: Item | None) -> None:
+    def _add(self, part: Part, entry: Entry, made: Item | None) -> None:
         if made is None:
             return
         try:
@@ -297,16 +276,18 @@ class _Reader:
 
     # --- instances ---
 
-    def _prepare_instance(self, part: _Part, name: str, entry: Entry, parameters: Parameters) -> None:
+    def _prepare_instance(
+        self, part: Part, name: str, entry: Entry, parameters: Parameters, within: Parameters
+    ) -> None:
         part.inner[name] = None
         if not self.values.is_mapping(entry):
             return
         if entry.get("sealed"):
             part.inner[name] = self._sealed(part, name, entry, parameters)
         else:
-            part.inner[name] = self._inner(entry, parameters)
+            part.inner[name] = self._inner(entry, parameters, within)
 
-    def _place_instance(self, part: _Part, name: str, entry: Entry, parameters: Parameters) -> None:
+    def _place_instance(self, part: Part, name: str, entry: Entry, parameters: Parameters) -> None:
         if name in part.sealed:
             self._add(part, entry, part.sealed[name])
         elif isinstance(entry.value, dict) and not entry.get("sealed"):
@@ -314,7 +295,7 @@ class _Reader:
             given = {"name": name, "component": inner.component if inner else Component("?")}
             self._add(part, entry, self.values.item(entry, Instance, parameters, given, ("parameters",)))
 
-    def _sealed(self, part: _Part, name: str, entry: Entry, parameters: Parameters) -> _Part | None:
+    def _sealed(self, part: Part, name: str, entry: Entry, parameters: Parameters) -> Part | None:
         """What can be seen of a sealed component: its ports."""
         source = entry.get("sealed")
         assert source is not None
@@ -334,10 +315,10 @@ class _Reader:
         part.sealed[name] = made
         names: dict[Refers, set[str]] = {what: set() for what in Refers}
         names[Refers.BODY] = names[Refers.TOUCHING] = set(component.bodies)
-        return _Part(component, names, items=len(component.bodies))
+        return Part(component, names, items=len(component.bodies))
 
-    def _inner(self, entry: Entry, parameters: Parameters) -> _Part | None:
-        """The part that an instance places, with the instance's parameters."""
+    def _inner(self, entry: Entry, parameters: Parameters, within: Parameters) -> Part | None:
+        """The part that an instance places, with the instance's parameters, or those that the caller replaces."""
         named, scope = entry.get("component"), self.stack[-1].scope
         if named is None:
             entry.refuse("is required", ("component",))
@@ -362,7 +343,7 @@ class _Reader:
                 parameter.refuse(what, at_key=True)
             else:
                 overrides[name] = self.values.number(parameter, parameters)
-        return self._part(definition, overrides, Component(definition.name))
+        return self._part(definition, {**overrides, **within}, Component(definition.name))
 
 
 def _names(sections: Mapping[str, Mapping[str, Entry]]) -> dict[Refers, set[str]]:

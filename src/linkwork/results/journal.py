@@ -80,16 +80,16 @@ class Journal:
         while True:
             file = os.fdopen(os.open(self.part, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
             try:
-                if not _locked(file):
+                if not locked(file):
                     raise StorageError(
                         self.path,
                         f"another run writes it ({self.part.name}): choose another name, or wait for its end",
                     )
-                if not _same(file, self.part):  # its last writer has just finished it
+                if not same(file, self.part):  # its last writer has just finished it
                     file.close()
                     continue
                 if os.fstat(file.fileno()).st_size:
-                    self.kept = _out_of_the_way(self.part)
+                    self.kept = out_of_the_way(self.part)
                     file.close()
                     continue
                 return file
@@ -192,7 +192,7 @@ def _start() -> bytes:
     return hashlib.sha256(_FIRST).digest()
 
 
-def _locked(file: BinaryIO) -> bool:
+def locked(file: BinaryIO) -> bool:
     """Lock a file for as long as it is open; False if somebody else has."""
     if fcntl is not None:
         try:
@@ -204,7 +204,7 @@ def _locked(file: BinaryIO) -> bool:
     return True
 
 
-def _same(file: BinaryIO, path: Path) -> bool:
+def same(file: BinaryIO, path: Path) -> bool:
     """Whether an open file is still the one of that name."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
@@ -212,7 +212,7 @@ def _same(file: BinaryIO, path: Path) -> bool:
         return False
 
 
-def _out_of_the_way(part: Path) -> Path:
+def out_of_the_way(part: Path) -> Path:
     """Give a part file the first numbered name that nothing has: run-1.h5.part for run.h5.part."""
     target = part.with_suffix("")
     for k in itertools.count(1):
