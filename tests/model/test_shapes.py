@@ -82,7 +82,7 @@ def wedge(tmp_path):
     return tmp_path / "wedge.stl", mesh
 
 
-def test_a_mesh_file_gives_the_mass_of_its_hull(wedge):
+def test_a_mesh_file_gives_the_mass_of_its_solid(wedge):
     path, mesh = wedge
     body = Body("wedge", density=2000.0, shapes=(Mesh(str(path), scale=1e-3),)).mass_properties
     mesh.apply_scale(1e-3)
@@ -91,6 +91,57 @@ def test_a_mesh_file_gives_the_mass_of_its_hull(wedge):
     assert body.mass == pytest.approx(mesh.mass, rel=1e-6)
     np.testing.assert_allclose(body.com, mesh.center_mass, rtol=1e-6)
     np.testing.assert_allclose(body.inertia, mesh.moment_inertia, rtol=1e-5, atol=1e-9)
+
+
+def test_a_concave_mesh_weighs_what_it_encloses(tmp_path):
+    """A square tube: two boxes with one hole, whose moments are differences of boxes'."""
+    tube = trimesh.creation.annulus(
+        1.0, 2.0, 6.0, sections=4
+    )  # of squares with diagonals 2 and 4, edges √2 and 2√2
+    tube.apply_translation((1.0, 2.0, 3.0))
+    tube.export(tmp_path / "tube.ply")
+    body = Body("tube", density=1000.0, shapes=(Mesh(str(tmp_path / "tube.ply"), scale=(0.1, 0.1, 0.2)),))
+    side, hole, length = 0.2 * 2**0.5, 0.1 * 2**0.5, 1.2
+    mass = 1000.0 * length * (side**2 - hole**2)
+    about_z = 1000.0 * length * (side**4 - hole**4) / 6
+    across = about_z / 2 + mass * length**2 / 12
+    found = body.mass_properties
+    assert found.mass == pytest.approx(mass, rel=1e-6)  # the file holds single precision
+    np.testing.assert_allclose(found.com, (0.1, 0.2, 0.6), rtol=1e-6)
+    np.testing.assert_allclose(found.inertia, np.diag([across, across, about_z]), rtol=1e-6, atol=1e-5)
+    hull = Mesh(str(tmp_path / "tube.ply"), scale=(0.1, 0.1, 0.2), weighs="hull")
+    assert Body("b", density=1000.0, shapes=(hull,)).mass_properties.mass == pytest.approx(
+        1000.0 * length * side**2, rel=1e-6
+    )
+
+
+def test_an_open_mesh_is_told_and_its_hull_can_be_weighed(tmp_path):
+    box = trimesh.creation.box((1, 2, 3))
+    trimesh.Trimesh(box.vertices, box.faces[1:], process=False).export(tmp_path / "open.stl")
+    trimesh.Trimesh(box.vertices, np.vstack([box.faces[1:], box.faces[:1, ::-1]]), process=False).export(
+        tmp_path / "turned.stl"
+    )
+    for name in ("open.stl", "turned.stl"):
+        with pytest.raises(ModelError, match=r"not closed \(3 edges"):
+            _ = Body("b", density=1.0, shapes=(Mesh(str(tmp_path / name)),)).mass_properties
+        hull = Mesh(str(tmp_path / name), weighs="hull")
+        assert Body("b", density=1.0, shapes=(hull,)).mass_properties.mass == pytest.approx(6.0)
+    trimesh.Trimesh(box.vertices, box.faces[:, ::-1], process=False).export(tmp_path / "inside_out.stl")
+    inside_out = Mesh(str(tmp_path / "inside_out.stl"))
+    np.testing.assert_allclose(
+        Body("b", density=12.0, shapes=(inside_out,)).mass_properties.inertia,
+        6 * np.diag([13.0, 10.0, 5.0]), rtol=1e-12, atol=1e-12,
+    )  # fmt: skip
+
+
+def test_shapes_weigh_touch_and_are_seen_as_their_use_says():
+    ball = Sphere(0.1)
+    body = Body("b", mass=2.0, shapes=(ball, Box((9, 9, 9), use="picture"), Box((8, 8, 8), use="contact")))
+    np.testing.assert_allclose(body.mass_properties.inertia, 0.4 * 2.0 * 0.1**2 * np.eye(3), rtol=1e-12)
+    with pytest.raises(ModelError, match="no shapes that weigh"):
+        Body("b", density=1.0, shapes=(Box((9, 9, 9), use="picture"),))
+    with pytest.raises(ModelError, match="no shapes to touch with"):
+        Body("b", mass=1.0, material="wood", shapes=(Box((9, 9, 9), use="picture"),))
 
 
 def test_a_mirrored_mesh_is_the_mirror_image(wedge):

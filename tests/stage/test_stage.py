@@ -359,3 +359,16 @@ def test_a_joint_takes_the_axes_of_its_marker_unless_it_has_its_own():
     other.add(Slider("pin", "ground", "leaf", at="edge", axis=(1, 0, 0), reference=(0, 1, 1)))
     (pin,) = stage_of(other).joints
     np.testing.assert_allclose(matrix(pin.rotation_a), frame_from_axis((1, 0, 0), (0, 1, 1)), atol=1e-12)
+
+
+def test_shapes_for_contact_alone_are_not_seen_and_colours_of_shapes_go_before():
+    from linkwork import Body, Box, Model, Sphere
+    from linkwork.stage.geometry import body_pieces
+
+    model = Model()
+    shapes = (Sphere(0.1, color="#010203"), Sphere(0.2), Box((1, 1, 1), use="contact"))
+    model.add(Body("b", mass=1.0, shapes=shapes, color="#040506"))
+    model.add(Body("hidden", mass=1.0, shapes=(Box((1, 1, 1), use="contact"),)))
+    pieces = body_pieces(stage_of(model))
+    assert [piece.color for piece in pieces[:2]] == [(1, 2, 3), (4, 5, 6)]
+    assert [(piece.mesh, piece.body) for piece in pieces] == [("sphere", 0), ("sphere", 0), ("box", 1)]

@@ -36,7 +36,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in
 Subject = Annotated[
     str,
     typer.Argument(
-        metavar="SCENE_OR_FILE", help="A scene's name, a model file (.yaml) or a scene's file (.py)."
+        metavar="SCENE_OR_FILE", help="A scene's name, a model file (.yaml, .urdf) or a scene's file (.py)."
     ),
 ]
 Dt = Annotated[float | None, typer.Option(help="Step [s].")]
@@ -60,9 +60,19 @@ Settings = Annotated[
 
 def find_subject(subject: str, settings: list[str] | None) -> tuple[Model, Scene | None]:
     """The model that a scene's name or a file's path stands for."""
+    from ..interchange.kinds import is_foreign
     from ..scenes import open_subject
 
-    return open_subject(subject, find_settings(settings))
+    given = find_settings(settings)
+    if is_foreign(subject):
+        from ..interchange import import_model
+        from ..interchange.kinds import open_options
+
+        model, report = import_model(subject, **open_options(subject, given))
+        if not report.lossless:
+            notice("import", f"{report.summary()}; `linkwork import {subject}` tells what and where")
+        return model, None
+    return open_subject(subject, given)
 
 
 def find_settings(settings: list[str] | None) -> dict[str, Any]:

@@ -7,21 +7,21 @@ generalized and maximal coordinates.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..engine.contact.broad import exclusions
 from ..engine.contact.colliders import BOUNCE_SPEED, FRICTION, MOUNT, RESTITUTION, ROLLING, TORSION, Colliders
 from ..engine.contact.geometry import Hulls, Terrain, gather_hulls, make_shape, shape_rows
-from ..engine.contact.hull import Hull, hull_of
+from ..engine.contact.hull import Hull, Parts, decompose, hull_of
 from ..engine.contact.kinds import describe
 from ..engine.kernels.record import named
 from ..model import Body, Flat, Material, MaterialPair, Scenery
-from ..model.errors import ModelError, Problem
+from ..model.errors import LinkworkError, ModelError, Problem
 from ..model.item import GROUND
 from ..model.rotation import matrix
 from .union import Union
@@ -57,15 +57,18 @@ def collider_table(compiler: Tabulator) -> ColliderTable | None:
     """The shapes of everything with a material; None if nothing has one."""
     flat = compiler.flat
     things: list[Body | Scenery] = [*flat.bodies.values(), *flat.scenery.values()]
-    owners = [thing for thing in things if thing.material is not None]
+    owners = [
+        thing for thing in things if thing.material is not None and any(s.touches for s in thing.shapes)
+    ]
     if not owners:
         return None
-    shapes, hulls, notes = _shapes(owners)
+    solids, made, notes = _solids(owners)
+    shapes, hulls = _records([solid for owner in owners for solid in solids[owner.name]], made)
     compiler.notes += notes
     ranges, count = {}, 0
     for owner in owners:
-        ranges[owner.name] = range(count, count + len(owner.shapes))
-        count += len(owner.shapes)
+        ranges[owner.name] = range(count, count + len(solids[owner.name]))
+        count += len(solids[owner.name])
     rows, materials = _materials(flat, owners)
     rigid = _Rigid(flat)
     groups, masks, apart = _filters(flat, owners)
@@ -74,18 +77,18 @@ def collider_table(compiler: Tabulator) -> ColliderTable | None:
     pairs += [_product(ranges[a], ranges[b]) for a, b in apart]
     colliders = Colliders(
         shapes=shapes,
-        mounts=_mounts(compiler, owners, rows),
+        mounts=_mounts(compiler, owners, solids, rows),
         hulls=hulls,
-        groups=_each_shape(owners, groups),
-        masks=_each_shape(owners, masks),
-        fixed=_each_shape(owners, [int(rigid.fixed(owner)) for owner in owners]),
+        groups=_each_solid(owners, solids, groups),
+        masks=_each_solid(owners, solids, masks),
+        fixed=_each_solid(owners, solids, [int(rigid.fixed(owner)) for owner in owners]),
         excluded=exclusions(np.concatenate(pairs), count),
         materials=materials,
     )
     labels = [
-        owner.name if len(owner.shapes) == 1 else f"{owner.name}.shape{k + 1}"
+        owner.name if len(solids[owner.name]) == 1 else f"{owner.name}.shape{k + 1}"
         for owner in owners
-        for k in range(len(owner.shapes))
+        for k in range(len(solids[owner.name]))
     ]
     return ColliderTable(colliders, tuple(owner.name for owner in owners), tuple(labels))
 
@@ -106,53 +109,87 @@ _TOLD = 3
 # --- shapes ----------------------------------------------------------------------------------------------------
 
 
-def _shapes(owners: Sequence[Body | Scenery]) -> tuple[Any, Hulls, list[str]]:
-    """Records of all shapes, hulls and height fields of all of them, and what the user should know about these."""
-    meshes: dict[tuple[str, float, bool], int] = {}
+class Solid(NamedTuple):
+    """Something convex that may touch: a shape, one of the convex parts of a mesh, or terrain."""
+
+    shape: Any
+    hull: int = -1
+    """Of a mesh, which of all hulls it is."""
+
+
+def _solids(owners: Sequence[Body | Scenery]) -> tuple[dict[str, list[Solid]], list[Hull], list[str]]:
+    """What everything touches with, the hulls of all meshes, and what the user should know about these."""
+    meshes: dict[Any, range] = {}
     made: list[Hull] = []
-    fields: list[Terrain] = []
     notes: list[str] = []
     problems: list[Problem] = []
+    solids: dict[str, list[Solid]] = {}
     for owner in owners:
+        solids[owner.name] = found = []
         for shape in owner.shapes:
-            if shape.shape == "heights":
-                fields.append(Terrain(shape.grid(), shape.size, shape.smooth))
-            elif shape.shape == "mesh" and (key := (shape.file, shape.scale, shape.inverted)) not in meshes:
+            if not shape.touches:
+                continue
+            if shape.shape != "mesh":
+                found.append(Solid(shape))
+                continue
+            key = shape.file, shape.scale, shape.inverted, shape.contact
+            if key not in meshes:
                 try:
-                    hull = hull_of(*key)
-                except ModelError as error:
-                    problems += [
-                        Problem(f"{owner.kind} '{owner.name}': {problem.where}", problem.what)
-                        for problem in error.problems
-                    ]
+                    hulls = decompose(*key[:3]) if shape.contact == "parts" else Parts([hull_of(*key[:3])])
+                except LinkworkError as error:
+                    problems += _told(owner, error)
                     continue
-                meshes[key] = len(made)
-                made.append(hull)
-                notes += [f"mesh '{shape.file}': {note}" for note in hull.notes]
+                meshes[key] = range(len(made), len(made) + len(hulls))
+                made += hulls
+                told = dict.fromkeys(note for hull in hulls for note in (*hulls.notes, *hull.notes))
+                notes += [f"mesh '{shape.file}': {note}" for note in told]
+            found += [Solid(shape, hull) for hull in meshes[key]]
     if problems:
         raise ModelError(problems)
+    return solids, made, notes
+
+
+def _told(owner: Body | Scenery, error: LinkworkError) -> list[Problem]:
+    """What is wrong with a mesh, and whose it is."""
+    if not isinstance(error, ModelError):  # a package that is not installed
+        raise error
+    return [Problem(f"{owner.kind} '{owner.name}': {one.where}", one.what) for one in error.problems]
+
+
+def _records(solids: Sequence[Solid], made: Sequence[Hull]) -> tuple[Any, Hulls]:
+    """A record for every solid, and hulls and height fields of all of them."""
+    fields = [
+        Terrain(one.shape.grid(), one.shape.size, one.shape.smooth)
+        for one in solids
+        if one.shape.shape == "heights"
+    ]
     hulls, records = gather_hulls(made, fields) if fields else gather_hulls(made)
     surfaces = iter(records[len(made) :])
-    rows = shape_rows(sum(len(owner.shapes) for owner in owners))
-    for i, shape in enumerate(shape for owner in owners for shape in owner.shapes):
+    rows = shape_rows(len(solids))
+    for i, (shape, hull) in enumerate(solids):
         if shape.shape == "mesh":
-            rows[i] = records[meshes[shape.file, shape.scale, shape.inverted]]
+            rows[i] = records[hull]
         elif shape.shape == "heights":
             rows[i] = next(surfaces)
         else:
             kind, dims = describe(shape)
             rows[i] = make_shape(kind, *dims)
-    return rows, hulls, notes
+    return rows, hulls
 
 
-def _mounts(compiler: Tabulator, owners: Sequence[Body | Scenery], rows: Sequence[int]) -> Any:
-    """Where every shape stands on the dof that carries it."""
-    table = np.zeros(sum(len(owner.shapes) for owner in owners), MOUNT)
+def _mounts(
+    compiler: Tabulator,
+    owners: Sequence[Body | Scenery],
+    solids: Mapping[str, Sequence[Solid]],
+    rows: Sequence[int],
+) -> Any:
+    """Where every solid stands on the dof that carries it."""
+    table = np.zeros(sum(map(len, solids.values())), MOUNT)
     i = 0
     for k, owner in enumerate(owners):
         link = compiler.link_of[owner.name if isinstance(owner, Body) else GROUND]
         home, R = compiler.frames[link], matrix(owner.rotation)
-        for shape in owner.shapes:
+        for shape, _ in solids[owner.name]:
             at = np.array(owner.at) + R @ np.array(shape.at)
             table[i]["link"], table[i]["owner"], table[i]["material"] = link, k, rows[k]
             table[i]["X_R"] = (home.R.T @ R @ matrix(shape.rotation)).ravel()
@@ -163,9 +200,11 @@ def _mounts(compiler: Tabulator, owners: Sequence[Body | Scenery], rows: Sequenc
     return named(table)
 
 
-def _each_shape(owners: Sequence[Body | Scenery], values: Sequence[int]) -> Any:
-    """A number of every owner, for each of its shapes."""
-    return np.repeat(np.array(values, np.int64), [len(owner.shapes) for owner in owners])
+def _each_solid(
+    owners: Sequence[Body | Scenery], solids: Mapping[str, Sequence[Solid]], values: Sequence[int]
+) -> Any:
+    """A number of every owner, for each of its solids."""
+    return np.repeat(np.array(values, np.int64), [len(solids[owner.name]) for owner in owners])
 
 
 def _product(a: range, b: range) -> Any:

@@ -150,7 +150,10 @@ class _Writer:
             dataclasses.fields(thing), key=lambda field: field.default is not dataclasses.MISSING
         ):
             value = getattr(thing, field.name)
-            if typing.get_origin(hints[field.name]) is Literal:  # tells which class it is
+            hint = hints[field.name]
+            if (
+                typing.get_origin(hint) is Literal and len(typing.get_args(hint)) == 1
+            ):  # tells which class it is
                 described = {field.name: value, **described}
             # By their texts, for 0.0 equals -0.0.
             elif field.name not in ("name", "component") and repr(value) != repr(field.default):

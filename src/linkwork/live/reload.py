@@ -8,7 +8,7 @@ from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
-from ..io import read_model
+from ..interchange import read_any
 from ..model import Model
 from ..model.errors import LinkworkError
 from .session import Session
@@ -28,7 +28,7 @@ def follow_files(
     name = Path(path).name
 
     def read() -> Stamps:
-        reading = read_model(path, settings)
+        reading = read_any(path, settings)
         wrong: str | None = str(reading.error)
         if reading.model is not None:
             wrong = _rewritten(session, reading.model, path, lambda text: news(f"{name} was saved: {text}"))

@@ -88,8 +88,8 @@ class Body(Item):
     @model_validator(mode="after")
     def _has_mass(self) -> Self:
         if self.density is not None:
-            if not self.shapes:
-                raise ValueError("has a density but no shapes; give shapes, or mass and inertia")
+            if not self._heavy:
+                raise ValueError("has a density but no shapes that weigh; give shapes, or mass and inertia")
             if self.mass is not None or self.inertia is not None:
                 raise ValueError("has a density and also a mass or inertia; give one or the other")
         elif self.mass is None:
@@ -100,7 +100,7 @@ class Body(Item):
 
     @model_validator(mode="after")
     def _can_touch(self) -> Self:
-        if self.material is not None and not self.shapes:
+        if self.material is not None and not any(shape.touches for shape in self.shapes):
             raise ValueError(
                 "has a material but no shapes to touch with; give shapes, or leave the material out"
             )
@@ -109,13 +109,18 @@ class Body(Item):
                 raise ValueError(f"a shape '{shape.shape}' has no inside to weigh or move; put it on scenery")
         return self
 
+    @property
+    def _heavy(self) -> list[Any]:
+        """Shapes that a density or a mass is spread over."""
+        return [shape for shape in self.shapes if shape.use == "all"]
+
     @cached_property
     def mass_properties(self) -> MassProperties:
         """Mass [kg], centre of mass [m] and inertia about it [kg m²], in the body's frame."""
-        if self.mass is not None and (self.inertia is not None or not self.shapes):
+        if self.mass is not None and (self.inertia is not None or not self._heavy):
             com = np.array(self.com if self.com is not None else (0.0, 0.0, 0.0))
             return MassProperties(self.mass, com, inertia_matrix(self.inertia or (0.0, 0.0, 0.0)))
-        solid = combine([shape.mass_properties(self.density or 1.0) for shape in self.shapes])
+        solid = combine([shape.mass_properties(self.density or 1.0) for shape in self._heavy])
         if self.mass is not None:
             solid = solid.scaled(self.mass / solid.mass)
         return solid if self.com is None else solid._replace(com=np.array(self.com))

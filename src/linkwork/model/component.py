@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -12,6 +13,7 @@ from .body import Body, Marker
 from .errors import ModelError, Problem, nearest
 from .item import GROUND, Axis, Item, Orientation, Point, Polar, Refers, Vector, explain, item
 from .joints.base import Joint
+from .providers import provider
 from .rotation import IDENTITY, Placement
 from .touch import Material, MaterialPair, NoContact, Scenery
 
@@ -303,6 +305,16 @@ class Model(Component):
         return {**vars(self), "files": None} == {**vars(other), "files": None}  # wherever it was read from
 
     __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], **options: Any) -> Model:
+        """The model that a file describes: a model file (.yaml), or one of another program (.urdf).
+
+        Options are those of `linkwork.import_model`, or `parameters` of a model file; `import_model` also tells what of
+        a file of another program was approximated or dropped.
+        """
+        opened: Model = provider("foreign file")(path, **options)
+        return opened
 
     @property
     def gravity(self) -> tuple[float, float, float]:

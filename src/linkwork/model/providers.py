@@ -1,7 +1,7 @@
-"""What the distributed layer does for those below it: the one way up, since imports go downwards only.
+"""What upper layers do for those below them: the one way up, since imports go downwards only.
 
 A model may hold a sealed component and a method may run in several processes, yet both are what the distributed layer
-is built on. It is loaded when first asked for.
+is built on; and a model opens files of formats that know what a model is. What is asked for is loaded then.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 PROVIDERS = {
     "header of a file": "linkwork.distributed.sealed_file:read_header",
     "header of an address": "linkwork.distributed.handshake:ask_header",
+    "foreign file": "linkwork.interchange:open_model",
     "component method": "linkwork.distributed.choose:component_method",
 }
 """Module and name of each function, by what it is for."""

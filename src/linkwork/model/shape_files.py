@@ -5,19 +5,27 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from .errors import MissingExtraError, ModelError, Problem
 from .rotation import Array
 
-Hull = tuple[float, tuple[float, ...], tuple[tuple[float, ...], ...]]
-"""Volume, centroid and inertia about it, for a density of one, in units of the file."""
+
+class Moments(NamedTuple):
+    """Of a solid of density one, in units of its file."""
+
+    volume: float
+    centre: tuple[float, float, float]
+    second: tuple[tuple[float, ...], ...]
+    """∫ r rᵀ dV about the centre (3x3)."""
 
 
-def hull_properties(file: str) -> Hull:
-    """Of the convex hull of a mesh file."""
-    return _hull_properties(*file_version(str(Path(file).resolve())))
+def mesh_moments(file: str, of: str = "solid") -> Moments:
+    """Of a mesh file: of what its surface encloses ("solid"), or of its convex hull ("hull")."""
+    return _mesh_moments(*file_version(str(Path(file).resolve())), of)
 
 
 def read_heights(file: str) -> Array:
@@ -49,29 +57,74 @@ def grid_fault(lengths: list[int]) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _hull_properties(file: str, changed: int, size: int) -> Hull:
-    """Volume, centroid and inertia about it of the convex hull of a mesh file, for a density of one.
-
-    When it was changed and its size tell whether to read again.
-    """
+def _mesh_moments(file: str, changed: int, size: int, of: str) -> Moments:
+    """When the file was changed and its size tell whether to read again."""
     try:
         import trimesh
     except ImportError:
         raise MissingExtraError("trimesh", "mesh", f"reading the mesh '{file}'") from None
-    problem = None
     try:
-        hull = trimesh.load_mesh(file).convex_hull
-        if not (np.isfinite(hull.volume) and hull.volume > 0):
-            problem = "its convex hull has no volume"
+        # Unprocessed, or vertices closer than 1e-8 would be merged, which ends meshes of small things.
+        mesh = trimesh.load_mesh(file, process=False)
+        if of == "hull":
+            mesh = mesh.convex_hull
+        points, corners = np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int64)
     except Exception as error:  # trimesh raises whatever the format's reader raises
-        problem = str(error) or type(error).__name__
-    if problem is not None:
-        raise ModelError([Problem(f"mesh '{file}'", f"cannot be used: {problem}")])
-    return (
-        float(hull.volume),
-        tuple(map(float, hull.center_mass)),
-        tuple(tuple(map(float, row)) for row in hull.moment_inertia),
-    )
+        raise _mesh_problem(file, str(error) or type(error).__name__) from None
+    if not len(corners):
+        raise _mesh_problem(file, "it has no triangles")
+    if not np.isfinite(points).all():
+        raise _mesh_problem(file, "it has a vertex that is not finite")
+    points, index = np.unique(points, axis=0, return_inverse=True)
+    corners = index.reshape(-1)[corners]
+    if open_edges := _open_edges(corners):
+        raise _mesh_problem(
+            file,
+            f"its surface is not closed ({open_edges} edges lack a neighbour or join triangles that are turned over), "
+            "so that it encloses no volume: close it, give the body mass and inertia, or weigh its convex hull "
+            "(weighs: hull)",
+        )
+    found = _enclosed(points[corners])
+    if not (np.isfinite(found.volume) and found.volume > 0.0):
+        raise _mesh_problem(file, "it encloses no volume")
+    return found
+
+
+def _open_edges(corners: npt.NDArray[np.int64]) -> int:
+    """Edges that are not passed once in each direction by two triangles."""
+    ends = corners[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    ends = ends[ends[:, 0] != ends[:, 1]]  # sides that were lost when equal corners became one
+    _, edge = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)
+    balance = np.bincount(edge.reshape(-1), weights=np.where(ends[:, 0] < ends[:, 1], 1.0, -1.0))
+    return int(np.count_nonzero(balance))
+
+
+def _enclosed(triangles: Array) -> Moments:
+    """Moments of what closed triangles (n × 3 × 3) enclose: sums over tetrahedra with a common corner in the middle.
+
+    With a corner at the origin and the others at a, b, c: V = a·(b×c)/6, ∫r = V s/4 and ∫r rᵀ = V (s sᵀ + a aᵀ + b bᵀ +
+    c cᵀ)/20, s = a + b + c. A surface that is inside out encloses as much.
+    """
+    flat = triangles.reshape(-1, 3)
+    middle = 0.5 * (flat.min(axis=0) + flat.max(axis=0))
+    tets = triangles - middle
+    volumes = np.einsum("ij,ij->i", tets[:, 0], np.cross(tets[:, 1], tets[:, 2])) / 6.0
+    sums = tets.sum(axis=1)
+    volume = float(volumes.sum())
+    first = volumes @ sums / 4.0
+    second = (
+        np.einsum("i,ij,ik->jk", volumes, sums, sums) + np.einsum("i,inj,ink->jk", volumes, tets, tets)
+    ) / 20.0
+    if volume < 0.0:
+        volume, first, second = -volume, -first, -second
+    centre = first / volume if volume > 0.0 else first
+    second -= volume * np.outer(centre, centre)
+    x, y, z = (middle + centre).tolist()
+    return Moments(volume, (x, y, z), tuple(tuple(row) for row in second.tolist()))
+
+
+def _mesh_problem(file: str, what: str) -> ModelError:
+    return ModelError([Problem(f"mesh '{file}'", f"cannot be used: {what}")])
 
 
 @lru_cache(maxsize=16)

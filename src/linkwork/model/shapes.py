@@ -19,9 +19,21 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from .errors import ModelError, Problem
-from .item import Flag, LocalOffset, LocalOrientation, Number, Positive, Size3, _moved_fields, _plain, item
+from .item import (
+    Color,
+    Flag,
+    LocalOffset,
+    LocalOrientation,
+    Number,
+    Positive,
+    Size3,
+    _moved_fields,
+    _plain,
+    either,
+    item,
+)
 from .rotation import IDENTITY, Array, Placement, Vector, matrix, quaternion
-from .shape_files import grid_fault, hull_properties, read_heights
+from .shape_files import grid_fault, mesh_moments, read_heights
 
 
 class MassProperties(NamedTuple):
@@ -78,6 +90,20 @@ class _Shape:
     """Centre in the body's frame [m]."""
     rotation: LocalOrientation = IDENTITY
     """Orientation against the body's frame."""
+    use: Literal["all", "picture", "contact"] = "all"
+    """What it is for: "picture" is seen, "contact" touches, neither weighs anything; "all" does all three."""
+    color: Color | None = None
+    """For pictures, as #rrggbb; default: that of its body."""
+
+    @property
+    def touches(self) -> bool:
+        """Whether contact sees it."""
+        return self.use != "picture"
+
+    @property
+    def seen(self) -> bool:
+        """Whether pictures show it."""
+        return self.use != "contact"
 
     def mass_properties(self, density: float) -> MassProperties:
         """In the body's frame, for a density [kg/m³]."""
@@ -229,33 +255,55 @@ class Torus(_Shape):
         return (Look(f"torus:{self.tube / self.radius!r}", (self.radius,) * 3),)
 
 
+if typing.TYPE_CHECKING:
+    Scale = float | Vector
+else:
+    Scale = Annotated[
+        either(
+            ("one", Positive), ("each", Size3), by=lambda v: "each" if isinstance(v, list | tuple) else "one"
+        ),
+        BeforeValidator(_plain),
+    ]
+
+
 @item
 class Mesh(_Shape):
-    """The convex hull of a mesh file (STL, OBJ, PLY, GLB ... whatever trimesh reads)."""
+    """A mesh file (STL, OBJ, PLY, GLB ... whatever trimesh reads): a solid that touches with its convex hull, or with
+    several convex parts."""
 
     file: Annotated[str, Field(min_length=1), AfterValidator(os.path.abspath)]
     """Path of the mesh file; in a model file, relative to its folder and inside it."""
     _: KW_ONLY
-    scale: Positive = 1.0
-    """Length of a unit of the file [m]: 0.001 for a mesh in millimetres."""
+    scale: Scale = 1.0
+    """Length of a unit of the file [m]: 0.001 for a mesh in millimetres; or three such lengths, along x, y and z."""
     inverted: Flag = False
     """Reflected through its origin, as in a mirrored component."""
+    contact: Literal["hull", "parts"] = "hull"
+    """What it touches with: "hull", its convex hull, or "parts", convex parts that follow its hollows (extra
+    `decompose`; made once, kept by the content of the file)."""
+    weighs: Literal["solid", "hull"] = "solid"
+    """What a density fills: "solid", what its surface encloses, which must be closed, or "hull", its convex hull."""
     shape: Literal["mesh"] = "mesh"
     """Which shape it is."""
 
+    @property
+    def scales(self) -> Vector:
+        """Length of a unit of the file along x, y and z [m]."""
+        return self.scale if isinstance(self.scale, tuple) else (self.scale,) * 3
+
     def _solid(self) -> MassProperties:
-        volume, com, inertia = hull_properties(self.file)
-        s = self.scale
+        moments = mesh_moments(self.file, self.weighs)
+        s = np.array(self.scales)
+        mass = moments.volume * float(s.prod())
+        second = np.array(moments.second) * np.outer(s, s) * float(s.prod())
         sign = -1.0 if self.inverted else 1.0
-        return MassProperties(volume * s**3, sign * s * np.array(com), np.array(inertia) * s**5)
+        return MassProperties(
+            mass, sign * s * np.array(moments.centre), np.trace(second) * np.eye(3) - second
+        )
 
     def moved(self, placement: Placement) -> Any:
         moved = super().moved(placement)
         return dataclasses.replace(moved, inverted=self.inverted ^ (placement.mirror is not None))
-
-
-# A reflection through the origin is a turn by half about this axis after swapping x and y.
-_SWAPPED = np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
 
 
 @item
@@ -296,11 +344,7 @@ class HeightField(_Shape):
     """Extent along x and y, from the first column or row to the last [m]."""
     _: KW_ONLY
     heights: (
-        Annotated[
-            tuple[tuple[Number, ...], ...],
-            BeforeValidator(_plain),
-            AfterValidator(_rectangular),
-        ]
+        Annotated[tuple[tuple[Number, ...], ...], BeforeValidator(_plain), AfterValidator(_rectangular)]
         | None
     ) = None
     """Rows of numbers [m], at least 2 x 2; or `file`."""
@@ -335,6 +379,10 @@ class HeightField(_Shape):
             return moved
         # Swapping x and y keeps the diagonals; a file cannot be swapped.
         return dataclasses.replace(moved, size=self.size[::-1], heights=self.grid().T, file=None)
+
+
+# A reflection through the origin is a turn by half about this axis after swapping x and y.
+_SWAPPED = np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
 
 
 def _reflected(shape: Any, placement: Placement) -> Any:

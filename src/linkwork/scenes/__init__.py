@@ -19,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..interchange.kinds import is_foreign, open_options
 from ..model import Model
 from ..model.errors import LinkworkError, nearest
 
@@ -145,8 +146,10 @@ def open_subject(subject: str | Model, settings: dict[str, Any]) -> tuple[Model,
     if path.suffix == ".py":
         own = scene_file(path)
         return own.model(settings), own
-    if subject not in scene_names() and (path.suffix in (".yaml", ".yml") or path.exists()):
-        from ..io import load_model
+    if subject not in scene_names() and (
+        path.suffix in (".yaml", ".yml") or is_foreign(path) or path.exists()
+    ):
+        from ..interchange import open_model
 
-        return load_model(path, settings), None
+        return open_model(path, **open_options(path, settings)), None
     return scene(subject, **settings), find_scene(subject)

@@ -228,9 +228,11 @@ def rgb(color: str) -> Color:
 def shape_pieces(shape: Shape, body: int, color: Color) -> Iterator[Piece]:
     """Of one shape that has an end."""
     at, turn = shape.at, shape.rotation
+    color = rgb(shape.color) if shape.color else color
     if isinstance(shape, Mesh):
-        s = -shape.scale if shape.inverted else shape.scale
-        yield Piece(mesh_name(shape), body, at, turn, (s, s, s), color)
+        x, y, z = shape.scales
+        scale = (-x, -y, -z) if shape.inverted else (x, y, z)
+        yield Piece(mesh_name(shape), body, at, turn, scale, color)
     elif isinstance(shape, HeightField):
         yield Piece(mesh_name(shape), body, at, turn, (1.0, 1.0, 1.0), color)
     else:

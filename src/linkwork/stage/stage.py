@@ -187,7 +187,8 @@ def stage_of(model: Model | Compiled) -> Stage:
         mass, com = 0.0, (0.0, 0.0, 0.0)
         if not isinstance(body, Port):  # what that weighs, its component keeps to itself
             mass, com = body.mass_properties.mass, _triple(body.mass_properties.com)
-        shapes = body.shapes or _rods(name, com, joints, points)
+        seen = tuple(shape for shape in body.shapes if shape.seen)
+        shapes = seen or body.shapes or _rods(name, com, joints, points)
         bodies.append(SeenBody(name, shapes, com, mass, body.color))
     scenery = tuple(map(_scenery, flat.scenery.values()))
     return Stage(model.name, model.gravity, tuple(bodies), joints, points, springs, scenery)
@@ -202,6 +203,7 @@ def _scenery(thing: Scenery) -> SeenScenery:
             rotation=quaternion(R @ matrix(shape.rotation)),
         )
         for shape in thing.shapes
+        if shape.seen
     ]
     return SeenScenery(thing.name, tuple(placed), thing.color)
 

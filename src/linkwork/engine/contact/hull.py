@@ -32,19 +32,23 @@ _LARGE = 50_000  # bytes: hulls of larger files are kept on disk, smaller ones t
 
 
 def hull_of(
-    file: str | os.PathLike[str], scale: float = 1.0, inverted: bool = False, limit: int = LIMIT
+    file: str | os.PathLike[str],
+    scale: float | tuple[float, float, float] = 1.0,
+    inverted: bool = False,
+    limit: int = LIMIT,
 ) -> Hull:
     """The convex hull of a mesh file, with at most `limit` vertices.
 
-    `scale` is in metres per unit of the file; `inverted` reflects the hull through the origin of the file.
+    `scale` is in metres per unit of the file, along all axes or along each; `inverted` reflects the hull through the
+    origin of the file.
     Hulls are remembered by the content of the file: a changed file gives a new hull.
     """
     where = f"mesh '{os.fspath(file)}'"
-    check_scale(where, scale)
+    scale, stretch = _stretched(where, scale)
     check_limit(where, limit)
 
     def make() -> Parts:
-        surface = read_surface(file)
+        surface = _read(file, stretch)
         hull, full = convex_hull(surface.points, limit, where)
         notes = (*surface.notes, *hull.notes)
         volume = abs(surface.volume)
@@ -58,7 +62,7 @@ def hull_of(
             )
         return Parts([hull._replace(notes=notes)])
 
-    key = content_key(file, where, "hull", limit)
+    key = content_key(file, where, "hull", limit, stretch)
     (hull,) = remembered(key, make, lasting=os.path.getsize(file) > _LARGE)
     return _noted(_placed(hull, scale, inverted), where)
 
@@ -75,7 +79,7 @@ def hull_of_points(points: Any, limit: int = LIMIT, where: str = "convex hull of
 
 def decompose(
     file: str | os.PathLike[str],
-    scale: float = 1.0,
+    scale: float | tuple[float, float, float] = 1.0,
     inverted: bool = False,
     limit: int = LIMIT,
     *,
@@ -92,7 +96,7 @@ def decompose(
     content of the file. It may differ between machines.
     """
     where = f"mesh '{os.fspath(file)}'"
-    check_scale(where, scale)
+    scale, stretch = _stretched(where, scale)
     check_limit(where, limit)
     if not 0.01 <= threshold <= 1.0:
         raise problem(where, f"threshold = {threshold} must lie between 0.01 (close) and 1 (coarse)")
@@ -100,7 +104,7 @@ def decompose(
         raise problem(where, f"parts = {parts} must be at least 1")
 
     def make() -> Parts:
-        surface = read_surface(file)
+        surface = _read(file, stretch)
         found = Parts(
             convex_hull(points, limit, where)[0] for points in _cut(surface, where, threshold, parts, seed)
         )
@@ -112,10 +116,33 @@ def decompose(
             found.notes += ("its volume is unknown, hence also how well the parts fill it",)
         return found
 
-    found = remembered(content_key(file, where, "parts", limit, threshold, parts, seed), make, lasting=True)
+    found = remembered(
+        content_key(file, where, "parts", limit, threshold, parts, seed, stretch), make, lasting=True
+    )
     out = Parts(_placed(hull, scale, inverted) for hull in found)
     out.notes, out.volume_error, out.outside = found.notes, found.volume_error, scale * found.outside
     return out
+
+
+def _stretched(where: str, scale: float | tuple[float, float, float]) -> tuple[float, tuple[float, ...]]:
+    """One scale for all axes, and what is left for each of them."""
+    if not isinstance(scale, tuple):
+        check_scale(where, scale)
+        return scale, (1.0, 1.0, 1.0)
+    for one in scale:
+        check_scale(where, one)
+    largest = max(scale)
+    return largest, tuple(one / largest for one in scale)
+
+
+def _read(file: str | os.PathLike[str], stretch: tuple[float, ...]) -> Surface:
+    """The surface of a file, stretched along its axes."""
+    surface = read_surface(file)
+    if stretch == (1.0, 1.0, 1.0):
+        return surface
+    return surface._replace(
+        points=surface.points * np.array(stretch), volume=surface.volume * float(np.prod(stretch))
+    )
 
 
 def _cut(surface: Surface, where: str, threshold: float, parts: int, seed: int) -> list[Array]:

@@ -1,0 +1,64 @@
+"""Commands for files of other programs: import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from .common import AsJson, app, need_folder, print_json, say
+
+_COLOURS = {"mapped": "cyan", "approximated": "yellow", "dropped": "red"}
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A robot description: .urdf.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write a model file (.yaml), with meshes beside it.")
+    ] = None,
+    search: Annotated[
+        list[Path] | None,
+        typer.Option("--search", metavar="FOLDER", help="Where packages and meshes may be; repeatable."),
+    ] = None,
+    meshes: Annotated[bool, typer.Option("--meshes/--no-meshes", help="Leave mesh files out.")] = True,
+    free_base: Annotated[
+        bool, typer.Option("--free-base", help="Let the root move, which is welded to the ground otherwise.")
+    ] = False,
+    contact: Annotated[
+        bool | None,
+        typer.Option(
+            "--contact/--no-contact", help="Let collision shapes touch; default: as the format means."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read a file of another program, tell what was taken, mapped, approximated and dropped, write a model file."""
+    from ..interchange import import_model
+    from ..interchange.keep import save_imported
+
+    need_folder(output)
+    model, report = import_model(
+        file, search=search or (), meshes=meshes, free_base=free_base, contact=contact
+    )
+    copies = [] if output is None else save_imported(model, output)
+    if as_json:
+        print_json(
+            {
+                "model": model.name, "bodies": len(model.bodies), "joints": len(model.joints),
+                "output": None if output is None else str(output), "copied": list(map(str, copies)),
+                "report": report.to_dict(),
+            }
+        )  # fmt: skip
+        return
+    say(
+        f"[bold]{escape(model.name)}[/]: {len(model.bodies)} bodies, {len(model.joints)} joints; {report.summary()}"
+    )
+    for line in report.lines():
+        fate, _, rest = line.partition(":")
+        say(f"  [{_COLOURS[fate]}]{fate}[/]:{escape(rest)}")
+    if output is not None:
+        beside = f", {len(copies)} meshes in {output.stem}_meshes" if copies else ""
+        say(f"written to {escape(str(output))}{escape(beside)}")

@@ -1,0 +1,6 @@
+"""Models from other programs, and back: what was taken, mapped, approximated and dropped is told."""
+
+from .open_file import import_model, open_model, read_any
+from .report import Imported, LossReport
+
+__all__ = ["Imported", "LossReport", "import_model", "open_model", "read_any"]

@@ -1,0 +1,66 @@
+"""Saving what was imported as a model file, with copies of its meshes beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+import filecmp
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from ..io import save_model
+from ..model import Model
+from ..model.errors import LinkworkError
+
+
+def save_imported(model: Model, path: str | os.PathLike[str]) -> list[Path]:
+    """Write a model file; meshes that are not in its folder are copied into `NAME_meshes` beside it.
+
+    Returns the copies. A model file names only files inside its folder, so that it can be sent to others whole.
+    """
+    file = Path(os.path.abspath(path))
+    copies = _Copies(file.parent, file.with_name(f"{file.stem}_meshes"))
+    kept = Model(model.name, gravity=model.gravity)
+    kept.take_from(model)
+    kept.instances = model.instances
+    for shelf in (kept.bodies, kept.scenery):
+        things: dict[str, Any] = shelf
+        for name, thing in things.items():
+            shapes = tuple(map(copies.shape, thing.shapes))
+            if shapes != thing.shapes:
+                things[name] = dataclasses.replace(thing, shapes=shapes)
+    save_model(kept, file)
+    return copies.made
+
+
+class _Copies:
+    def __init__(self, home: Path, folder: Path):
+        self.home, self.folder = Path(os.path.realpath(home)), folder
+        self.known: dict[str, str] = {}
+        self.made: list[Path] = []
+
+    def shape(self, shape: Any) -> Any:
+        """The shape, with its file inside the folder."""
+        source = getattr(shape, "file", None)
+        if source is None or Path(os.path.realpath(source)).is_relative_to(self.home):
+            return shape
+        if source not in self.known:
+            self.known[source] = self._copy(Path(source))
+        return dataclasses.replace(shape, file=self.known[source])
+
+    def _copy(self, source: Path) -> str:
+        try:
+            self.folder.mkdir(exist_ok=True)
+            target, number = self.folder / source.name, 1
+            while target.exists() and (target in self.made or not filecmp.cmp(source, target, shallow=False)):
+                number += 1
+                target = self.folder / f"{source.stem}_{number}{source.suffix}"
+            if not target.exists():
+                shutil.copyfile(source, target)
+        except OSError as error:
+            raise LinkworkError(
+                f"{source}: cannot be copied into '{self.folder}': {error.strerror or error}"
+            ) from None
+        self.made.append(target)
+        return str(target)
