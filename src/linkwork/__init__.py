@@ -14,7 +14,7 @@ _HOMES = {
         "VelocityServo",
     ),
     "linkwork.model.errors": ("LinkworkError", "ModelError", "Problem", "SimulationError", "UnsupportedError"),
-    "linkwork.interchange": ("import_model",),
+    "linkwork.interchange": ("export_model", "import_model"),
     "linkwork.io": ("load_model", "save_model"),
     "linkwork.model.joints": (
         "Cylindrical", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld",
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         VelocityServo,
     )
     from .engine.loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Spring, Torque
-    from .interchange import import_model
+    from .interchange import export_model, import_model
     from .io import load_model, save_model
     from .mechanism.switching import JointChange
     from .methods.components import Components

@@ -150,7 +150,7 @@ def test_a_keyframe_is_where_it_starts(tmp_path):
     mujoco.mj_forward(m, d)
     simulation = Simulation(import_model(file, keyframe="home", contact=False).model)
     for body in ("floats", "ball", "cart", "arm", "flag"):
-        np.testing.assert_allclose(simulation.point(body), d.body(body).xpos, atol=1e-12)
+        np.testing.assert_allclose(simulation.point(body)[0], d.body(body).xpos, atol=1e-12)
     with pytest.raises(Exception, match="no keyframe 'hom'"):
         import_model(file, keyframe="hom")
 
@@ -171,8 +171,8 @@ def test_masks_excludes_and_friction_become_groups_and_materials(tmp_path):
     assert {model.bodies["b"].group} in apart_  # 2 & 4 = 0
     simulation = Simulation(model, dt=2e-3)
     simulation.run(1.0)
-    assert simulation.point("a")[2] == pytest.approx(0.1, abs=1e-3)
-    assert simulation.point("b")[2] < 0.0  # it falls through the floor, which it does not touch
+    assert simulation.point("a")[0][2] == pytest.approx(0.1, abs=1e-3)
+    assert simulation.point("b")[0][2] < 0.0  # it falls through the floor, which it does not touch
 
 
 BAD = {

@@ -36,7 +36,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in
 Subject = Annotated[
     str,
     typer.Argument(
-        metavar="SCENE_OR_FILE", help="A scene's name, a model file (.yaml, .urdf) or a scene's file (.py)."
+        metavar="SCENE_OR_FILE",
+        help="A scene's name, a model file (.yaml, .urdf, .xml) or a scene's file (.py).",
     ),
 ]
 Dt = Annotated[float | None, typer.Option(help="Step [s].")]

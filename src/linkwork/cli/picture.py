@@ -28,7 +28,7 @@ def picture(
         str,
         typer.Argument(
             metavar="SCENE_OR_FILE_OR_RECORD",
-            help="A scene's name, a model file (.yaml, .urdf) or a record (.h5).",
+            help="A scene's name, a model file (.yaml, .urdf, .xml) or a record (.h5).",
         ),
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="What to write: .png, .mp4, .gif or .html.")],

@@ -35,7 +35,7 @@ def view(
         str | None,
         typer.Argument(
             metavar="SCENE_OR_FILE",
-            help="A scene's name, a model file (.yaml, .urdf) or a scene's file (.py); default: the gallery.",
+            help="A scene's name, a model file (.yaml, .urdf, .xml) or a scene's file (.py); default: the gallery.",
         ),
     ] = None,
     method: Method = None,

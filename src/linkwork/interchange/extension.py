@@ -13,16 +13,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..io.kinds import PLAIN, TYPED, file_types
 from ..io.yaml_source import read_source
 from ..model import Flat, Model
 from ..model.errors import LinkworkError, ModelError, Problem, nearest
-from ..model.item import GROUND, Item, Refers, field_names
+from ..model.item import GROUND, Item, Refers, _is_number, field_names
+from ..model.rotation import matrix, vector
 from .values import Values
 from .xml_source import Element
 
 TAG = "linkwork"
 """Of the element."""
+AS_TEXT = ("name", "shelf", "a", "b", "body", "joint", "material", "group")
+"""Attributes that are texts whatever they look like."""
 
 
 @cache
@@ -38,6 +43,9 @@ def read_extension(model: Model, element: Element, values: Values) -> None:
     """Add what an extension says to a model."""
     added: list[tuple[Element, Item]] = []
     for child in element.children:
+        if child.tag == "frame":
+            _frame(model, child, values)
+            continue
         if child.tag == "set":
             _set(model, child, values)
             continue
@@ -72,6 +80,19 @@ def _check(added: list[tuple[Element, Item]], model: Model, values: Values) -> N
                 values.refuse(element, f"there is no {what.value} '{target}'{nearest(target, known)}", field)
 
 
+def _frame(model: Model, element: Element, values: Values) -> None:
+    """Put the frame of a body elsewhere in its link."""
+    body = model.bodies.get(element.attributes.get("name", ""))
+    at = _fields(element, values).get("at")
+    if body is None or not (isinstance(at, list) and len(at) == 3 and all(_is_number(x) for x in at)):
+        values.refuse(element, "needs the name of a body and at: three numbers")
+        return
+    shift = matrix(body.rotation).T @ (np.array(body.at) - np.array(at))
+    moved: dict[str, Any] = {"at": tuple(at), "com": vector(body.mass_properties.com + shift)}
+    shapes = tuple(dataclasses.replace(s, at=vector(np.array(s.at) + shift)) for s in body.shapes)
+    model.bodies[body.name] = dataclasses.replace(body, **moved, shapes=shapes)
+
+
 def _set(model: Model, element: Element, values: Values) -> None:
     """Change fields of an item."""
     fields = _fields(element, values)
@@ -102,7 +123,7 @@ def _fields(element: Element, values: Values) -> dict[str, Any]:
     """Attributes as model files would read them."""
     found: dict[str, Any] = {}
     for key, text in element.attributes.items():
-        if key in ("name", "shelf", "a", "b", "body", "joint", "material", "group"):
+        if key in AS_TEXT:
             found[key] = text
             continue
         try:
@@ -110,7 +131,8 @@ def _fields(element: Element, values: Values) -> dict[str, Any]:
             found[key] = node.plain()
         except ModelError as error:
             values.refuse(element, error.problems[0].what, key)
-    if "shapes" in found and isinstance(found["shapes"], list):
-        values.refuse(element, "shapes cannot stand here", "shapes")
+    shapes = found.get("shapes")
+    if isinstance(shapes, list) and any(isinstance(shape, dict) and "file" in shape for shape in shapes):
+        values.refuse(element, "shapes of files cannot stand here", "shapes")
         del found["shapes"]
     return found

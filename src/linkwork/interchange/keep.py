@@ -20,7 +20,7 @@ def save_imported(model: Model, path: str | os.PathLike[str]) -> list[Path]:
     Returns the copies. A model file names only files inside its folder, so that it can be sent to others whole.
     """
     file = Path(os.path.abspath(path))
-    copies = _Copies(file.parent, file.with_name(f"{file.stem}_meshes"))
+    copies = Copies(file.parent, file.with_name(f"{file.stem}_meshes"))
     kept = Model(model.name, gravity=model.gravity)
     kept.take_from(model)
     kept.instances = model.instances
@@ -34,7 +34,9 @@ def save_imported(model: Model, path: str | os.PathLike[str]) -> list[Path]:
     return copies.made
 
 
-class _Copies:
+class Copies:
+    """Copies files into a folder inside another one, each once."""
+
     def __init__(self, home: Path, folder: Path):
         self.home, self.folder = Path(os.path.realpath(home)), folder
         self.known: dict[str, str] = {}
@@ -64,3 +66,15 @@ class _Copies:
             ) from None
         self.made.append(target)
         return str(target)
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a file, which takes the place of another one only when it is complete."""
+    part = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(part, file)
+    except OSError as error:
+        raise LinkworkError(f"{file}: cannot be written: {error.strerror or error}") from None
+    finally:
+        part.unlink(missing_ok=True)

@@ -16,6 +16,8 @@ from .xml_source import Element
 
 Joints = Mapping[str, Element]
 Made = dict[str, Joint]
+ENDLESS = 1e9
+"""What is written for a limit where there is none."""
 _HOLDS = 1e-12  # how far a start may be from what a mimic joint wants, relative to it
 
 
@@ -163,9 +165,10 @@ def _drive_of(model: Model, joint: str) -> Drive | None:
 def _effort(joint: Element) -> float:
     limit = joint.find("limit")
     try:
-        return 0.0 if limit is None else float(limit.attributes.get("effort", "0"))
+        effort = 0.0 if limit is None else float(limit.attributes.get("effort", "0"))
     except ValueError:
         return 0.0
+    return effort if effort < ENDLESS else 0.0
 
 
 def _text(element: Element | None, tag: str) -> str:

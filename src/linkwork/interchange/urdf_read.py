@@ -21,7 +21,7 @@ from .extension import TAG, read_extension
 from .places import Places
 from .report import Imported
 from .touching import let_touch
-from .urdf_drives import read_mimics, read_transmissions
+from .urdf_drives import ENDLESS, read_mimics, read_transmissions
 from .urdf_shapes import Geometry
 from .urdf_tree import Link, LinkTree, end_of
 from .values import Names, Pose, Values, six
@@ -32,6 +32,8 @@ TYPES: dict[str, type[Joint]] = {
 }  # fmt: skip
 _KNOWN_IN_LINK = ("inertial", "visual", "collision")
 _KNOWN_IN_JOINT = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
+_NONE = (0.0, 0.0, 0.0)
+_NOTHING: dict[str, Any] = {"mass": 0.0, "inertia": _NONE}
 _POINT = 1e-14  # moments of a mass of 1 kg that are none [m²]
 _TRIANGLE = 1e-6  # share of the largest moment that rounding of published inertias may take
 
@@ -147,12 +149,12 @@ class _Reader:
         """Mass, centre and inertia about it in the axes of the link."""
         values = self.values
         if inertial is None:
-            return {"mass": 0.0}
+            return _NOTHING
         pose = values.origin(inertial)
         mass, inertia = inertial.find("mass"), inertial.find("inertia")
         if mass is None or inertia is None:
             values.refuse(inertial, f"needs {'a mass' if mass is None else 'an inertia'}")
-            return {"mass": 0.0}
+            return _NOTHING
         m = values.number(mass, "value")
         if m < 0.0:
             values.refuse(mass, f"must not be negative (got {m:g})", "value")
@@ -174,7 +176,7 @@ class _Reader:
                 values.note(
                     "approximated", inertia, f"inertia of link '{link.attributes['name']}'", "a point mass"
                 )
-            return {"mass": m, "com": pose.at} if m > 0.0 else {"mass": 0.0}
+            return {"mass": m, "com": pose.at, "inertia": _NONE} if m > 0.0 else _NOTHING
         return found
 
     def _lumped(self, link: Link, weights: dict[str, Any]) -> dict[str, Any]:
@@ -192,7 +194,7 @@ class _Reader:
         )
         what = f"it is not positive, so that the link cannot be alone: its mass is part of '{held_by}'"
         self.values.note("mapped", link.element, f"inertia of link '{link.element.attributes['name']}'", what)
-        return {"mass": 0.0}
+        return _NOTHING
 
     # --- joints ---
 
@@ -202,7 +204,9 @@ class _Reader:
         if (body := self.carrier[name]) == GROUND or body not in model.bodies:
             return
         holder = self.names.fit(f"{body}_base")
-        frame: dict[str, Any] = {"at": root.pose.at, "axis": (0.0, 0.0, 1.0), "reference": (1.0, 0.0, 0.0)}
+        frame: dict[str, Any] = {"at": root.pose.at}
+        if free:
+            frame |= {"axis": (0.0, 0.0, 1.0), "reference": (1.0, 0.0, 0.0)}
         model.add((Free if free else Weld)(holder, GROUND, body, **frame))
         how = (
             "it moves freely" if free else "it is welded to the ground; free_base (--free-base) lets it move"
@@ -275,7 +279,7 @@ class _Reader:
         if low > high:
             values.refuse(limit, f"the lower limit {low:g} is above the upper {high:g}", "lower")
             return {}
-        if values.number(limit, "velocity", 0.0) > 0.0:
+        if 0.0 < values.number(limit, "velocity", 0.0) < ENDLESS:
             values.note("dropped", limit, f"velocity limit of joint '{name}'", "nothing limits rates here")
         found: dict[str, Any] = {"limits": (low, high)}
         if not low <= 0.0 <= high:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Literal
 
 import numpy as np
@@ -34,7 +35,12 @@ class Geometry:
             found += self._shape(element, "picture")
         seen = bool(found)
         for element in solids:
-            found += self._shape(element, "contact" if seen else "all")
+            for shape in self._shape(element, "contact" if seen else "all"):
+                twin = next((k for k, look in enumerate(found) if _alike(look, shape)), None)
+                if twin is None:
+                    found.append(shape)
+                else:
+                    found[twin] = dataclasses.replace(found[twin], use="all")
         return tuple(found)
 
     def _shape(self, element: Element, use: Use) -> list[Any]:
@@ -136,6 +142,13 @@ class Geometry:
         if name := material.attributes.get("name"):
             self.colors.setdefault(name, found)
         return found
+
+
+def _alike(look: Any, solid: Any) -> bool:
+    """Whether what is seen is also what touches."""
+    if type(look) is not type(solid) or (look.use, solid.use) != ("picture", "contact"):
+        return False
+    return bool(dataclasses.replace(look, use="contact", color=None) == solid)
 
 
 def mirrored(pose: Pose, scale: Any) -> tuple[bool, Any]:

@@ -308,7 +308,7 @@ class Model(Component):
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], **options: Any) -> Model:
-        """The model that a file describes: a model file (.yaml), or one of another program (.urdf).
+        """The model that a file describes: a model file (.yaml), or one of another program (.urdf, .xml).
 
         Options are those of `linkwork.import_model`, or `parameters` of a model file; `import_model` also tells what of
         a file of another program was approximated or dropped.

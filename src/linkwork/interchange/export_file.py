@@ -1,0 +1,39 @@
+"""Models to files of other programs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..model import Model
+from ..model.errors import LinkworkError, nearest
+from .keep import write_text
+from .report import LossReport
+from .urdf_write import write_urdf
+
+WRITERS = {"urdf": write_urdf}
+"""Formats, and what writes them."""
+ENDINGS = {".urdf": "urdf"}
+
+
+def export_model(model: Model, path: str | os.PathLike[str], *, to: str | None = None) -> LossReport:
+    """Write a model as URDF; returns a report of what was taken, mapped, approximated and dropped.
+
+    `to` names the format; by default the ending of the file tells. Meshes from elsewhere are copied beside it. A file
+    of that name is replaced only when the new one is complete.
+    """
+    file = Path(os.path.abspath(path))
+    kind = to or ENDINGS.get(file.suffix.lower(), file.suffix)
+    if kind not in WRITERS:
+        raise LinkworkError(f"{path}: models are not written as '{kind}'{nearest(kind, WRITERS)}")
+    text, report = WRITERS[kind](model, file.parent, file.with_name(f"{file.stem}_meshes"))
+    write_text(file, text)
+    return report
+
+
+def file_for(model: Model, to: str | None) -> Path:
+    """A file named after a model, in this folder."""
+    endings = {kind: ending for ending, kind in ENDINGS.items()}
+    if to not in endings:
+        raise LinkworkError(f"say what to write: --to {', --to '.join(endings)}, or -o with its ending")
+    return Path(f"{model.name}{endings[to]}")
