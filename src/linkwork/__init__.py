@@ -40,6 +40,7 @@ _HOMES = {
     "linkwork.dynamics": ("Dynamics",),
     "linkwork.analysis.check": ("check",),
     "linkwork.analysis.inverse": ("inverse",),
+    "linkwork.analysis.linearise": ("linearise",),
     "linkwork.analysis.statics": ("equilibrium",),
     "linkwork.mechanism.switching": ("JointChange",),
     "linkwork.studies.sweep": ("sweep",),
@@ -66,6 +67,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from .analysis.check import check
     from .analysis.inverse import inverse
+    from .analysis.linearise import linearise
     from .analysis.statics import equilibrium
     from .dynamics import Dynamics
     from .engine.elements import (

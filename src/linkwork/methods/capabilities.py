@@ -16,7 +16,7 @@ from .features import features
 
 SMOOTHLY = "with contact, smooth between events"
 WITH_CONTACT, IN_RANKS, WITH_SEALED_PARTS = "with contact", "in ranks", "with sealed parts"
-STUDIES, INVERSE = "statics and inverse dynamics", "inverse dynamics"
+STUDIES, INVERSE, LINEAR = "statics and inverse dynamics", "inverse dynamics", "linearisation"
 
 SWITCHING, CONTACT, SEALED = "joints attached and released", "contact", "sealed components"
 SAMPLED = "sampled controllers"
@@ -80,6 +80,10 @@ REASONS = {
     "instants": Reason("cannot agree with other processes on instants of samples", "run it in one process"),
     "past": Reason(
         "know no past, on which a sampled controller depends",
+        "leave it out, or put a torque source in its place",
+    ),
+    "instant": Reason(
+        "is about what acts continuously, which a sampled controller does not",
         "leave it out, or put a torque source in its place",
     ),
     "whole": Reason(
@@ -146,6 +150,7 @@ _TAKEN_AWAY = {
     },
     STUDIES: {SEALED: "ports", "joint functions at closed loops": "cut", SAMPLED: "past"},
     INVERSE: {CONTACT: "inverse"},
+    LINEAR: {SEALED: "sealed", "joint functions at closed loops": "cut", SAMPLED: "instant"},
 }  # fmt: skip
 
 
@@ -201,6 +206,6 @@ def require(columns: Sequence[str], flat: Flat, spanning: Spanning | None = None
 def called(column: str) -> str:
     """A method in words."""
     method, _, solver = column.partition(", ")
-    if method in (STUDIES, INVERSE):
+    if method in (STUDIES, INVERSE, LINEAR):
         return method
     return f"method '{method}' with solver '{solver}'" if solver else f"method '{method}'"
