@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import float64, int64, typeof, types
 
 from ..engine.functions import compute as arrays
 from ..engine.functions import single
@@ -21,8 +20,8 @@ from .mechanism import Mechanism
 _FLOAT = np.dtype(float)
 _COUNT = 2  # words of an array before its count
 _NOTHING = np.zeros(0)
-_ANY = types.Array(float64, 1, "A", readonly=True)
-_RESULT = types.Array(float64, 1, "C")
+_ANY = np.broadcast_to(np.zeros(4)[::2], 2)
+"""An array with gaps that cannot be written to: code for it takes any array of numbers."""
 
 
 class Single:
@@ -96,8 +95,7 @@ class Single:
         call.bridge = laid.bridge
         call.nq, call.nv, call.nx, call.nu = len(self._q), len(self._v), len(self._x), len(self._u)
         self._laid, self._words, self._call = laid, laid.words, as_array(call)
-        signature = (
-            typeof(self._call), typeof(self._asked), int64, typeof(self._words), typeof(self._numbers),
-            *(_ANY,) * 5, float64, _RESULT, _RESULT,
+        examples = (
+            self._call, self._asked, 0, self._words, self._numbers, *(_ANY,) * 5, 0.0, _NOTHING, _NOTHING,
         )  # fmt: skip
-        self._ask = entry_of(single.ask, signature)
+        self._ask = entry_of(single.ask, examples)

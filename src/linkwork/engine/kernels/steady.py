@@ -151,18 +151,38 @@ else:
 @cache
 def _entry() -> Callable[[int, int], int]:
     """`cross` without a look at the types of its arguments."""
-    return entry_of(cross, (types.int64, types.int64))
+    return entry_of(cross, (0, 0))
 
 
-def entry_of(kernel: Any, signature: tuple[Any, ...]) -> Callable[..., Any]:
-    """A kernel for arguments of these types, called without a look at them."""
+def entry_of(kernel: Any, examples: Sequence[Any]) -> Callable[..., Any]:
+    """A kernel for arguments like these, called without a look at their types."""
+    signature = tuple(map(typeof, examples))
     kernel.compile(signature)
     found: Callable[..., Any] = kernel.overloads[signature].entry_point
     return found
 
 
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two arguments are of the same type for sure."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, np.ndarray):
+        same = one.ndim == other.ndim and (one.dtype is other.dtype or one.dtype == other.dtype)
+        return same and _kind(one) == _kind(other)
+    return False
+
+
+def _kind(array: np.ndarray) -> tuple[bool, bool, bool]:
+    flags = array.flags
+    return flags.c_contiguous, flags.writeable, flags.aligned
+
+
 class Steady:
-    """A kernel that one caller calls again and again with the same arguments but for the last few, whose types stay.
+    """A kernel that one caller calls again and again with nearly the same arguments, of which the last few change most.
 
     Arrays and tables may change in place between calls. The kernel returns two whole numbers.
     """
@@ -177,16 +197,16 @@ class Steady:
         laid, known = self._laid, self._known
         if laid is None or not all(map(is_, arguments, known)):
             self._known = arguments
-            cut = len(arguments) - self._changing
-            alike = len(arguments) == len(known) and all(map(is_, arguments[:cut], known[:cut]))
-            if not alike or not compiled():
+            if not compiled() or not _alike(arguments, known):
                 self._laid = None
                 return self._kernel(*arguments)  # type: ignore[no-any-return]
             if laid is None:  # the second time: it is worth it
                 laid = self._laid = LaidOut(self._kernel, arguments)
                 self._cross = _entry()
             else:
-                laid.replace(cut, arguments[cut:])
+                cut = len(arguments) - self._changing
+                first = cut if all(map(is_, arguments[:cut], known)) else 0
+                laid.replace(first, arguments[first:])
         if self._cross(laid.bridge, laid.where):
             raise RuntimeError(
                 f"the kernel {self._kernel.__name__} has failed"
