@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .contact import ContactResult
+    from .dynamics import DynamicsResult
     from .implicit import ImplicitResult
     from .links import LinkResult
     from .loops import LoopResult
@@ -36,6 +37,13 @@ def _loops(*, quick: bool = False, progress: Callable[[float], object] | None = 
 def _contact(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> ContactResult:
     """Bodies that touch: steps, slip, creep and penetration; growth of piles."""
     from .contact import run
+
+    return run(quick=quick, progress=progress)
+
+
+def _dynamics(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> DynamicsResult:
+    """Functions of states, and steps one by one, from Python."""
+    from .dynamics import run
 
     return run(quick=quick, progress=progress)
 
@@ -72,12 +80,20 @@ SUITES: dict[
     str,
     Callable[
         ...,
-        Result | LoopResult | ContactResult | ImplicitResult | ViewResult | LinkResult | StartResult,
+        Result
+        | LoopResult
+        | ContactResult
+        | DynamicsResult
+        | ImplicitResult
+        | ViewResult
+        | LinkResult
+        | StartResult,
     ],
 ] = {
     "tree": _tree,
     "loops": _loops,
     "contact": _contact,
+    "dynamics": _dynamics,
     "implicit": _implicit,
     "view": _view,
     "links": _links,

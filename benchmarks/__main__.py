@@ -18,7 +18,10 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 @app.command()
 def bench(
     suite: Annotated[
-        str, typer.Argument(help="What to measure: tree, loops, contact, implicit, view, links or start.")
+        str,
+        typer.Argument(
+            help="What to measure: tree, loops, contact, dynamics, implicit, view, links or start."
+        ),
     ] = "tree",
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions.")] = False,
     as_json: AsJson = False,

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import stages
 from .contact import sections as contact_sections
+from .dynamics import sections as dynamics_sections
 from .implicit import sections as implicit_sections
 from .report import Section, sections
 from .report_loops import limits
@@ -25,6 +26,7 @@ This page is made by these commands; change the program, not the page.
 python -m benchmarks tree --json > benchmarks/results/tree.json                # measure
 python -m benchmarks loops --json > benchmarks/results/loops.json
 python -m benchmarks contact --json > benchmarks/results/contact.json
+python -m benchmarks dynamics --json > benchmarks/results/dynamics.json
 python -m benchmarks implicit --json > benchmarks/results/implicit.json
 python -m benchmarks view --json > benchmarks/results/view.json
 python -m benchmarks start --json > benchmarks/results/start.json
@@ -172,6 +174,24 @@ def render_contact(data: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
+def render_dynamics(data: dict[str, Any]) -> str:
+    """The part of the page about functions and single steps (see `DynamicsResult.to_dict`)."""
+    made = data["made_with"]
+    versions = ", ".join(f"{name} {made[name]}" for name in ("mujoco", "pinocchio") if made.get(name))
+    parts = ["## From Python: functions of states, single steps\n"]
+    if data["quick"]:
+        parts.append("**These figures come from a quick run: they show the form of the page, not speed.**\n")
+    parts.append(
+        f"{made['repetitions']} repetitions on {made['machine']}; linkwork {made['linkwork']}, "
+        f"{versions or 'no other engine'}.\n"
+    )
+    for section in dynamics_sections(data):
+        parts.append(f"### {section.title}\n")
+        parts.append(_table(section))
+    parts.append(_explained("figure", data["how"]))
+    return "\n".join(parts)
+
+
 def render_implicit(data: dict[str, Any]) -> str:
     """The part of the page about implicit methods (see `ImplicitResult.to_dict`)."""
     made = data["made_with"]
@@ -238,6 +258,9 @@ def main(arguments: list[str]) -> int:
     touching = folder / "contact.json"
     if touching.is_file():
         page += "\n" + render_contact(json.loads(touching.read_text(encoding="utf-8")))
+    functions = folder / "dynamics.json"
+    if functions.is_file():
+        page += "\n" + render_dynamics(json.loads(functions.read_text(encoding="utf-8")))
     large_steps = folder / "implicit.json"
     if large_steps.is_file():
         page += "\n" + render_implicit(json.loads(large_steps.read_text(encoding="utf-8")))

@@ -94,6 +94,21 @@ def judge_loops(data: dict[str, Any]) -> list[Target]:
     ]
 
 
+def judge_dynamics(data: dict[str, Any]) -> list[Target]:
+    """The same for the suite `dynamics` (see `DynamicsResult.to_dict`)."""
+    calls, steps = data["calls"], data["steps"]
+    return [
+        _least(
+            "functions of a batch, times faster than the fastest of MuJoCo and Pinocchio", 2.0,
+            _column(data["batches"], "ratio"),
+        ),
+        _least("functions of one state, times faster than Pinocchio's calls", 1.0, _column(calls, "ratio")),
+        _most("a call beside what it computes [µs]", 1.0, _column(calls, "over_us")),
+        _least("a step from Python, times faster than mj_step", 1.0, _column(steps, "ratio")),
+        _most("a step from Python beside the step [µs]", 2.0, _column(steps, "over_us")),
+    ]  # fmt: skip
+
+
 def judge_contact(data: dict[str, Any]) -> list[Target]:
     """The same for the suite `contact` (see `ContactResult.to_dict`)."""
     found = {(row["case"], row["engine"]): row for row in data["rows"]}

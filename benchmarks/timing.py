@@ -43,14 +43,18 @@ def interleave(
     *,
     shortest: float = SHORTEST,
     tick: Callable[[], object] = _nothing,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, Figure]:
-    """Time all contenders round-robin; every round begins with another one. `tick` is called after each."""
-    units = [_calibrate(contender, shortest) for contender in contenders]
+    """Time all contenders round-robin; every round begins with another one. `tick` is called after each.
+
+    `clock`: `time.process_time` counts what this process computes, whatever else the machine does meanwhile.
+    """
+    units = [_calibrate(contender, shortest, clock) for contender in contenders]
     taken: list[list[float]] = [[] for _ in contenders]
     for repetition in range(repetitions):
         for k in range(len(contenders)):
             i = (k + repetition) % len(contenders)
-            seconds = _timed(contenders[i], units[i])
+            seconds = _timed(contenders[i], units[i], clock)
             taken[i].append(1e6 * seconds / (units[i] * contenders[i].unit))
         tick()
     return {contender.name: summary(times) for contender, times in zip(contenders, taken, strict=True)}
@@ -62,18 +66,18 @@ def summary(times: Sequence[float]) -> Figure:
     return Figure(float(middle), float(high - low) / 2)
 
 
-def _timed(contender: Contender, units: int) -> float:
+def _timed(contender: Contender, units: int, clock: Callable[[], float]) -> float:
     contender.reset()
-    began = time.perf_counter()
+    began = clock()
     contender.run(units)
-    return time.perf_counter() - began
+    return clock() - began
 
 
-def _calibrate(contender: Contender, shortest: float) -> int:
+def _calibrate(contender: Contender, shortest: float, clock: Callable[[], float]) -> int:
     """Units of work that last at least `shortest`; compiles and warms the caches on the way."""
-    _timed(contender, 1)
+    _timed(contender, 3, clock)  # kernels that are called again are laid out at their second call
     units = 1
-    while (seconds := _timed(contender, units)) < shortest / 4:
+    while (seconds := _timed(contender, units, clock)) < shortest / 4:
         units *= 2
     # A quarter more than needed, since the next repetition may find the machine less busy.
     return max(units, int(np.ceil(1.25 * units * shortest / seconds)))

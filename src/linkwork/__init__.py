@@ -44,6 +44,9 @@ _HOMES = {
     "linkwork.analysis.linearise": ("linearise",),
     "linkwork.analysis.statics": ("equilibrium",),
     "linkwork.mechanism.switching": ("JointChange",),
+    "linkwork.studies.fit": ("fit",),
+    "linkwork.studies.optimise": ("optimise",),
+    "linkwork.studies.sensitivity": ("sensitivity",),
     "linkwork.studies.sweep": ("sweep",),
     "linkwork.view.live": ("show",),
     "linkwork.view.render": ("render",),
@@ -102,6 +105,9 @@ if TYPE_CHECKING:
     from .results.record import Record
     from .run.simulate import Simulation
     from .scenes import scene
+    from .studies.fit import fit
+    from .studies.optimise import optimise
+    from .studies.sensitivity import sensitivity
     from .studies.sweep import sweep
     from .view.live import show
     from .view.render import render

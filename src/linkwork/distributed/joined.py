@@ -90,6 +90,9 @@ class JoinedMethod(ComponentMethod):
         joined = tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return done, status, joined
 
+    def _hop(self, target: float) -> int:
+        return self.advance([target])[1]
+
     def _own(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         """`advance` of this process' part, while the others do theirs."""
         with self._timed():

@@ -253,7 +253,7 @@ class RankedMethod(JoinedMethod):
             part.disturb()
         mine = share.room(len(targets))
         with self._timed():
-            done, status = part.advance(targets, mine, self._relatives)
+            done, status = part.advance(np.array(targets, float), mine, self._relatives)
         out = self._room(len(targets))
         for array in (out.work, out.solver):
             array[:] = 0.0

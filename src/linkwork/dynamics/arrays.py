@@ -44,16 +44,19 @@ def leading(arrays: dict[str, Array]) -> Shape:
     return found
 
 
+def fits(out: Any, shape: Shape) -> bool:
+    """Whether an array can take a result."""
+    return (
+        isinstance(out, np.ndarray) and out.shape == shape and out.dtype == float and bool(out.flags.carray)
+    )
+
+
 def room_for(out: Any, shape: Shape) -> Array:
     """The array for a result: `out` if it is given and fits."""
     if out is None:
         return np.empty(shape)
-    if (
-        not isinstance(out, np.ndarray)
-        or out.dtype != float
-        or not out.flags.c_contiguous
-        or out.shape != shape
-    ):
+    if not fits(out, shape):
         told = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
         raise LinkworkError(f"out must be a contiguous array of float64 with the shape {shape}, not {told}")
-    return out
+    taken: Array = out
+    return taken

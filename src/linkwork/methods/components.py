@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,12 +14,12 @@ from ..compile.spanning import Edge
 from ..compile.subsystems import Subsystem, borders, hierarchy, ties, without_merged
 from ..engine.elements.stiffness import slopes_of, soft_rows, too_stiff
 from ..engine.steppers.integrators import integrators
+from ..engine.steppers.samples import Samples
 from ..engine.tables import LAW
 from ..mechanism.switching import Attachment
 from ..model import Model
 from ..model.providers import provider
 from ..model.rotation import Array
-from ..observe.observer import Block
 from .options import DEFAULT_TOLERANCE, Options, option
 from .part import Part, Relatives, Steps
 from .rows import Start
@@ -134,10 +133,8 @@ class ComponentMethod(ExplicitMethod):
         self._stats, self.state = self.part.stats, self.part.state
         self._stiffen()
 
-    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
-        out = self._room(len(targets))
-        done, status = self.part.advance(targets, out, self._relatives)
-        return done, status, self._block(out)
+    def _travel(self, wanted: Array, out: Samples) -> tuple[int, int]:
+        return self.part.advance(wanted, out, self._relatives)
 
     def change_step(self, dt: float) -> None:
         super().change_step(dt)

@@ -124,7 +124,7 @@ class ContactMethod(ImpulseMethod):
         owners = list(self.colliders.owners)
         numbers = np.array([(owners.index(x), owners.index(y)) for x, y in pairs], np.int64)
         self._contact = self._contact._replace(pairs=numbers)
-        self._report = REPORT + 3 * (len(owners) + len(pairs))
+        self._report, self._only = REPORT + 3 * (len(owners) + len(pairs)), None
         self.observer.set_pairs(pairs)
 
     def touch_arrays(self) -> TouchArrays:

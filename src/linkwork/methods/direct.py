@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from ..compile.colliders import may_touch
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
 from ..engine.kernels.clock import cycles_per_second
-from ..engine.kernels.jit import Steady
+from ..engine.kernels.steady import Steady, slots
 from ..engine.solvers import layout
 from ..engine.steppers import explicit
 from ..engine.steppers.direct import USED_UP
@@ -25,9 +25,8 @@ from ..mechanism.dependence import Dependence, better_choice
 from ..mechanism.softness import softness
 from ..mechanism.switching import Attachment
 from ..model.rotation import Array
-from ..observe.observer import Block
 from . import capabilities
-from .base import Method
+from .base import Method, slot
 from .capabilities import RESISTING, SLEEP, SMOOTHLY, SWITCHING
 from .contact import DEFAULT_ERP, ContactMethod
 from .features import features, resisting
@@ -93,6 +92,8 @@ class DirectMethod(ExplicitMethod):
     solver = Direct.solver
     _touch: Any = None
     """Contacts, where things may touch."""
+    _nothing: Samples | None = None
+    """No room for samples: of steps that are taken one by one."""
 
     def __init__(self, compiled: Compiled, options: Direct, dt: float):
         self.name, self._integrator = options.method, str(options.integrator)
@@ -100,10 +101,11 @@ class DirectMethod(ExplicitMethod):
         self.adaptive = self._kind == ADAPTIVE
         self._dt, self._budget = dt, options.budget
         self._tolerance = options.tolerance or DEFAULT_TOLERANCE
-        self._loop = Steady(explicit.run, changing=2)
+        self._loop, self._blind = Steady(explicit.run, changing=2), Steady(explicit.run, changing=2)
         self._launch(compiled, Start(compiled, self.name == "simmc"))
 
     def _prepare(self, start: Start) -> None:
+        self._nothing = None
         self._rows, self._work = self._eliminated(start.dependence)
         self._scale = self._probed()
 
@@ -178,14 +180,16 @@ class DirectMethod(ExplicitMethod):
         start = self._start
         self._run = new_run(start.q, start.v, len(self._constraints.inputs), self._rows.states, self._dt)
         self._stats, self.state = self._run.stats, self._run.state
+        self._phase = slot(self._run.course, "phase")
         self._choose()
 
     def _step(self, run: Run, rows: Constraints, wanted: Array, out: Samples) -> tuple[int, int]:
-        done, status = self._loop(
+        loop = self._loop if len(out.t) else self._blind
+        found: tuple[int, int] = loop(
             self._tables, rows, self._every_row, self._work, self._touch, None, run.motion, run.books,
             self._tableau, wanted, out,
         )  # fmt: skip
-        return done, status
+        return found
 
     def _probed(self) -> Array:
         """How large the diagonals of A are at a few random poses: pivots are judged against that.
@@ -219,16 +223,24 @@ class DirectMethod(ExplicitMethod):
         course.tolerance, course.step, course.worn = self._tolerance, h, False
         course.budget = 0.0 if self._budget is None else self._budget * cycles_per_second()
 
-    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
-        out, wanted, done, phase = self._room(len(targets)), np.array(targets, float), 0, explicit.PLAN
-        while True:
-            self._run.course.phase = phase
+    def _go(self, target: float) -> int:
+        if self._plan or self._touch is not None:
+            return super()._go(target)
+        if self._nothing is None:
+            self._nothing, self._next = self._room(0), np.zeros(1)
+            self._next_target = slots(self._next)
+        self._next_target[0] = target
+        return self._travel(self._next, self._nothing)[1]
+
+    def _travel(self, wanted: Array, out: Samples) -> tuple[int, int]:
+        self._phase[0] = explicit.PLAN
+        done, status = self._step(self._run, self._constraints, wanted, out)
+        while (phase := self._go_on(status, wanted[done:])) != explicit.END:
+            self._phase[0] = phase
             rest = Samples(*(part[done:] for part in out))
             reached, status = self._step(self._run, self._constraints, wanted[done:], rest)
             done += reached
-            phase = self._go_on(status, wanted[done:])
-            if phase == explicit.END:
-                return done, status, self._block(out)
+        return done, status
 
     def _go_on(self, status: int, wanted: Array) -> int:
         """Do what the loop came back for before these targets; the phase to go on with, or `explicit.END`."""
@@ -252,6 +264,10 @@ class DirectMethod(ExplicitMethod):
             "work_rows": self._work.row,
             "report": self._work.report,
         }
+
+    def report(self) -> dict[str, Any]:
+        self.now()  # steps that are taken one by one leave no sample
+        return super().report()
 
     def info(self) -> dict[str, Any]:
         return {"solver": self.solver, **super().info()}

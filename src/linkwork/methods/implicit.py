@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import is_
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,14 +14,15 @@ from ..compile.constrain import RowTable
 from ..compile.implicit import new_tree_step
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.kernels.record import new_record
+from ..engine.kernels.steady import Steady
 from ..engine.solvers.equations import SOFT, Equations
 from ..engine.solvers.partition import Partition, new_partition
 from ..engine.steppers.implicit import run_implicit
 from ..engine.steppers.path import OPTIONS, STATS, Path, new_path
+from ..engine.steppers.samples import Samples
 from ..engine.steppers.state import new_state
 from ..model.errors import UnsupportedError
 from ..model.rotation import Array
-from ..observe.observer import Block
 from .options import Options, option
 from .rows import Start, without_degenerate
 from .sampled import SampledMethod
@@ -94,6 +96,8 @@ class ImplicitMethod(SampledMethod):
     """Relative coordinates, loops closed by multipliers and penalties (`hybrid`) or dependent ones (`topological`)."""
 
     _part: Partition | None = None
+    _equations: Equations | None = None
+    _counting = np.int64
 
     def __init__(self, compiled: Compiled, options: ImplicitOptions, dt: float):
         self.name, self._integrator, self._dt = options.way, str(options.integrator), dt
@@ -108,6 +112,7 @@ class ImplicitMethod(SampledMethod):
         if self._tolerance is not None:
             told.error, told.refinements = self._tolerance, REFINEMENTS
         told.budget = 0.0 if self._budget is None else self._budget * cycles_per_second()
+        self._loop = Steady(run_implicit, changing=2)
         self._launch(compiled, self._first_start(compiled))
 
     def _first_start(self, compiled: Compiled) -> Start:
@@ -141,18 +146,14 @@ class ImplicitMethod(SampledMethod):
         """A path that begins at the state, in the unknowns of the method."""
         return new_path(self.state, len(self._constraints.inputs))
 
-    @property
-    def equations(self) -> Equations:
-        """What a step solves: tables, rows, and the scratch that residuals and tangents are made in."""
-        return Equations(self._tables, self._constraints, self._work)
-
-    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
-        out = self._room(len(targets))
-        done, status = run_implicit(
-            self.equations, self._every_row, self._part, self._path, self._stats, self._options,
-            np.array(targets, np.int64), out,
-        )  # fmt: skip
-        return done, status, self._block(out)
+    def _travel(self, wanted: Array, out: Samples) -> tuple[int, int]:
+        tables = self._tables, self._constraints, self._work
+        if self._equations is None or not all(map(is_, tables, self._equations)):
+            self._equations = Equations(*tables)
+        found: tuple[int, int] = self._loop(
+            self._equations, self._every_row, self._part, self._path, self._stats, self._options, wanted, out
+        )
+        return found
 
     def change_step(self, dt: float) -> None:
         super().change_step(dt)

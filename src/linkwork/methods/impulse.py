@@ -10,13 +10,13 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
 from ..engine.kernels.clock import cycles_per_second
-from ..engine.kernels.jit import Steady
 from ..engine.kernels.record import as_array, new_record
+from ..engine.kernels.steady import Steady
 from ..engine.steppers.impulse import OPTIONS, STATS, Plan, run_impulses
 from ..engine.steppers.samples import Samples
 from ..engine.steppers.state import new_state
 from ..model.rotation import Array
-from ..observe.observer import Block, RowObserver
+from ..observe.observer import RowObserver
 from .base import NO_BUDGET, Method
 from .options import RowOptions
 from .rows import Start
@@ -26,10 +26,13 @@ from .switching import RowMethod
 class ImpulseMethod(RowMethod):
     """Semi-implicit Euler: every force of a row, or of a contact, is an impulse within its bounds."""
 
+    _counting = np.int64
     _matrix: Any = None
     """What the solver works on if nothing can touch."""
     _contact: Any = None
     """And if things may touch."""
+    _orders: Plan | None = None
+    """How steps are made; None while its tables have been exchanged."""
 
     def _set_up(self, compiled: Compiled, start: Start, options: RowOptions, dt: float, **more: Any) -> None:
         """The second half of a constructor; `more` are numbers of the step beside its limits."""
@@ -41,7 +44,7 @@ class ImpulseMethod(RowMethod):
         told.budget = int(NO_BUDGET if budget is None else budget * cycles_per_second())
         for name, value in more.items():
             told[name] = value
-        self._loop = Steady(run_impulses, changing=3)
+        self._loop = Steady(run_impulses, changing=2)
         self._launch(compiled, start)
 
     def _new_observer(self, start: Start) -> RowObserver:
@@ -49,7 +52,7 @@ class ImpulseMethod(RowMethod):
 
     def _fill(self) -> None:
         self._constraints = self._rows.fresh()
-        self._after = np.zeros(len(self._rows.names))
+        self._after, self._orders = np.zeros(len(self._rows.names)), None
 
     def _marks(self) -> Sequence[tuple[str, RowTable]]:
         return [("gap_row", self._rows), ("last_row", self._rows)]
@@ -61,26 +64,30 @@ class ImpulseMethod(RowMethod):
         self._stats = new_record(STATS)
         self._told, self._counted = as_array(self._options), as_array(self._stats)
         self._stats.gap_row = self._stats.last_row = -1  # no row has had a gap
+        self._orders = None
 
-    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
-        steps, out, done = np.array(targets, np.int64), self._room(len(targets)), 0
-        rest = out
-        while True:
-            plan = Plan(self._told, self._counted, self._mean, self._ahead, self._delta, self._after)
-            more, status = self._loop(
-                self._tables,
-                self._constraints,
-                self._matrix,
-                self._contact,
-                self.state,
-                plan,
-                steps[done:],
-                rest,
-            )
+    def _travel(self, wanted: Array, out: Samples) -> tuple[int, int]:
+        done, status = self._step(wanted, out)
+        while self._make_way(status):
+            more, status = self._step(wanted[done:], Samples(*(part[done:] for part in out)))
             done += more
-            if not self._make_way(status):
-                return done, status, self._block(out)
-            rest = Samples(*(part[done:] for part in out))
+        return done, status
+
+    def _step(self, wanted: Array, out: Samples) -> tuple[int, int]:
+        """Go through targets, as far as there is room for what that needs."""
+        if self._orders is None:
+            self._orders = Plan(self._told, self._counted, self._mean, self._ahead, self._delta, self._after)
+        found: tuple[int, int] = self._loop(
+            self._tables,
+            self._constraints,
+            self._matrix,
+            self._contact,
+            self._state,
+            self._orders,
+            wanted,
+            out,
+        )
+        return found
 
     def _make_way(self, status: int) -> bool:
         """Whether a run that was interrupted can go on, for there is room now for what it needs."""

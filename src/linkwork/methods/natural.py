@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,10 +12,11 @@ from ..compile.compiler import Compiled
 from ..compile.implicit import new_natural_step
 from ..compile.natural import choose
 from ..engine.steppers.path import Path, new_path
+from ..engine.steppers.samples import Samples
 from ..mechanism.mobility import analyse
 from ..mechanism.switching import Attachment, Impact, impact
 from ..model.rotation import Array
-from ..observe.observer import Block, RowObserver
+from ..observe.observer import RowObserver
 from .implicit import ImplicitMethod, ImplicitOptions
 from .rows import Start
 
@@ -71,11 +72,11 @@ class GlobalMethod(ImplicitMethod):
         hit = impact(self._start.tree, motion.q, motion.v, taking)
         return hit._replace(v=self._start.of_tree(motion.q, hit.v)[1])
 
-    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+    def _travel(self, wanted: Array, out: Samples) -> tuple[int, int]:
         state = self.state
         if not all(np.array_equal(a, b) for a, b in zip(self._known, (state.q, state.v), strict=True)):
             self._path = self._new_path()
-        done, status, out = super().advance(targets)
+        done, status = super()._travel(wanted, out)
         state.q[:], state.v[:] = self._table.to_floating(self._path.state.q, self._path.state.v)
         self._known = state.q.copy(), state.v.copy()
-        return done, status, out
+        return done, status

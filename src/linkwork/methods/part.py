@@ -16,7 +16,7 @@ from ..compile.constrain import RowTable, without_addresses
 from ..compile.elimination import Placement, bounded_rows, new_hierarchy, row_ends, row_order
 from ..compile.system import System
 from ..engine.kernels.clock import cycles_per_second
-from ..engine.kernels.jit import Steady
+from ..engine.kernels.steady import Steady
 from ..engine.solvers import layout
 from ..engine.solvers.hierarchy import go_up
 from ..engine.solvers.passing import go_down
@@ -185,11 +185,9 @@ class Part:
         now = np.concatenate([state.q, state.v, self.constraints.inputs])
         return not np.array_equal(motion.seen, now)
 
-    def advance(
-        self, targets: Sequence[float], out: Samples, relatives: Relatives | None = None
-    ) -> tuple[int, int]:
-        """Go through the targets; returns how many were reached and the status."""
-        run, wanted = self.run, np.array(targets, float)
+    def advance(self, wanted: Array, out: Samples, relatives: Relatives | None = None) -> tuple[int, int]:
+        """Go through targets; returns how many were reached and the status."""
+        run = self.run
         course = run.course
         course.phase, course.inner, course.step = explicit.PLAN, 0, self.dt
         if relatives is not None:

@@ -14,7 +14,6 @@ from ..engine.elements.respond import read_states
 from ..engine.kernels.record import named
 from ..engine.solvers.layout import Work
 from ..engine.steppers import explicit
-from ..engine.steppers.impulse import Plan
 from ..engine.steppers.motion import ADAPTIVE
 from ..engine.steppers.samples import new_samples
 from ..engine.steppers.touch_log import EVENT, REPORT
@@ -163,14 +162,7 @@ class SmoothMethod(DirectMethod):
         told.step, told.tolerance, told.slop, told.near = h / parts, tolerance / parts, NEAR, 10.0 * NEAR
         out = new_samples(1, self.system.nq, self.system.nv, len(other._constraints.coords), len(other._rows.names),
                           len(other._rows.recorded), other._report)  # fmt: skip
-        plan = Plan(other._told, other._counted, other._mean, other._ahead, other._delta, other._after)
-        end = np.full(1, parts)
-        while True:
-            _, status = other._loop(
-                other._tables, other._constraints, None, other._contact, other.state, plan, end, out
-            )
-            if not other._make_way(status):
-                return
+        other._travel(np.full(1, parts), out)
 
     def _read_events(self) -> None:
         """Take over the events that wait."""
@@ -219,7 +211,7 @@ class SmoothMethod(DirectMethod):
         pairs = self.observer.with_pair(a, b)
         owners = list(self.colliders.owners)
         self._pairs = np.array([(owners.index(x), owners.index(y)) for x, y in pairs], np.int64)
-        self._touch = self._touch._replace(pairs=self._pairs)
+        self._touch, self._only = self._touch._replace(pairs=self._pairs), None
         self.observer.set_pairs(pairs)
 
     def memory(self) -> dict[str, Array]:

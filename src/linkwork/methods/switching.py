@@ -21,7 +21,9 @@ from ..engine.coordinates.observe import read_joints
 from ..engine.coordinates.tree import place
 from ..engine.elements.respond import respond
 from ..engine.kernels.rows import measure
+from ..engine.kernels.steady import slots
 from ..engine.steppers.samples import Samples, new_samples
+from ..engine.steppers.state import OK
 from ..engine.tables import LAW, Constraints
 from ..mechanism.kinematics import settle
 from ..mechanism.setting import Loops, Motion, bring
@@ -77,7 +79,7 @@ class RowMethod(Method):
 
     def _configure_as(self, start: Start) -> None:
         """Take the joints that are attached in `start`."""
-        self._start, self.system = start, start.system
+        self._start, self.system, self._only = start, start.system, None
         self._prepare(start)
         self._configuration = self.observer.configure(
             self.system, self._rows.names, start.attachment, start.tree_q
@@ -127,6 +129,11 @@ class RowMethod(Method):
 
     def reach(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         return Plan(self, self._plan, self._done, self._change).reach(targets)
+
+    def _go(self, target: float) -> int:
+        if self._plan:
+            return self.reach([target])[1]
+        return self._hop(target)
 
     @property
     def switchable(self) -> tuple[str, ...]:
@@ -276,8 +283,37 @@ class RowMethod(Method):
             rows.coords["value"], rows.coords["tracked"] = motion.values, 0
         self.disturb()
 
-    # --- samples ---
+    # --- steps and samples ---
 
+    @abstractmethod
+    def _travel(self, wanted: Array, out: Samples) -> tuple[int, int]:
+        """Go through targets and write samples there: how many were reached, and the status."""
+
+    def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        if len(targets) == 1:
+            status = self._hop(targets[0])
+            return int(status == OK), status, tuple(part.copy() for part in self._block(self._one()))
+        out = self._room(len(targets))
+        done, status = self._travel(np.array(targets, self._counting), out)
+        return done, status, self._block(out)
+
+    def _hop(self, target: float) -> int:
+        """Go to one target, without new arrays; the sample there is `_one()`. Returns the status."""
+        out = self._only or self._one()
+        self._goal[0] = target
+        return self._travel(self._wanted, out)[1]
+
+    def _one(self) -> Samples:
+        """Room for one sample, the same until other things are sampled."""
+        if self._only is None:
+            self._only, self._wanted = self._room(1), np.zeros(1, self._counting)
+            self._goal = slots(self._wanted)
+        return self._only
+
+    _only: Samples | None = None
+    _wanted: Array
+    _counting: type = float
+    """What targets are: step counts (whole numbers) or step counts and times."""
     _report = 3
     """Numbers of the solver in a sample."""
 
@@ -302,6 +338,14 @@ class RowMethod(Method):
 
     def strain(self) -> float:
         return float(Samples(*self.now()).solver[0, 0])
+
+    @property
+    def drives(self) -> tuple[str, ...]:
+        return self._rows.drives
+
+    @property
+    def commands(self) -> Array:
+        return self._constraints.inputs
 
     def command(self, drive: str, value: float) -> None:
         give_command(self._rows, self._constraints, drive, value)

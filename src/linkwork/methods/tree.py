@@ -12,14 +12,14 @@ from ..compile.compiler import Compiled
 from ..compile.scratch import Scratch, settable_forces
 from ..compile.system import System, fresh
 from ..engine.coordinates.dynamics import derive
-from ..engine.kernels.jit import Steady
+from ..engine.kernels.steady import Steady, slots
 from ..engine.steppers import explicit
 from ..engine.steppers.integrators import INTEGRATORS, integrators
 from ..engine.steppers.motion import ADAPTIVE, new_run
-from ..engine.steppers.samples import new_samples
+from ..engine.steppers.samples import Samples, new_samples
 from ..model.rotation import Array
 from ..observe.observer import Block, TreeObserver
-from .base import Method
+from .base import Method, slot
 from .options import DEFAULT_TOLERANCE, Options, option
 from .sampled import run_memory
 
@@ -59,22 +59,37 @@ class TreeMethod(Method):
         self._tables = self.scratch.tables("step", self.system)
         self.observer = TreeObserver(self.system, self.scratch)
         self._loop = Steady(explicit.run, changing=2)
+        self._wanted, self._sample = np.zeros(1), self._room(1)
+        self._goal = slots(self._wanted)
         self.reset()
 
     def reset(self) -> None:
         self._run = new_run(self.system.q0, self.system.v0, 0, 0, self._dt)
         self.state = self._run.state
         course = self._run.course
+        self._phase = slot(course, "phase")
         course.integrator, course.tolerance = self._kind, self._tolerance
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
-        run, out = self._run, new_samples(len(targets), self.system.nq, self.system.nv, 0, 0, 0)
-        run.course.phase = explicit.PLAN
-        done, status = self._loop(
-            self._tables, None, None, None, None, None, run.motion, run.books,
-            self._tableau, np.array(targets, float), out,
-        )  # fmt: skip
+        out = self._room(len(targets))
+        done, status = self._travel(np.array(targets, float), out)
         return done, status, tuple(out[:4])
+
+    def _go(self, target: float) -> int:
+        self._goal[0] = target
+        return self._travel(self._wanted, self._sample)[1]
+
+    def _room(self, count: int) -> Samples:
+        """Room for samples."""
+        return new_samples(count, self.system.nq, self.system.nv, 0, 0, 0)
+
+    def _travel(self, wanted: Array, out: Samples) -> tuple[int, int]:
+        """Go through targets: how many were reached, and the status."""
+        run, self._phase[0] = self._run, explicit.PLAN
+        found: tuple[int, int] = self._loop(
+            self._tables, None, None, None, None, None, run.motion, run.books, self._tableau, wanted, out
+        )
+        return found
 
     def change_step(self, dt: float) -> None:
         super().change_step(dt)

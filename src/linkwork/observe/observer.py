@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -27,7 +28,7 @@ from ..model.rotation import Array
 from ..results.builder import RecordBuilder
 from ..results.frames import GROUND, Frame, Frames, MovingFrames
 from ..results.measured import ENERGIES, REACTIONS, derivable, measurable, why_missing
-from ..results.quantity import BodyMotion, Columns, Sampled, derive
+from ..results.quantity import BodyMotion, Columns, Derived, Sampled, derive
 from ..results.record import Group
 from .element_forces import ElementForces
 from .memory import KINETIC, STRAIN, Memory
@@ -133,17 +134,29 @@ class Observer(ABC):
 
         What a record goes on with (the energy balance, signs of quaternions) is left as it is.
         """
-        memory, self._memory = self._memory, self._memory.copy()
-        try:
-            sampled = Sampled(self, block)
-            for stored, group in self._known.values():
-                if found := group.find(name):
-                    return stored.measure(sampled)[:, found]
-            for derived, group in self._derived.values():
-                if found := group.find(name):
-                    return derive(derived, sampled.frames, len(block[0]))[:, found]
-        finally:
-            self._memory = memory
+        return self.reader(name)(block)
+
+    def reader(self, name: str) -> Callable[[Block], Array]:
+        """What reads a signal from blocks, found once."""
+        measure, columns = self._measured_as(name)
+
+        def read(block: Block) -> Array:
+            memory, self._memory = self._memory, self._memory.copy()
+            try:
+                return measure(Sampled(self, block))[:, columns]
+            finally:
+                self._memory = memory
+
+        return read
+
+    def _measured_as(self, name: str) -> tuple[Callable[[Sampled], Array], list[int]]:
+        """What measures the group that a signal is in, and its columns there."""
+        for stored, group in self._known.values():
+            if found := group.find(name):
+                return stored.measure, found
+        for derived, group in self._derived.values():
+            if found := group.find(name):
+                return partial(_derive, derived), found
         reason = why_missing(name, [rate for rate, _ in self.rates], self.unavailable, self._system.joints)
         if reason is not None:
             raise UnsupportedError(f"there is no signal '{name}': {reason}")
@@ -211,6 +224,11 @@ class Observer(ABC):
     def warnings(self, budget: float) -> list[str]:
         """A warning if the balance strayed by more than `budget` of the energy in play."""
         return self._memory.warnings(budget)
+
+
+def _derive(quantity: Derived, sampled: Sampled) -> Array:
+    """A derived quantity of a block."""
+    return derive(quantity, sampled.frames, len(sampled.t))
 
 
 class TreeObserver(Observer):

@@ -37,7 +37,7 @@ def advance(
     try:
         done, status, out = simulation.method.reach(targets)
     except PartLostError as lost:
-        _rescue(simulation, lost)
+        rescue(simulation, lost)
         raise
     block = tuple(array[:done] for array in out)
     if into is not None:
@@ -157,7 +157,7 @@ def _outcome(
     return info
 
 
-def _rescue(simulation: Simulation, lost: PartLostError) -> None:
+def rescue(simulation: Simulation, lost: PartLostError) -> None:
     """Save where all parts of the model last agreed, and tell where."""
     stem = f"{simulation.system.name}-{simulation.time:.6g}s"
     path = next(

@@ -14,6 +14,7 @@ from ..compile.compiler import Compiled
 from ..compile.system import System
 from ..engine.coordinates.dynamics import body_pose, body_twist, energies
 from ..engine.coordinates.tree import place
+from ..engine.steppers.state import OK
 from ..mechanism.switching import JointChange
 from ..methods.base import Method
 from ..methods.capabilities import CONTACT
@@ -22,21 +23,22 @@ from ..methods.options import DEFAULT_DT, DEFAULT_TOLERANCE, Options
 from ..methods.registry import options_for
 from ..methods.touching import Touch, TouchEvent
 from ..model import Flat, Model, Port
-from ..model.errors import LinkworkError, need_positive
+from ..model.errors import LinkworkError, PartLostError, SimulationError, need_positive
 from ..model.rotation import Array, vector
 from ..observe.observer import Block
 from ..results.builder import RecordBuilder
 from ..results.frames import centres_of_mass
 from ..results.record import Record
 from ..stage.stage import Stage, stage_of
-from . import snapshot
+from .access import Access
+from .explain import likely_reason
 from .pieces import piece_of
-from .progress import about, advance, record_run, unavailable
+from .progress import about, advance, record_run, rescue, unavailable
 from .schedule import Schedule
 from .warmup import make_ready
 
 
-class Simulation:
+class Simulation(Access):
     """A model in motion.
 
     `method` is "tree" (open mechanisms), "simgc" or "simmc" (generalized or maximal coordinates: loops, limits,
@@ -138,11 +140,6 @@ class Simulation:
             raise LinkworkError("this simulation was made of a compiled system and has no model")
         return self._compiled.model
 
-    @property
-    def system(self) -> System:
-        """The compiled model."""
-        return self.method.system
-
     def reset(self) -> None:
         """Back to the start: time zero, coordinates, rates, commands and forces as written."""
         self.method.reset()
@@ -210,7 +207,7 @@ class Simulation:
     @property
     def time(self) -> float:
         """Simulated time [s]."""
-        return float(self.method.state.clock.now)
+        return self.method.time
 
     @property
     def q(self) -> Array:
@@ -313,7 +310,13 @@ class Simulation:
             need_positive("dt", dt)
             self.dt = float(dt)
             self.method.change_step(self.dt)
-        advance(self, [self._later(count)], None)
+        try:
+            status = self.method.go(count)
+        except PartLostError as lost:
+            rescue(self, lost)
+            raise
+        if status != OK:
+            raise SimulationError(likely_reason(self, status), self.time)
 
     def advance(self, counts: Sequence[int]) -> Block:
         """Take steps and return raw samples of the state after each of `counts` steps from now, for observers."""
@@ -352,20 +355,3 @@ class Simulation:
         if self.method.adaptive:
             return self.time + count * self.dt
         return int(self.method.state.clock["steps"]) + count
-
-    def save_state(self, path: str | Path) -> None:
-        """Write everything a run needs to go on bit by bit as if never interrupted."""
-        snapshot.save(path, self._snapshot())
-
-    def load_state(self, path: str | Path) -> None:
-        """Go on from a state written by `save_state` of the same model, method and step."""
-        snapshot.load(path, self._snapshot, self.method.make_room)
-        self.method.scratch.restore()
-
-    def _snapshot(self) -> dict[str, Any]:
-        return {
-            **self.method.state.arrays(), **self.method.memory(),
-            "forces": self.method.scratch.values,
-            "model": np.array(snapshot.fingerprint(self.system)),
-            "method": np.array(f"{self.method.name} dt={self.dt!r} {self.method.info()}"),
-        }  # fmt: skip

@@ -21,6 +21,8 @@ def sweep(
     vary: Mapping[str, Any] | Design,
     *,
     measure: Sequence[str] = (),
+    count: int | None = None,
+    seed: int = 0,
     duration: float | None = None,
     every: float | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -32,7 +34,8 @@ def sweep(
     """Simulate a scene, model file, model or function that builds one, for all values of some parameters.
 
     `vary` gives parameters by name values, all of whose combinations are run, as lists or texts: "0.2:0.4:21", "1,2,5".
-    Or it is a design: `samples` of distributions, a `listed` table. Names without dots are parameters of the scene,
+    Texts may be distributions, "normal(1, 0.1)", of which `count` cases are drawn (Monte Carlo), the same for the same
+    `seed`. Or it is a design: `samples`, a `listed` table. Names without dots are parameters of the scene,
     file or function; with dots fields of items (`spring.stiffness`, `arm.com.x`, `gravity.z`) or parameters of
     instances (`left.length`). `settings` are parameters that stay the same.
 
@@ -48,7 +51,7 @@ def sweep(
     Returns a data set over the parameters, or over cases if they form no grid. A case that fails is NaN in it, and
     `failure` says why.
     """
-    design = design_of(vary)
+    design = design_of(vary, count, seed)
     trial, model = _prepared(what, design, measure, duration, every, settings or {}, options)
     about = {**trial.identity, "model": model, **described(design)}
     times = trial.times if any(m.over_time for m in trial.measures) else None

@@ -54,6 +54,8 @@ from ..tables import BALL, SCREW
 
 NO_INERTIA = 1e-13
 """A dof whose share of the inertia behind it is below this has none: rounding leaves some 1e-16."""
+WEIGH = True
+"""For `pose`: with inertias. Without them it is None, so that they are left out of the compiled code."""
 
 
 @kernel
@@ -63,40 +65,15 @@ def place(dofs, islands, q, v):
     RBDA table 7.1, first pass. Returns the power that the dampers dissipate [W].
     """
     lost = 0.0
-    for k in range(islands.shape[0]):
-        set3(islands[k].o, get3(islands[k].p0))
-    # Ahead of the recursion, which waits for one result after the other: these do not wait for each other.
-    for d in range(1, dofs.shape[0]):
-        dof = dofs[d]
-        if dof.motion == SCREW and dof.rot != 0.0:
-            dof.sin, dof.cos = sincos(dof.rot * q[dof.q])
+    _begin(dofs, islands, q)
     for d in range(1, dofs.shape[0]):
         dof = dofs[d]
         parent = dofs[dof.parent]
-        island = islands[dof.island]
-        R_parent = get9(parent.R)
-        if dof.parent == 0:
-            R = get9(dof.X_R)
-            r = sub3(get3(dof.X_p), get3(island.o))
-        else:
-            R = R_parent if dof.aligned != 0 else chain(R_parent, get9(dof.X_R))
-            r = add3(get3(parent.r), rotate(R_parent, get3(dof.X_p)))
-
+        R, r, S = _posture(dofs, islands, d, q)
         if dof.motion == SCREW:
-            x = q[dof.q]
-            tau = dof.stiffness * (dof.rest - x)
-            if dof.rot != 0.0:
-                R = turn_z(R, dof.sin, dof.cos)
-            axis = (R[2], R[5], R[8])
-            if dof.trans != 0.0:
-                r = add3(r, scale3(dof.shift * x, axis))
-                set3(island.o, add3(get3(island.o), scale3((dof.trans - dof.shift) * x, axis)))
+            tau = dof.stiffness * (dof.rest - q[dof.q])
         else:
-            R, axis = _ball(dofs, d, q, R)
             tau = _ball_spring(dofs, dof.first, dof.column, q)
-        s = scale3(dof.rot, axis)
-        m = add3(cross3(r, s), scale3(dof.trans, axis))
-        S = (s[0], s[1], s[2], m[0], m[1], m[2])
 
         # The axis is carried by the frame before this joint motion: c = V_before × S q̇.
         rate = v[dof.v]
@@ -112,6 +89,65 @@ def place(dofs, islands, q, v):
         lost += dof.damping * rate * rate
         set_inertia(dof, R, r, V, A0)
     return lost
+
+
+@inlined
+def _begin(dofs, islands, q):
+    """Reference points at their bases, and sines of angles: ahead of a recursion, which waits for one result after the
+    other. These do not wait for each other."""
+    for k in range(islands.shape[0]):
+        set3(islands[k].o, get3(islands[k].p0))
+    for d in range(1, dofs.shape[0]):
+        dof = dofs[d]
+        if dof.motion == SCREW and dof.rot != 0.0:
+            dof.sin, dof.cos = sincos(dof.rot * q[dof.q])
+
+
+@inlined
+def _posture(dofs, islands, d, q):
+    """(R, r of its parent) => R, r, S of a dof, which are not written."""
+    dof = dofs[d]
+    parent = dofs[dof.parent]
+    island = islands[dof.island]
+    R_parent = get9(parent.R)
+    if dof.parent == 0:
+        R = get9(dof.X_R)
+        r = sub3(get3(dof.X_p), get3(island.o))
+    else:
+        R = R_parent if dof.aligned != 0 else chain(R_parent, get9(dof.X_R))
+        r = add3(get3(parent.r), rotate(R_parent, get3(dof.X_p)))
+    if dof.motion == SCREW:
+        if dof.rot != 0.0:
+            R = turn_z(R, dof.sin, dof.cos)
+        axis = (R[2], R[5], R[8])
+        if dof.trans != 0.0:
+            x = q[dof.q]
+            r = add3(r, scale3(dof.shift * x, axis))
+            set3(island.o, add3(get3(island.o), scale3((dof.trans - dof.shift) * x, axis)))
+    else:
+        R, axis = _ball(dofs, d, q, R)
+    s = scale3(dof.rot, axis)
+    m = add3(cross3(r, s), scale3(dof.trans, axis))
+    return R, r, (s[0], s[1], s[2], m[0], m[1], m[2])
+
+
+@kernel
+def pose(dofs, islands, q, weigh):
+    """q => R, r, S of every dof; if `weigh` is not None also I. What moves is left out."""
+    _begin(dofs, islands, q)
+    for d in range(1, dofs.shape[0]):
+        dof = dofs[d]
+        R, r, S = _posture(dofs, islands, d, q)
+        set9(dof.R, R)
+        set3(dof.r, r)
+        set6(dof.S, S)
+        if weigh is not None:
+            if dof.solid == 0:
+                set_rigid_inertia(dof.I, 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+            else:
+                c = add3(r, rotate(R, get3(dof.com)))
+                h = scale3(dof.mass, c)
+                set_rigid_inertia(dof.I, dof.mass, h, _moved(rotate_symmetric(R, get6(dof.inertia)), h, c))
 
 
 @kernel
@@ -179,9 +215,14 @@ def set_inertia(dof, R, r, V, A0):
     f = scale3(m, add_cross3(add_cross3(a, alpha, c), w, add_cross3(u, w, c)))
     n = add_cross3(add_cross3(symmetric_times(J, alpha), w, symmetric_times(J, w)), c, f)
     set6(dof.p, (n[0], n[1], n[2], f[0], f[1], f[2]))
-    # Steiner: J about the reference point, m (c·c 1 - c cᵀ) added.
+    set_rigid_inertia(dof.I, m, h, _moved(J, h, c))
+
+
+@inlined
+def _moved(J, h, c):
+    """Inertia about the reference point, of that about the centre of mass c: Steiner's m (c·c 1 - c cᵀ), h = m c."""
     hc = dot3(h, c)
-    J = (
+    return (
         J[0] + hc - h[0] * c[0],
         J[1] - h[0] * c[1],
         J[2] - h[0] * c[2],
@@ -189,7 +230,6 @@ def set_inertia(dof, R, r, V, A0):
         J[4] - h[1] * c[2],
         J[5] + hc - h[2] * c[2],
     )
-    set_rigid_inertia(dof.I, m, h, J)
 
 
 @kernel

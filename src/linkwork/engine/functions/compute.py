@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..coordinates.dynamics import energies, momentum
-from ..coordinates.tree import place, retract
+from ..coordinates.tree import WEIGH, place, pose, retract
 from ..elements.respond import stored_energy
 from ..kernels.jit import kernel, woven
 from ..tables import HOLD, LAW, SERVO_RATE
@@ -97,7 +97,7 @@ def compute(tables, constraints, room, asked, inputs, out, more):
         elif what == BIAS:
             put_bias(tables, constraints, room, q, v, result)
         elif what < PLACED:
-            place(tables.dofs, tables.islands, q, v)
+            _place(tables, what, q, v)
             _put_motion(tables, asked, v, result, second)
         elif what == ENERGIES:
             _put_energies(tables, constraints, room, state, result)
@@ -112,6 +112,17 @@ def compute(tables, constraints, room, asked, inputs, out, more):
                 stir(tables, constraints, room, state)
                 _put_rows(tables, constraints, room, what, state[4], result)
     return worst
+
+
+@kernel
+def _place(tables, what, q, v):
+    """As much of the state as a function of motion needs."""
+    if what == TWISTS or what == DRIFT:
+        place(tables.dofs, tables.islands, q, v)
+    elif what == CENTRE_JACOBIAN:
+        pose(tables.dofs, tables.islands, q, WEIGH)
+    else:
+        pose(tables.dofs, tables.islands, q, None)
 
 
 @kernel

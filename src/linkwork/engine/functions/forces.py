@@ -1,7 +1,7 @@
 """Forward and inverse dynamics, inertia and bias of a mechanism, with its loads, elements and loops."""
 
 from ..coordinates.factor import factor, solve_inward
-from ..coordinates.tree import accelerate, inverse, mass_matrix, place
+from ..coordinates.tree import WEIGH, accelerate, inverse, mass_matrix, place, pose
 from ..kernels.jit import inlined, kernel
 from ..kernels.spatial import add6, dot6, get6, set6
 from ..loads import apply_loads
@@ -104,8 +104,10 @@ def put_bias(tables, constraints, room, q, v, out):
 def put_inertia(tables, constraints, room, q, v, H):
     """(q) => joint-space inertia, rotors included."""
     dofs = tables.dofs
-    place(dofs, tables.islands, q, v)
-    if constraints is not None:
+    if constraints is None:
+        pose(dofs, tables.islands, q, WEIGH)
+    else:
+        place(dofs, tables.islands, q, v)
         measure_rows(tables, constraints, room, q, v)
     mass_matrix(dofs, H)
     if constraints is not None:

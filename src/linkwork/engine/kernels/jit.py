@@ -11,10 +11,8 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from operator import is_
 from typing import Any, TypeVar
 
-from numba import typeof
 from numba.core import compiler, config, ir, postproc, targetconfig, transforms
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
@@ -28,7 +26,6 @@ from .store import KernelCache, kernel_directory
 
 __all__ = [
     "COMPILED",
-    "Steady",
     "apart",
     "compiled",
     "exact_kernel",
@@ -264,33 +261,6 @@ machine code is made. As kernels, each would be optimised anew with everything t
 
 exact_kernel = _compile()
 """Decorator of a kernel with strict IEEE arithmetic, for code whose rounding matters (argument reduction)."""
-
-
-class Steady:
-    """A kernel that one caller calls again and again with the same arguments but for the last few, whose types stay.
-
-    Numba finds out the types of all arguments at every call, some hundred arrays of a loop of contact: 14 µs, where
-    a step may take three.
-    """
-
-    def __init__(self, kernel: Any, changing: int):
-        self._kernel, self._changing = kernel, changing
-        self._same: tuple[Any, ...] = ()
-        self._known: Callable[..., Any] | None = None
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call it."""
-        same = arguments[: -self._changing]
-        if not compiled():
-            return self._kernel(*arguments)
-        if len(same) != len(self._same) or not all(map(is_, same, self._same)):
-            self._same, self._known = same, None
-            return self._kernel(*arguments)
-        if self._known is None:  # the second time: it is worth it
-            result = self._kernel(*arguments)
-            self._known = self._kernel.overloads[tuple(map(typeof, arguments))].entry_point
-            return result
-        return self._known(*arguments)
 
 
 @contextmanager

@@ -293,6 +293,8 @@ def _sample(tables, constraints, every_row, motion, course, clock, stats, out):
 def _run(tables, constraints, every_row, work, touch, parts, motion, books, tableau, targets, out):
     """Steps with a sample at each of `targets`: step counts, or times for the adaptive integrator; (samples, status).
 
+    Without room in `out`, samples are counted and not taken.
+
     every_row: the constraints with all their rows, redundant ones too. work: of the direct solver; touch: contacts;
     parts: of subsystems. What a model does not have is None; an open tree has none of these. A status of
     `components.STATES` … means: exchange that with the other processes and call again.
@@ -319,6 +321,10 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
                 course.phase = phase
                 return course.sample, SAMPLE_CROSSES
         if phase == SAMPLE:
+            if out.t.shape[0] == 0:  # nobody looks
+                course.sample += 1
+                phase = PLAN
+                continue
             if touch is not None:
                 sample_touch(touch, out.solver[course.sample])
             _sample(tables, constraints, every_row, motion, course, clock, stats, out)
