@@ -74,7 +74,7 @@ def export(
         typer.Option("-o", "--output", help="Where to write it; default: the model's name, here."),
     ] = None,
     to: Annotated[
-        str | None, typer.Option("--to", help="Format: urdf; default: by the ending of the output.")
+        str | None, typer.Option("--to", help="Format: urdf, mjcf; default: by the ending of the output.")
     ] = None,
     settings: Settings = None,
     as_json: AsJson = False,
