@@ -219,7 +219,7 @@ def kept_file(name: str, suffix: str, content: bytes) -> Path:
     home = cache_directory()
     if home is None:
         raise LinkworkError(
-            "there is no folder to keep meshes in; set LINKWORK_CACHE to one that can be written"
+            "there is no folder to keep meshes in; set LINKWORK_CACHE_DIR to one that can be written"
         )
     folder = home.parent / "meshes" / hashlib.sha256(content).hexdigest()[:24]
     file = folder / f"{Names().fit(name)[:60]}{suffix}"
