@@ -203,7 +203,8 @@ def test_parts_whose_names_are_joints_are_joints(tmp_path):
     file = assembly(
         tmp_path / "named.step",
         {"base": cad.Box(20, 20, 20), "arm": cad.Pos(100, 0, 0) * cad.Box(90, 10, 10),
-         "ball": cad.Pos(0, 0, 90) * cad.Box(5, 5, 5), "hinge:elbow:base:arm": pivot, "spherical:wrist:arm:ball": cad.Pos(145, 0, 0) * cad.Sphere(2)},
+         "ball": cad.Pos(0, 0, 90) * cad.Box(5, 5, 5), "hinge:elbow:base:arm": pivot,
+         "spherical:wrist:arm:ball": cad.Pos(145, 0, 0) * cad.Sphere(2)},
     )  # fmt: skip
     model, report = import_model(file, density=1000)
     assert set(model.bodies) == {"base", "arm", "ball"}

@@ -76,7 +76,7 @@ def _array(value: Any) -> Any:
 
 def surfaces(shape: Any, pose: Pose, unit: float) -> Surfaces:
     """What the faces of a shape are, where it stands at `pose`; `unit` are the metres of its unit of length."""
-        from OCP.Bnd import Bnd_Box
+    from OCP.Bnd import Bnd_Box
     from OCP.BRepAdaptor import BRepAdaptor_Surface
     from OCP.BRepBndLib import BRepBndLib
     from OCP.GeomAbs import GeomAbs_Cylinder, GeomAbs_Plane, GeomAbs_Sphere
