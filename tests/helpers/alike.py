@@ -28,7 +28,7 @@ def near(a, b, slack=1e-12):
 
 def _field(name, a, b, slack):
     x, y = getattr(a, name), getattr(b, name)
-    if name == "file":
+    if name == "file" and x and y:
         return x.rpartition("/")[2] == y.rpartition("/")[2]
     return near(x, y, slack) or (name == "rotation" and near(tuple(-v for v in x), y, slack))
 

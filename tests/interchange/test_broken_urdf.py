@@ -252,7 +252,7 @@ TEXTS = {
     ),
     "outer_type": (b'<!DOCTYPE r SYSTEM "http://127.0.0.1/r.dtd"><robot/>', "document type"),
     "unknown_entity": (b"<robot>&a;</robot>", "undefined entity"),
-    "deep": (b"<robot>" + b"<a>" * 1000, "nested deeper than 200"),
+    "deep": (b"<robot>" + b"<a>" * 1000, "nested deeper than 500"),
     "mjcf": (b"<mujoco/>", "it is MJCF"),
     "sdf": (b"<sdf/>", "SDF is not read"),
     "html": (b"<html/>", "its root must be <robot>"),

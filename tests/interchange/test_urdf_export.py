@@ -168,11 +168,18 @@ def test_meshes_and_shapes(tmp_path):
     assert [entry.what for entry in report.of("dropped")] == ["ellipsoid of body 'b'"]
 
 
+def test_what_floats_without_a_joint_still_does(tmp_path):
+    model = Model()
+    model.add(Body("b", mass=1.0, com=(0, 0, 0), inertia=(1, 1, 1, 0, 0, 0)))
+    (found, _), report = there_and_back(model, tmp_path)
+    assert differences(model, found) == []
+    assert 'type="floating"' in (tmp_path / "out.urdf").read_text()
+    assert [entry.what for entry in report.of("mapped")] == ["body 'b'"]
+
+
 def test_what_cannot_be_written_is_refused(tmp_path):
     model = Model()
     model.add(Body("b", mass=1.0))
-    with pytest.raises(ModelError, match="held by no joint"):
-        export_model(model, tmp_path / "m.urdf")
     with pytest.raises(LinkworkError, match="not written as 'sdf'"):
         export_model(model, tmp_path / "m.urdf", to="sdf")
     assert not list(tmp_path.iterdir())

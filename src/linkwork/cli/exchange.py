@@ -18,9 +18,19 @@ _COLOURS = {"mapped": "cyan", "approximated": "yellow", "dropped": "red"}
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A robot description: .urdf, .xml (MJCF).")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A robot description: .urdf, .xml (MJCF), or an assembly: .step."
+        ),
+    ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write a model file (.yaml), with meshes beside it.")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Write a model file (.yaml), with meshes beside it; with --suggest, a file of joints and pictures.",
+        ),
     ] = None,
     search: Annotated[
         list[Path] | None,
@@ -37,6 +47,16 @@ def import_(
         ),
     ] = None,
     keyframe: Annotated[str | None, typer.Option(help="Of MJCF: the keyframe to start from.")] = None,
+    joints: Annotated[
+        Path | None,
+        typer.Option(help="Of STEP: the file that says its joints; default: NAME.joints.yaml beside it."),
+    ] = None,
+    density: Annotated[
+        float | None, typer.Option(help="Of STEP: of parts for which nothing says one [kg/m³].")
+    ] = None,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="Of STEP: list the joints that the shapes of parts suggest.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Read a file of another program, tell what was taken, mapped, approximated and dropped, write a model file."""
@@ -44,9 +64,13 @@ def import_(
     from ..interchange.open_file import import_model
 
     need_folder(output)
+    if suggest:
+        _suggest(file, output, as_json)
+        return
     model, report = import_model(
-        file, search=search or (), meshes=meshes, free_base=free_base, contact=contact, keyframe=keyframe
-    )
+        file, search=search or (), meshes=meshes, free_base=free_base, contact=contact, keyframe=keyframe,
+        joints=joints, density=density,
+    )  # fmt: skip
     copies = [] if output is None else save_imported(model, output)
     if as_json:
         print_json(
@@ -66,6 +90,44 @@ def import_(
         say(f"written to {escape(str(output))}{escape(beside)}")
 
 
+def _suggest(file: Path, output: Path | None, as_json: bool) -> None:
+    """List the joints that shapes suggest; write them as a file of joints, with pictures."""
+    from ..interchange.keep import write_text
+    from ..interchange.kinds import STEP
+    from ..interchange.step_read import suggest_joints
+    from ..interchange.step_sidecar import sidecar_text
+    from ..model.errors import LinkworkError
+
+    if file.suffix.lower() not in STEP:
+        raise LinkworkError(f"{file}: joints are suggested for STEP files ({', '.join(STEP)}) alone")
+    if output is not None and output.suffix.lower() not in (".yaml", ".yml"):
+        raise LinkworkError(
+            f"{output}: joints are written as .yaml; {file.stem}.joints.yaml beside it is read by itself"
+        )
+    found, model, unsaid = suggest_joints(file)
+    pictures: list[Path] = []
+    if output is not None:
+        from ..view.suggested import save_candidates
+
+        pictures = save_candidates(model, found, output.with_name(f"{output.name.split('.')[0]}_joints"))
+        write_text(output, sidecar_text(found, next(iter(model.bodies)), unsaid))
+    if as_json:
+        listed = [{**one._asdict(), "name": one.name} for one in found]
+        print_json({"parts": list(model.bodies), "joints": listed, "pictures": list(map(str, pictures))})
+        return
+    say(f"[bold]{escape(model.name)}[/]: {len(model.bodies)} parts, {len(found)} joints that shapes suggest")
+    for number, one in enumerate(found, 1):
+        place = ", ".join(f"{x:.4g}" for x in one.at)
+        axis = (
+            "" if one.kind in ("weld", "spherical") else f", axis {', '.join(f'{x:.4g}' for x in one.axis)}"
+        )
+        say(escape(f"  {number:2} {one.kind}: {one.a}, {one.b} at {place} m{axis}: {one.why}"))
+    if output is None:
+        say(f"-o {escape(file.stem)}.joints.yaml writes them, with a picture of each")
+    else:
+        say(f"written to {escape(str(output))}, {len(pictures)} pictures beside it")
+
+
 @app.command()
 def export(
     subject: Subject,
@@ -74,7 +136,7 @@ def export(
         typer.Option("-o", "--output", help="Where to write it; default: the model's name, here."),
     ] = None,
     to: Annotated[
-        str | None, typer.Option("--to", help="Format: urdf; default: by the ending of the output.")
+        str | None, typer.Option("--to", help="Format: urdf, mjcf; default: by the ending of the output.")
     ] = None,
     settings: Settings = None,
     as_json: AsJson = False,

@@ -2,7 +2,7 @@
 
 Inside stands one element for each item of a model file, `<spring name="s" a="rod" b="ground" .../>`: its tag is the
 type, its attributes are the fields, written as in model files, places in the world with all joints at zero. `<set>`
-changes fields of an item that the file has.
+changes fields of an item that the file has, `<drop>` removes one.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ def read_extension(model: Model, element: Element, values: Values) -> None:
         if child.tag == "set":
             _set(model, child, values)
             continue
+        if child.tag == "drop":
+            _drop(model, child, values)
+            continue
         cls = types().get(child.tag)
         if cls is None:
             values.refuse(child, f"'{child.tag[:40]}' is no item of a model{nearest(child.tag, types())}")
@@ -91,6 +94,14 @@ def _frame(model: Model, element: Element, values: Values) -> None:
     moved: dict[str, Any] = {"at": tuple(at), "com": vector(body.mass_properties.com + shift)}
     shapes = tuple(dataclasses.replace(s, at=vector(np.array(s.at) + shift)) for s in body.shapes)
     model.bodies[body.name] = dataclasses.replace(body, **moved, shapes=shapes)
+
+
+def _drop(model: Model, element: Element, values: Values) -> None:
+    """Remove an item, which others stand for."""
+    shelf, name = (element.attributes.get(key, "") for key in ("shelf", "name"))
+    things = getattr(model, shelf) if shelf in (*PLAIN, *TYPED) else {}
+    if things.pop(name, None) is None:
+        values.refuse(element, f"there is no '{name}' on the shelf '{shelf}'{nearest(name, things)}")
 
 
 def _set(model: Model, element: Element, values: Values) -> None:

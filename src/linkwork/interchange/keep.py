@@ -6,6 +6,7 @@ import dataclasses
 import filecmp
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,7 @@ class Copies:
 
     def _copy(self, source: Path) -> str:
         try:
-            self.folder.mkdir(exist_ok=True)
-            target, number = self.folder / source.name, 1
-            while target.exists() and (target in self.made or not filecmp.cmp(source, target, shallow=False)):
-                number += 1
-                target = self.folder / f"{source.stem}_{number}{source.suffix}"
+            target = self._free(source.name, lambda there: filecmp.cmp(source, there, shallow=False))
             if not target.exists():
                 shutil.copyfile(source, target)
         except OSError as error:
@@ -66,6 +63,28 @@ class Copies:
             ) from None
         self.made.append(target)
         return str(target)
+
+    def write(self, name: str, content: bytes) -> Path:
+        """Write a file of this name, or one like it."""
+        try:
+            target = self._free(name, lambda there: there.read_bytes() == content)
+            target.write_bytes(content)
+        except OSError as error:
+            raise LinkworkError(
+                f"{name}: cannot be written into '{self.folder}': {error.strerror or error}"
+            ) from None
+        self.made.append(target)
+        return target
+
+    def _free(self, name: str, same: Callable[[Path], bool]) -> Path:
+        """A path that nothing else has: not there, or there with the same content."""
+        self.folder.mkdir(exist_ok=True)
+        wanted = target = self.folder / name
+        number = 1
+        while target.exists() and (target in self.made or not same(target)):
+            number += 1
+            target = wanted.with_stem(f"{wanted.stem}_{number}")
+        return target
 
 
 def write_text(file: Path, text: str) -> None:

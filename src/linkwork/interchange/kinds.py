@@ -20,7 +20,8 @@ REFUSED = {
 }
 """Formats that are not read, and what to do."""
 MJCF = (".xml", ".mjcf")
-FOREIGN = (".urdf", *MJCF, *REFUSED)
+STEP = (".step", ".stp", ".p21")
+FOREIGN = (".urdf", *MJCF, *STEP, *REFUSED)
 """Endings of files of other programs."""
 
 
@@ -29,7 +30,7 @@ def is_foreign(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() in FOREIGN
 
 
-OPTIONS = ("search", "meshes", "free_base", "contact", "keyframe")
+OPTIONS = ("search", "meshes", "free_base", "contact", "keyframe", "joints", "density")
 """Options of `import_model`."""
 
 

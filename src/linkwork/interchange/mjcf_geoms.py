@@ -29,10 +29,14 @@ from ..model import (
 from ..model.errors import LinkworkError
 from ..model.rotation import matrix
 from .mjcf_source import Source, floats
-from .values import Names, Pose
+from .places import PlaceError
+from .urdf_shapes import mirrored
+from .values import HERE, Names, Pose
 
 _HIDDEN = 3
 """Groups from this on are not shown by MuJoCo's viewer: by custom, shapes for contact alone."""
+_PLAIN = (0.5, 0.5, 0.5, 1.0)
+"""Colour of geoms that state none."""
 Mask = tuple[int, int]
 Grip = tuple[float, float, float]
 
@@ -98,7 +102,7 @@ class Geoms:
         common: dict[str, Any] = {
             "at": floats(m.geom_pos[g]), "rotation": floats(m.geom_quat[g]),
             "use": "all" if touches and seen else "contact" if touches else "picture",
-            "color": "#" + "".join(f"{round(255 * min(1.0, max(0.0, float(share)))):02x}" for share in rgba[:3]),
+            "color": None if m.geom_matid[g] < 0 and floats(rgba) == _PLAIN else _hex(rgba),
         }  # fmt: skip
         kind = self.source.mujoco.mjtGeom(int(m.geom_type[g])).name.removeprefix("mjGEOM_")
         x, y, z = floats(m.geom_size[g])
@@ -133,18 +137,26 @@ class Geoms:
         return HeightField((2 * x, 2 * y), heights=(top * data).tolist(), **common)
 
     def _mesh(self, g: int, common: dict[str, Any]) -> Any:
-        """MuJoCo has moved its meshes to their centres and cut their numbers to single precision: those are written."""
-        m, i = self.source.m, int(self.source.m.geom_dataid[g])
+        """The file that a mesh is of, or what MuJoCo made of it: moved to its centre, in single precision."""
+        source, m, i = self.source, self.source.m, int(self.source.m.geom_dataid[g])
         if not self.meshes:
-            self.source.note("dropped", "geom", g, "meshes were not asked for")
+            source.note("dropped", "geom", g, "meshes were not asked for")
             return None
+        if (found := mesh_file(source, i)) is not None:
+            file, scale = found
+            centred = pose_of(m.mesh_pos[i], m.mesh_quat[i])
+            pose = pose_of(m.geom_pos[g], m.geom_quat[g]).then(HERE.seen_from(centred))
+            inverted, common["rotation"] = mirrored(pose, scale)
+            size = np.abs(scale).tolist()
+            common |= {"at": pose.at, "scale": size[0] if len(set(size)) == 1 else tuple(size)}
+            return Mesh(str(file), inverted=inverted, **common)
         v, f = int(m.mesh_vertadr[i]), int(m.mesh_faceadr[i])
         points = np.array(m.mesh_vert[v : v + int(m.mesh_vertnum[i])], float)
         corners = np.array(m.mesh_face[f : f + int(m.mesh_facenum[i])]) + 1
         lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in points.tolist()]
         lines += [f"f {a} {b} {c}" for a, b, c in corners.tolist()]
         return Mesh(
-            str(kept_file(self.source.name("mesh", i), ".obj", ("\n".join(lines) + "\n").encode())), **common
+            str(kept_file(source.name("mesh", i), ".obj", ("\n".join(lines) + "\n").encode())), **common
         )
 
     # --- touching ---
@@ -207,7 +219,7 @@ def kept_file(name: str, suffix: str, content: bytes) -> Path:
     home = cache_directory()
     if home is None:
         raise LinkworkError(
-            "there is no folder to keep meshes in; set LINKWORK_CACHE to one that can be written"
+            "there is no folder to keep meshes in; set LINKWORK_CACHE_DIR to one that can be written"
         )
     folder = home.parent / "meshes" / hashlib.sha256(content).hexdigest()[:24]
     file = folder / f"{Names().fit(name)[:60]}{suffix}"
@@ -217,6 +229,25 @@ def kept_file(name: str, suffix: str, content: bytes) -> Path:
         part.write_bytes(content)
         os.replace(part, file)
     return file
+
+
+def mesh_file(source: Source, i: int) -> tuple[Path, Any] | None:
+    """The file of a mesh and its scale, where the mesh is just that."""
+    spec = next((mesh for mesh in source.spec.meshes if int(mesh.id) == i), None)
+    if spec is None or Path(spec.file).suffix.lower() not in (".stl", ".obj"):
+        return None
+    if np.any(spec.refpos) or not np.array_equal(spec.refquat, (1.0, 0.0, 0.0, 0.0)):
+        return None
+    folder = source.spec.meshdir
+    try:
+        file = source.places.find(f"{folder.rstrip('/')}/{spec.file}" if folder else spec.file)
+    except PlaceError:  # of a file that another one includes
+        return None
+    return file, np.array(spec.scale)
+
+
+def _hex(rgba: Any) -> str:
+    return "#" + "".join(f"{round(255 * min(1.0, max(0.0, float(share)))):02x}" for share in rgba[:3])
 
 
 def pose_of(pos: Any, quat: Any) -> Pose:

@@ -10,13 +10,17 @@ from ..io.files import stamp
 from ..model import Model
 from ..model.errors import ModelError, Problem
 from ..model.rotation import vector
+from .extension import read_extension
 from .mjcf_drives import Drives
+from .mjcf_extension import extension_of
 from .mjcf_geoms import Geoms
 from .mjcf_joints import Tree
 from .mjcf_source import Source
 from .mjcf_ties import Ties
 from .places import Places
 from .report import Imported
+from .touching import touch_nothing
+from .values import Values
 
 
 def read_mjcf(
@@ -37,13 +41,24 @@ def read_mjcf(
         model.gravity = vector(m.opt.gravity)
     else:
         model.gravity = (0.0, 0.0, 0.0)
-    shapes = Geoms(source, model, contact, meshes).read()
+    values = Values()
+    extension = extension_of(source.roots, values)
+    # Where Linkwork wrote the file, it stands there what touches what.
+    told = extension is not None and any(child.tag == "material" for child in extension.children)
+    touches = contact and not int(m.opt.disableflags) & int(source.mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    shapes = Geoms(source, model, touches and not told, meshes).read()
     tree = Tree(source, model)
     tree.read(shapes, free_base)
     if not source.problems:
         Ties(source, model, tree).read(keyframe)
         Drives(source, model, tree).read()
         _rest(source)
+        if extension is not None:
+            read_extension(model, extension, values)
+            source.report.entries += values.report.entries
+        source.problems += values.problems
+        if told and not contact:
+            touch_nothing(model)
         source.problems += model.flatten().problems()
         if not model.bodies:
             source.problems.append(Problem("", "it has no bodies", file))

@@ -21,14 +21,14 @@ _FILES = (
 )  # fmt: skip
 
 
-def scan(file: Path, places: Places) -> tuple[list[Path], list[str]]:
-    """Files that an MJCF file names, itself first, and elements that nobody reads here; ModelError if one must not be
+def scan(file: Path, places: Places) -> tuple[list[Path], list[Element]]:
+    """Files that an MJCF file names, itself first, and the roots of those that are MJCF; ModelError if one must not be
     read."""
     scanner = _Scanner(places)
     scanner.file(file, [])
     if scanner.problems:
         raise ModelError(scanner.problems)
-    return scanner.files, scanner.odd
+    return scanner.files, scanner.roots
 
 
 class _Scanner:
@@ -36,7 +36,7 @@ class _Scanner:
         self.places = places
         self.problems: list[Problem] = []
         self.files: list[Path] = []
-        self.odd: list[str] = []
+        self.roots: list[Element] = []
 
     def file(self, file: Path, above: list[Path]) -> None:
         """An MJCF file and all that it includes."""
@@ -48,6 +48,7 @@ class _Scanner:
             )
             return
         self.files.append(file)
+        self.roots.append(root)
         folders: dict[str, str] = {}
         for compiler in root.all("compiler"):
             for key in ("meshdir", "texturedir"):

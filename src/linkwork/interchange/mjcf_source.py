@@ -27,7 +27,8 @@ class Source:
         except ImportError:
             raise MissingExtraError("mujoco", "mjcf", f"reading '{file}'") from None
         self.mujoco, self.path = mujoco, file
-        self.files, _ = scan(file, places)
+        self.files, self.roots = scan(file, places)
+        self.places = places
         try:
             self.spec = mujoco.MjSpec.from_file(str(file))
             for texture in list(self.spec.textures):  # nobody looks at them, and they may be large

@@ -45,7 +45,7 @@ class Ties:
         for i in range(m.nexclude):
             a, b = (self.tree.body_names[k] for k in divmod(int(m.exclude_signature[i]), 1 << 16))
             if GROUND not in (a, b):
-                self.model.add(NoContact(self.couplings.fit(f"exclude{i}"), a, b))
+                self.model.add(NoContact(self.couplings.fit(source.name("exclude", i)), a, b))
                 source.note("taken", "exclude", i)
             else:
                 source.note("dropped", "exclude", i, "the world has no name that contact knows")

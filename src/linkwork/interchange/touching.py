@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from ..model import Material, Model, NoContact
 from .report import LossReport
@@ -26,3 +27,13 @@ def let_touch(model: Model, report: LossReport) -> None:
     model.add(NoContact("among_parts", group, group))
     how = f"friction 0.5, for the file states none; bodies of the group '{group}' leave each other alone"
     report.add("mapped", f"collision shapes of {len(touching)} bodies", how)
+
+
+def touch_nothing(model: Model) -> None:
+    """Take all materials away, and what is said of them."""
+    for shelf in (model.bodies, model.scenery):
+        things: dict[str, Any] = shelf
+        for name, thing in things.items():
+            things[name] = dataclasses.replace(thing, material=None, group=None)
+    for other in (model.materials, model.material_pairs, model.no_contacts):
+        other.clear()

@@ -161,6 +161,11 @@ class _Writer:
     def _kept(self, branch: Branch, kind: str) -> None:
         """What of a joint URDF does not say."""
         joint, name = branch.joint, branch.joint.name
+        if name not in self.flat.joints:
+            self.extension.add("drop", shelf="joints", name=name)
+            how = f"it floats without a joint: by the floating joint '{name}'"
+            self.report.add("mapped", f"body '{joint.b}'", how)
+            return
         if joint.kind not in KINDS:
             tag = item_tag(joint, self.report)
             assert tag is not None

@@ -14,7 +14,7 @@ from ..model.errors import ModelError, Problem
 
 MAX_BYTES = 50_000_000
 """Largest file that is read."""
-MAX_DEPTH = 200
+MAX_DEPTH = 500
 MAX_ELEMENTS = 500_000
 
 
