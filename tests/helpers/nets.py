@@ -44,8 +44,12 @@ def tiles(n, rough=0.0):
             at = (float(i), float(j), rough * (2.0 * (i % 2) + j % 2))
             model.add(Body(f"tile{i}_{j}", mass=0.1, inertia=(1e-3, 1e-3, 2e-3), at=at))
             if i:
-                model.add(Spherical(f"x{i}_{j}", f"tile{i - 1}_{j}", f"tile{i}_{j}", at=(i - 0.5, float(j), 0.0)))
+                model.add(
+                    Spherical(f"x{i}_{j}", f"tile{i - 1}_{j}", f"tile{i}_{j}", at=(i - 0.5, float(j), 0.0))
+                )
             if j:
-                model.add(Spherical(f"y{i}_{j}", f"tile{i}_{j - 1}", f"tile{i}_{j}", at=(float(i), j - 0.5, 0.0)))
+                model.add(
+                    Spherical(f"y{i}_{j}", f"tile{i}_{j - 1}", f"tile{i}_{j}", at=(float(i), j - 0.5, 0.0))
+                )
     model.add(Spherical("hook", "ground", "tile0_0", at=(-0.5, -0.5, 0.0)))
     return model

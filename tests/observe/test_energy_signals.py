@@ -87,7 +87,9 @@ def turned(closing):
     if closing:  # by which the rod is held twice, without another equation
         model.add(Spherical("ball", "arm", "rod", **at))
     rotors = {"axis": (1.0, 0.0, 0.0), "reference": (0.0, 1.0, 0.0), "armature": (0.2, 0.3)}
-    model.add(Universal("cross", "arm", "rod", **at, **rotors, **({} if closing else {"velocity": (3.0, 4.0)})))
+    model.add(
+        Universal("cross", "arm", "rod", **at, **rotors, **({} if closing else {"velocity": (3.0, 4.0)}))
+    )
     return model
 
 
