@@ -1,5 +1,7 @@
 """Nets of ball joints: many loops that share their joints."""
 
+import itertools
+
 import numpy as np
 
 from linkwork import Body, Model, Spherical
@@ -28,7 +30,7 @@ def rods(n, height=0.3):
         at = tuple(knot(i, j))
         if i in (0, n - 1) and j in (0, n - 1):
             model.add(Spherical(f"corner{i}_{j}", "ground", names[0], at=at))
-        for a, b in zip(names, names[1:], strict=False):
+        for a, b in itertools.pairwise(names):
             model.add(Spherical(f"{a}-{b}", a, b, at=at))
     return model
 

@@ -83,8 +83,8 @@ def shortest(A: Array, b: Array, tolerance: float = ROOM) -> Array:
 def damped_steps(J: Array, f: Array) -> Callable[[float], Array]:
     """Steps y that bring f + J y towards zero, by their damping, in squares of the largest singular value s of J.
 
-    -Jᵀ (J Jᵀ + damping s²)⁻¹ f, by singular values above EXACT s. Of many equations those would take minutes: then as it
-    stands, and no damping is some rounding of the products, which keeps back what hardly moves anything.
+    -Jᵀ (J Jᵀ + damping s²)⁻¹ f, by singular values above EXACT s. Of many equations those would take minutes: then as
+    it stands, and no damping is some rounding of the products, which keeps back what hardly moves anything.
     """
     if len(J) <= _FEW:
         U, s, Vt = np.linalg.svd(J, full_matrices=False)

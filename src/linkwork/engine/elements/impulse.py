@@ -6,10 +6,10 @@ A law is linearised once about the start of the step, with the velocity v⁺ at 
     s = I - h (F_v + h F_φ)
 
 I is the inertia of a rotor, b = J' v what its rate changes by although no joint accelerates: where axes turn, as in a
-universal joint, it would miss that of its momentum at any step. So a row has softness 1/s and the target velocity
-(h (F - F_v v) + I (v - h b))/s: implicit, hence stable at any stiffness. A continuous state x follows in the same way, Δx = h (f + h f_φ v⁺ + f_v (v⁺ - v))/(1
-- h f_x). Split impulses: gaps are removed by pseudo velocities that never enter the motion, so that stabilisation
-adds no energy.
+universal joint, its momentum would miss that at any step. So a row has softness 1/s and the target velocity
+(h (F - F_v v) + I (v - h b))/s: implicit, hence stable at any stiffness. A continuous state x follows in the same
+way, Δx = h (f + h f_φ v⁺ + f_v (v⁺ - v))/(1 - h f_x). Split impulses: gaps are removed by pseudo velocities that never
+enter the motion, so that stabilisation adds no energy.
 """
 
 from ..kernels.jit import kernel, woven
@@ -23,8 +23,8 @@ _JUMP = 10.0
 
 @kernel
 def set_targets(tables, constraints, t, h, erp):
-    """(measured rows, rates, of rotors bias) => active, goal, soft, lo, hi, push of every row for a step of h; erp: share of a gap to
-    be removed by it."""
+    """(measured rows, rates, of rotors bias) => active, goal, soft, lo, hi, push of every row for a step of h; erp:
+    share of a gap to be removed by it."""
     rows = constraints.rows
     take_samples(tables, constraints, t)
     for i in range(rows.shape[0]):
