@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from helpers import processes
 from helpers.command import call, document
 from helpers.processes import command_line, run
 from helpers.runs import SETTLED, SLOP, rows_in, touches
+from linkwork.cli import common
 from linkwork.methods.capabilities import LACKS
 from linkwork.methods.features import features
 from linkwork.methods.registry import WAYS
@@ -271,3 +273,11 @@ def test_an_interruption_while_the_command_line_loads_leaves_no_traceback():
     done = run([sys.executable, "-c", code])
     assert done.returncode == 130
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(0.5, True), (0.0, False)])
+def test_what_takes_long_to_prepare_is_told(seconds, told, monkeypatch, capsys):
+    monkeypatch.setattr(common, "_PATIENCE", 0.1)
+    with common.compiling(quiet=False):
+        time.sleep(seconds)
+    assert ("still preparing" in capsys.readouterr().err) is told

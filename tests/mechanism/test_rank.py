@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 from helpers.models import random_rotation
+from helpers.nets import rods
 from helpers.runs import apart, bits, both, direct, orders
 from linkwork import Body, Hinge, Model, Simulation, check, equilibrium, scene
+from linkwork.compile import rank
 from linkwork.compile.compiler import compile_model
+from linkwork.compile.rank import null_space, pivoted, spectrum
 from linkwork.mechanism.assemble import assemble
 from linkwork.mechanism.dependence import LOCKED, dependence
 from linkwork.mechanism.mobility import analyse
@@ -230,3 +233,54 @@ def test_exchanged_equations_are_part_of_a_saved_state(tmp_path, method, integra
     for simulation in (whole, resumed):
         simulation.run(1.3, every=0.1)
     assert bits(whole) == bits(resumed)
+
+
+# --- many equations ---
+
+
+def test_rows_that_follow_from_others_are_left_out_and_measured():
+    random = np.random.default_rng(3)
+    J = random.normal(size=(120, 200))
+    J[50] = J[10] - 2.0 * J[20]
+    J[70] = J[30] + 3e-8 * random.normal(size=200)  # as if written with eight digits
+    J[90] = 0.0
+    chosen, left = pivoted(J)
+    assert len(chosen) == 117
+    assert np.linalg.matrix_rank(J[chosen]) == 117
+    out = sorted(set(range(120)) - set(chosen))
+    assert 90 in out
+    for i in out:
+        # What is left of a row, by least squares on those that were kept.
+        rest = J[i] - J[chosen].T @ np.linalg.lstsq(J[chosen].T, J[i], rcond=None)[0]
+        assert left[i] == pytest.approx(np.linalg.norm(rest), rel=1e-6, abs=1e-13)
+
+
+@pytest.mark.parametrize("damping", [1.0, 1e-3, 1e-9, 0.0])
+def test_steps_of_many_equations_are_those_of_few(damping, monkeypatch):
+    random = np.random.default_rng(4)
+    J, f = random.normal(size=(60, 90)), random.normal(size=60)
+    few = rank.damped_steps(J, f)(damping)
+    monkeypatch.setattr(rank, "_FEW", 0)
+    # The largest singular value is known to a few percent there, which scales the damping alone.
+    np.testing.assert_allclose(
+        rank.damped_steps(J, f)(damping), few, rtol=0, atol=(0.1 if damping else 1e-9) * np.abs(few).max()
+    )
+
+
+@pytest.mark.parametrize("shape", [(5, 30), (20, 30), (30, 20)])
+def test_null_spaces_are_all_that_a_matrix_does_not_see(shape):
+    A = np.random.default_rng(5).normal(size=shape)
+    A[3] = A[1] + A[2]
+    N = null_space(A)
+    rank_of_A = np.linalg.matrix_rank(A)
+    assert N.shape == (shape[1], shape[1] - rank_of_A)
+    np.testing.assert_allclose(A @ N, 0.0, atol=1e-12)
+    np.testing.assert_allclose(N.T @ N, np.eye(N.shape[1]), atol=1e-12)
+    np.testing.assert_allclose(spectrum(A)[:rank_of_A], np.linalg.svd(A)[1][:rank_of_A], rtol=1e-10)
+
+
+@pytest.mark.slow
+def test_a_net_of_1121_ball_joints_is_set_up():
+    simulation = Simulation(rods(20), method="simmc", dt=1e-3)
+    assert simulation.method._start.dependence.others == ()
+    assert simulation.run(2e-3)["energy.balance"][-1] == pytest.approx(0.0, abs=1e-6)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.vehicle import vehicle
+from helpers.nets import rods
 from linkwork import Simulation, scene
 from linkwork.engine.solvers import layout
 from linkwork.engine.steppers.joint_rows import assemble
@@ -14,13 +15,13 @@ SHIFT, RATE = 0.01, 0.3
 """Off the constraints by so much, so that all three right-hand sides are far from zero [rad or m; rad/s or m/s]."""
 
 
-def evaluated(simulation, seed=0):
+def evaluated(simulation, seed=0, first=7):
     """The working memory of the solver after an evaluation at a random state, the equations as dense matrices, and the
-    accelerations."""
+    accelerations. The first coordinates stay as they are: those of a free joint, say."""
     method, random = simulation.method, np.random.default_rng(seed)
     tables, constraints, work = method._tables, method._constraints, method._work
     q, v = simulation.q.copy(), simulation.v.copy()
-    q[7:] += SHIFT * random.normal(size=len(q) - 7)  # behind the free joint
+    q[first:] += SHIFT * random.normal(size=len(q) - first)
     v += RATE * random.normal(size=len(v))
     a, n = np.zeros(len(v)), len(work.J)
     assemble(tables, constraints, work, q, v, 0.0)
@@ -75,6 +76,24 @@ def test_forces_and_corrections_of_a_vehicle_are_those_of_dense_algebra(axles):
     np.testing.assert_allclose(
         work.row[layout.WANT][: 12 * axles], -rows["bias"][: 12 * axles], rtol=0, atol=1e-12
     )
+
+
+def test_loops_that_share_their_joints():
+    """Rows of a net are eliminated between dofs of the ball joints that carry them."""
+    work, _, matrix, a = evaluated(Simulation(rods(3), method="simgc", dt=1e-3), first=4)
+    n, on = len(a), work.flag[layout.ON] != 0
+    assert 0 < len(work.link) - n < on.sum()  # some are embedded, some are not
+    wanted = (work.row[layout.WANT] + work.row[layout.TAKEN])[on]
+    x = np.linalg.solve(matrix, np.concatenate([work.dof[layout.LOAD][:n], wanted]))
+    np.testing.assert_allclose(a, x[:n], rtol=0, atol=1e-11 * np.abs(x[:n]).max())
+
+
+def test_a_net_of_ball_joints_moves_alike_in_both_formulations():
+    one, other = (Simulation(rods(4), method=method, dt=1e-3).run(0.1) for method in ("simgc", "simmc"))
+    assert np.ptp(other.array("positions"), axis=0).max() > 0.01
+    # Fourth order: (h w)^4 of what moves, w some 30 rad/s.
+    np.testing.assert_allclose(one.array("positions"), other.array("positions"), rtol=0, atol=1e-7)
+    assert np.abs(one["energy.balance"]).max() < 1e-6
 
 
 def test_what_an_elimination_touches_grows_with_the_number_of_axles():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +32,8 @@ console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 
 _BAR = 30  # characters of a bar
+_PATIENCE = 2.0  # after which a wait is told [s]
+_WAITING = "still preparing: large models with many loops take their time ..."
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Subject = Annotated[
@@ -116,7 +119,7 @@ def need_folder(*paths: Path | None) -> None:
 
 @contextmanager
 def compiling(*, quiet: bool) -> Iterator[None]:
-    """Tell the user about the wait if kernels have to be compiled."""
+    """Tell the user about the wait if kernels have to be compiled, or if a large model takes its time to be set up."""
     from ..engine.kernels.store import cache_directory
     from ..run.warmup import telling
 
@@ -131,7 +134,7 @@ def compiling(*, quiet: bool) -> Iterator[None]:
                 told.extend(names)
                 errors.print(f"compiling kernels of {', '.join(names)}, once per version ...")
 
-        with telling(once):
+        with telling(once), _after(_PATIENCE, lambda: told or errors.print(_WAITING)):
             yield
         return
     unkept = "compiling kernels, which cannot be kept ..."
@@ -142,8 +145,20 @@ def compiling(*, quiet: bool) -> Iterator[None]:
             began.append(time.monotonic())
             status.update(f"compiling {compile_text(share, names, began[-1] - began[0])}")
 
-        with telling(update):
+        with telling(update), _after(_PATIENCE, lambda: began or status.update(_WAITING)):
             yield
+
+
+@contextmanager
+def _after(seconds: float, call: Callable[[], object]) -> Iterator[None]:
+    """Call something if what follows takes longer."""
+    timer = threading.Timer(seconds, call)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def compile_text(share: float, names: Sequence[str], passed: float) -> str:

@@ -144,7 +144,7 @@ def new_work(tables: Tables, constraints: Constraints, plan: Elimination | None 
     link["next"], link["column"], link["near"] = plan.order, plan.column, [len(found) for found in plan.near]
     for i, found in enumerate(plan.near):
         near[0, i, : len(found)], near[1, i, : len(found)] = found, plan.column[found]
-        link["trunk"][i] = found[-1] if _floats(tables, found[-6:]) else -1
+        link["trunk"][i] = found[-1] if _is_trunk(tables, plan, found[-6:]) else -1
     link["begin"] = m
     flag = np.zeros((6, m), np.int64)
     flag[ROOT], flag[FIRST] = [root_of(tables, constraints, row) for row in constraints.rows], np.arange(m)
@@ -176,12 +176,16 @@ def new_work(tables: Tables, constraints: Constraints, plan: Elimination | None 
     )  # fmt: skip
 
 
-def _floats(tables: Tables, last: list[int]) -> bool:
-    """Whether these are six dofs that carry each other, the first of them carried by the world: a free joint."""
+def _is_trunk(tables: Tables, plan: Elimination, last: list[int]) -> bool:
+    """Whether these are six dofs that carry each other, the first of them carried by the world, and eliminated last.
+
+    A free joint is so; two ball joints are too, unless rows of a loop that closes on the first of them come between.
+    """
     first = last[-1] if last else 0
     if last != [*range(first + 5, first - 1, -1)] or first + 6 >= len(tables.dofs):
         return False
-    return [int(tables.dofs["parent"][d + 1]) for d in last] == [*range(first + 5, first, -1), 0]
+    carried = [int(tables.dofs["parent"][d + 1]) for d in last] == [*range(first + 5, first, -1), 0]
+    return carried and plan.column[last].tolist() == [*range(5, -1, -1)]
 
 
 def multiplications(work: Work) -> float:

@@ -9,6 +9,7 @@ wherever the mechanism is not near a singular position.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,11 @@ ROOM = 1e-5
 below this share of the largest are zero."""
 EXACT = 1e-12
 """What is left of a row less than this is rounding of the computation."""
+_FEW = 100  # equations whose singular values are found in less than a tenth of a second
+_LEAST, _POWERS = (
+    1e-14,
+    10,
+)  # damping of many, and products by which their largest singular value is known to 10 %
 
 
 class Independent(NamedTuple):
@@ -42,13 +48,28 @@ def alive(J: Array, tolerance: float = EXACT) -> Any:
     return np.abs(J).max(axis=1, initial=0.0) > tolerance
 
 
+def spectrum(A: Array) -> Array:
+    """Singular values of a matrix, largest first: those of its triangle, which is as large as its shorter side."""
+    A = A[alive(A)]
+    if not A.size:
+        return np.zeros(0)
+    R = np.linalg.qr(A if len(A) > A.shape[1] else A.T, mode="r")
+    return np.linalg.svd(R, compute_uv=False)
+
+
 def null_space(A: Array, tolerance: float = ROOM) -> Array:
     """Orthonormal columns that A takes to zero, up to a share of its largest singular value."""
     A = A[alive(A)]
     if not A.size:
         return np.eye(A.shape[1])
-    tall = len(A) > A.shape[1]
-    _, s, Vt = np.linalg.svd(np.linalg.qr(A).R if tall else A)
+    if len(A) > A.shape[1]:
+        _, s, Vt = np.linalg.svd(np.linalg.qr(A, mode="r"))
+    elif 2 * len(A) < A.shape[1]:  # wide: what A does not reach at all is found by plain orthogonalisation
+        Q, R = np.linalg.qr(A.T, mode="complete")
+        _, s, small = np.linalg.svd(R[: len(A)].T)
+        Vt = np.vstack([small @ Q[:, : len(A)].T, Q[:, len(A) :].T])
+    else:
+        _, s, Vt = np.linalg.svd(A)
     return Vt[int((s > tolerance * max(s[0], 1e-300)).sum()) :].T
 
 
@@ -57,6 +78,29 @@ def shortest(A: Array, b: Array, tolerance: float = ROOM) -> Array:
     if not A.size:
         return np.zeros(A.shape[1])
     return np.array(np.linalg.lstsq(A, b, rcond=tolerance)[0])
+
+
+def damped_steps(J: Array, f: Array) -> Callable[[float], Array]:
+    """Steps y that bring f + J y towards zero, by their damping, in squares of the largest singular value s of J.
+
+    -Jᵀ (J Jᵀ + damping s²)⁻¹ f, by singular values above EXACT s. Of many equations those would take minutes: then as
+    it stands, and no damping is some rounding of the products, which keeps back what hardly moves anything.
+    """
+    if len(J) <= _FEW:
+        U, s, Vt = np.linalg.svd(J, full_matrices=False)
+        kept = s > EXACT * s[0]
+        along, s, Vt = U.T[kept] @ f, s[kept], Vt[kept]
+        return lambda damping: -Vt.T @ (along * s / (s * s + damping * s[0] ** 2))
+    products = J @ J.T
+    x = np.ones(len(J))
+    for _ in range(_POWERS):
+        x = products @ (x / np.linalg.norm(x))
+    most, identity = float(np.linalg.norm(x)), np.eye(len(J))
+
+    def step(damping: float) -> Array:
+        return -J.T @ np.linalg.solve(products + max(damping, _LEAST) * most * identity, f)
+
+    return step
 
 
 def along_null_space(J: Array, x: Array) -> Array:
@@ -81,22 +125,34 @@ def independent(J: Array) -> Independent:
 
 
 def pivoted(J: Array, tolerance: float = ROOM) -> tuple[list[int], Array]:
-    """Gram-Schmidt with pivoting on all rows at once: those chosen, and the lengths that are left of the others."""
-    rest = J.copy()
-    size = np.einsum("ij,ij->i", rest, rest)
+    """Rows that are longest beside those chosen before them, and the lengths that are left of the others.
+
+    The columns of a Cholesky factor of J Jᵀ, diagonally pivoted, tell which: squares of a `tolerance` of 1e-7 or more
+    are not lost in rounding. What is left is then found by orthogonalisation, to rounding.
+    """
+    products = J @ J.T
+    size = np.diag(products).copy()
+    factor = np.zeros((min(J.shape), len(J)))
     chosen: list[int] = []
-    for _ in range(min(J.shape)):
+    for k in range(min(J.shape)):
         i = int(np.argmax(size))
         if size[i] <= tolerance * tolerance:
             break
         chosen.append(i)
-        u = rest[i] / np.sqrt(size[i])
-        along = rest @ u
-        hit = np.flatnonzero(along)  # few in long chains
-        rest[hit] -= np.outer(along[hit], u)
-        rest[i] = 0.0
-        size[hit] = np.einsum("ij,ij->i", rest[hit], rest[hit])
-    return chosen, np.sqrt(size)
+        near = np.flatnonzero(factor[:k, i])  # few in long chains
+        before = factor[:k] if 2 * len(near) > k else factor[near]
+        factor[k] = (products[i] - before[:, i] @ before) / np.sqrt(size[i])
+        size -= factor[k] * factor[k]
+        size[chosen] = 0.0
+    left = np.zeros(len(J))
+    others = np.setdiff1d(np.arange(len(J)), chosen)
+    rest = J[others]
+    if rest.any():
+        Q = np.linalg.qr(J[chosen].T).Q
+        for _ in range(2):
+            rest = rest - (rest @ Q) @ Q.T
+        left[others] = np.linalg.norm(rest, axis=1)
+    return chosen, left
 
 
 def clusters(J: Array) -> list[tuple[Any, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compile.rank import EXACT, ROOM, alive, along_null_space, clusters, null_space, shortest
+from ..compile.rank import ROOM, alive, along_null_space, clusters, damped_steps, null_space, shortest
 from ..compile.system import System
 from ..engine.tables import BALL, SCREW
 from ..model.joints.base import Joint
@@ -121,12 +121,10 @@ class Closure:
             live = alive(J)
             if not live.any():
                 break
-            U, s, Vt = np.linalg.svd(J[live], full_matrices=False)
-            kept = s > EXACT * s[0]
-            along, s, Vt = U.T[kept] @ f[live], s[kept], Vt[kept]
+            step = damped_steps(J[live], f[live])
             before = error
             while damping < (1e-3 if error < _ROUNDING**2 else 1e8):
-                y = -Vt.T @ (along * s / (s * s + damping * s[0] ** 2))
+                y = step(damping)
                 longest = np.abs(y * share).max()
                 if longest > _STEP:
                     y *= _STEP / longest

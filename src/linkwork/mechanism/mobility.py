@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..compile.rank import ROOM, alive, null_space, rank_of
+from ..compile.rank import ROOM, null_space, rank_of, spectrum
 from ..compile.system import System
 from ..model.rotation import Array
 from .assemble import assemble
@@ -102,6 +102,4 @@ def poses_nearby(closure: Closure, q: Array) -> Iterator[Array]:
 def singular_values(closure: Closure, q: Array) -> Array:
     """Of the scaled Jacobian at a pose, largest first."""
     closure.gaps(q)
-    J = closure.dimensionless()
-    J = J[alive(J)]
-    return np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(0)
+    return spectrum(closure.dimensionless())

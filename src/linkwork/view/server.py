@@ -15,6 +15,7 @@ import hmac
 import http
 import io
 import os
+import re
 import secrets
 import socket
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ from .reply import Handler, Reply
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8080
 _COOKIE = "linkwork"
+_HOST = re.compile(r"[A-Za-z0-9.:\[\]-]+")
 _MORE = 0.02  # until it is looked for more handlers [s]
 _LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _visitor: ContextVar[str] = ContextVar("visitor", default="")
@@ -144,7 +146,8 @@ class Server:
                 ("Connection", "close"),
                 ("X-Content-Type-Options", "nosniff"),
                 ("Referrer-Policy", "no-referrer"),
-                ("Content-Security-Policy", "frame-ancestors 'self'"),  # no other site may cover it
+                ("Content-Security-Policy", reply.policy.format(sockets=_sockets(request))),
+                ("Cross-Origin-Resource-Policy", "same-origin"),
                 *reply.headers,
             ]
         )
@@ -203,6 +206,12 @@ def _listening_by(serve: Any) -> Iterator[None]:
         yield
     finally:
         websockets.serve = own  # type: ignore[misc]
+
+
+def _sockets(request: Any) -> str:
+    """Where a page may open its channel; not every browser counts that as the page's own address."""
+    host = request.headers.get("Host", "")
+    return f"ws://{host}" if _HOST.fullmatch(host) else ""
 
 
 def _refused(why: str) -> Reply:

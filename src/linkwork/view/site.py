@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from .reply import Reply
+from .reply import CANVAS_POLICY, Reply
 
 CANVAS = "/canvas"
 """Where the picture of a visitor is: /canvas/<visitor>."""
@@ -22,7 +22,7 @@ def answer(path: str, query: dict[str, str]) -> Reply | None:
         return _file("index.html")
     place, _, name = path.rpartition("/")
     if place == CANVAS:
-        return Reply(200, "text/html; charset=utf-8", canvas(), _FRESH)
+        return Reply(200, "text/html; charset=utf-8", canvas(), _FRESH, CANVAS_POLICY)
     if place == "/web" and name in _names():
         return _file(name)
     return None

@@ -2,12 +2,14 @@
 
 A law is linearised once about the start of the step, with the velocity v⁺ at its end:
 
-    p = h (F + h F_φ v⁺ + F_v (v⁺ - v)) - I (v⁺ - v) = h (F - F_v v) + I v - s v⁺,   s = I - h (F_v + h F_φ)
+    p = h (F + h F_φ v⁺ + F_v (v⁺ - v)) - I (v⁺ + h b - v) = h (F - F_v v) + I (v - h b) - s v⁺,
+    s = I - h (F_v + h F_φ)
 
-I is the inertia of a rotor. So a row has softness 1/s and the target velocity (h (F - F_v v) + I v)/s: implicit,
-hence stable at any stiffness. A continuous state x follows in the same way, Δx = h (f + h f_φ v⁺ + f_v (v⁺ - v))/(1
-- h f_x). Split impulses: gaps are removed by pseudo velocities that never enter the motion, so that stabilisation
-adds no energy.
+I is the inertia of a rotor, b = J' v what its rate changes by although no joint accelerates: where axes turn, as in a
+universal joint, its momentum would miss that at any step. So a row has softness 1/s and the target velocity
+(h (F - F_v v) + I (v - h b))/s: implicit, hence stable at any stiffness. A continuous state x follows in the same
+way, Δx = h (f + h f_φ v⁺ + f_v (v⁺ - v))/(1 - h f_x). Split impulses: gaps are removed by pseudo velocities that never
+enter the motion, so that stabilisation adds no energy.
 """
 
 from ..kernels.jit import kernel, woven
@@ -21,8 +23,8 @@ _JUMP = 10.0
 
 @kernel
 def set_targets(tables, constraints, t, h, erp):
-    """(measured rows, rates) => active, goal, soft, lo, hi, push of every row for a step of h; erp: share of a gap to
-    be removed by it."""
+    """(measured rows, rates, of rotors bias) => active, goal, soft, lo, hi, push of every row for a step of h; erp:
+    share of a gap to be removed by it."""
     rows = constraints.rows
     take_samples(tables, constraints, t)
     for i in range(rows.shape[0]):
@@ -71,7 +73,7 @@ def _aim_law(tables, row, command, t, h):
     resistance = row.inertia - h * (answer.by_rate + h * answer.by_phi)
     if resistance > 0.0:
         row.soft = 1.0 / resistance
-        row.goal = (given + row.inertia * row.rate) * row.soft
+        row.goal = (given + row.inertia * (row.rate - h * row.bias)) * row.soft
     else:  # nothing that resists, or a law that grows with the motion: explicit
         given = min(max(h * answer.force, row.lo), row.hi)
         row.lo = row.hi = given
@@ -99,7 +101,7 @@ def end_row(tables, constraints, row, p, after, t, h, energy):
         energy[1] -= p * mean
     elif row.source != 0 or row.role != LAW:
         # What a rotor takes up is kinetic energy.
-        energy[0] += p * mean + row.inertia * (after - row.rate) * mean
+        energy[0] += p * mean + row.inertia * (after + h * row.bias - row.rate) * mean
     else:
         before = row.rate
         row.rate = mean

@@ -23,7 +23,7 @@ from ..elements.impulse import set_targets
 from ..kernels.clock import cycles
 from ..kernels.jit import kernel, woven
 from ..kernels.record import new_records
-from ..kernels.rows import measure
+from ..kernels.rows import measure, measure_motion
 from ..loads import apply_loads
 from ..solvers.impulses import (
     SWEPT,
@@ -100,6 +100,8 @@ def solve_rows(tables, constraints, work, state, plan, t, h):
         state.work[DISSIPATED] += h * dissipated
     turn_freely(dofs, h, plan.ahead)  # V => p, ahead
     measure(tables, constraints, state.q)  # frames => phi, J
+    if _has_rotors(rows):
+        measure_motion(tables, constraints)  # => bias
     _project(dofs, constraints, work, v)  # J => Y, rate
     set_targets(tables, constraints, t, h, options.erp)
     factor(dofs, H, work.D, work.rhs)  # (I, p, tau) => L D, rhs
@@ -136,6 +138,15 @@ def solve_rows(tables, constraints, work, state, plan, t, h):
         for k in range(count):
             plan.after[work.live[k]] = work.velocity[k]
         _stick(constraints, work, count, v, dofs, options.epsilon)
+
+
+@kernel
+def _has_rotors(rows):
+    """Whether any row has inertia of its own."""
+    for i in range(rows.shape[0]):
+        if rows[i].inertia > 0.0:
+            return True
+    return False
 
 
 @kernel

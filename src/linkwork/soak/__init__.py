@@ -1,0 +1,1 @@
+"""A live page that runs for hours while everything happens to it."""

@@ -1,0 +1,52 @@
+"""A page that runs for long: what a soak does, and that it would tell."""
+
+import dataclasses
+
+import pytest
+
+pytest.importorskip("viser", reason="no viser found: soaking was LEFT OUT; install linkwork[view]")
+
+from linkwork.soak.deeds import DEEDS
+from linkwork.soak.soak import Moment, Report, soak
+
+MOMENT = Moment(0.0, 200.0, 12, 5, 1e-3)
+
+
+def soaked(**changes):
+    """A report whose later moments differ by so much."""
+    moments = [MOMENT] * 10 + [
+        dataclasses.replace(MOMENT, **{name: getattr(MOMENT, name) + by for name, by in changes.items()})
+    ] * 5
+    return Report(seconds=300.0, moments=moments, lost=2.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fails"),
+    [({}, None), ({"memory": 10.0}, "memory is flat"), ({"handles": 1}, "file handles are flat"), ({"threads": 1}, "threads are flat")],
+)  # fmt: skip
+def test_what_grows_is_told(changes, fails):
+    report = soaked(**changes)
+    assert [name for name, so in report.verdicts.items() if not so] == ([fails] if fails else [])
+    assert report.ok is (fails is None)
+    assert "yes" in report.text()
+
+
+def test_what_went_wrong_and_what_is_late_is_told():
+    late = dataclasses.replace(soaked(), lost=10.0)
+    assert not late.verdicts["steps keep time"]
+    assert dataclasses.replace(late, elsewhere=8.0).verdicts["steps keep time"]  # so did everything else
+    wrong = dataclasses.replace(soaked(), wrong=["at 3 s, fill: no"])
+    assert not wrong.ok
+    assert "WRONG: at 3 s, fill: no" in wrong.text()
+    assert not Report().ok
+
+
+@pytest.mark.slow
+def test_a_page_soaks_for_a_minute():
+    """Ten minutes and more: `linkwork soak --time 600`."""
+    report = soak(60.0, seed=1)
+    # Of a minute on a busy machine, in which memory has not come to rest yet.
+    wanted = ("nothing went wrong", "file handles are flat", "threads are flat", "steps keep time")
+    assert {name: report.verdicts[name] for name in wanted} == dict.fromkeys(wanted, True), report.text()
+    assert len(report.deeds) > len(DEEDS) // 2
+    assert report.heard > 100

@@ -1,0 +1,164 @@
+"""What keeps others out of every page, those that are added later too: host, origin, token, framing, content policy."""
+
+import contextlib
+import http.client
+import http.server
+import re
+import threading
+
+import pytest
+
+pytest.importorskip("viser", reason="no viser found: tests of pages were LEFT OUT; install linkwork[view]")
+
+from helpers.browser import launched
+from helpers.page import Visitor
+from helpers.processes import PATIENCE
+from linkwork.view.page import Page
+from linkwork.view.reply import Reply
+from linkwork.view.server import Server
+
+TOKEN = "open-sesame"
+REFERENCE = re.compile(
+    r"""(?:href|src)="(/[^"#?]*)|(?:from|fetch\() ?["'](\.?/[^"'?]+)|url\(["']?(\.?/[^"')]+)"""
+)
+browser = pytest.fixture(scope="module")(launched)
+
+
+def get(server, path, **headers):
+    """Status, headers and text of a request; with the cookie of somebody who knows the token unless told otherwise."""
+    link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+    with contextlib.closing(link):
+        link.putrequest("GET", path, skip_host="Host" in headers)
+        for name, value in {"Cookie": f"linkwork={TOKEN}", **headers}.items():
+            link.putheader(name, value)
+        link.endheaders()
+        answer = link.getresponse()
+        return answer.status, dict(answer.getheaders()), answer.read().decode(errors="replace")
+
+
+def directives(headers):
+    """Of the content security policy, by name."""
+    parts = [part.split() for part in headers["Content-Security-Policy"].split(";")]
+    return {part[0]: part[1:] for part in parts}
+
+
+def crawled(server):
+    """All that can be reached from the page and what it names: path => (status, headers, text)."""
+    found, waiting = (
+        {},
+        ["/", "/gallery", "/canvas/someone", "/gallery/now", "/gallery/scenes", "/nothing", "/panel/x"],
+    )
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found[path] = get(server, path)
+        text = found[path][2] if "text/" in found[path][1]["Content-Type"] else ""
+        if not path.startswith("/canvas/"):  # viser's, all in one file
+            folder = path.rpartition("/")[0]
+            for groups in REFERENCE.findall(text):
+                name = next(filter(None, groups))
+                waiting.append(f"{folder}{name[1:]}" if name.startswith("./") else name)
+    return found
+
+
+@pytest.fixture(scope="module")
+def page():
+    """A page behind a token, with a handler that came later."""
+    with Page(Server(port=0, token=TOKEN)) as page:
+        page.open("a01_pendulum")
+        page.server.serve(lambda path, _: Reply(200, "text/html", b"<html>") if path == "/later" else None)
+        yield page
+
+
+def test_every_answer_has_walls(page):
+    found = crawled(page.server) | {"/later": get(page.server, "/later")}
+    assert {"/web/main.js", "/web/canvas.js", "/web/style.css", "/later"} <= set(found)
+    assert len(found) > 12
+    for path, (status, headers, _) in found.items():
+        assert status in (200, 404), path
+        policy = directives(headers)
+        assert policy["frame-ancestors"] == ["'self'"], path
+        assert policy["base-uri"] == policy["form-action"] == ["'none'"], path
+        sources = {source for name in policy for source in policy[name]}
+        assert sources <= {
+            "'none'", "'self'", "'unsafe-inline'", "'unsafe-eval'", "data:", "blob:", f"ws://127.0.0.1:{page.server.port}",
+        }, path  # no other server  # fmt: skip
+        if not path.startswith("/canvas/"):
+            assert policy["script-src"] == policy["style-src"] == ["'self'"], path
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "no-referrer"
+
+
+def test_every_answer_is_for_those_who_may(page):
+    for path in [*crawled(page.server), "/later"]:
+        for stranger in (
+            {"Host": "evil.example"},
+            {"Origin": "http://evil.example"},
+            {"Cookie": ""},
+            {"Cookie": "linkwork=x"},
+        ):
+            status, headers, _ = get(page.server, path, **stranger)
+            assert status == 403, (path, stranger)
+            assert directives(headers)["frame-ancestors"] == ["'self'"]
+            assert TOKEN not in str(headers)
+
+
+def test_pages_hold_no_scripts_and_styles_of_their_own(page):
+    """The policy would not let them run: they stand in files."""
+    for path, (_, headers, text) in crawled(page.server).items():
+        if headers["Content-Type"].startswith("text/html") and not path.startswith("/canvas/"):
+            assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=|javascript:", text), path
+
+
+def test_a_strange_host_does_not_get_into_the_policy():
+    server = Server(host="0.0.0.0", port=0, token=TOKEN)
+    try:
+        _, headers, _ = get(server, "/", Host="evil; script-src *")
+        assert "evil" not in headers["Content-Security-Policy"]
+    finally:
+        server.stop()
+
+
+def test_a_browser_finds_nothing_that_the_policy_forbids(browser):
+    with Page(Server(port=0)) as page:
+        page.open("a01_pendulum")
+        visitor = Visitor(page, browser)
+        visitor.browser.on("console", lambda message: visitor.complaints.append(message.text))
+        visitor.browser.reload()
+        visitor.browser.locator("iframe.ready").wait_for()
+        visitor.browser.locator("#scenes").click()
+        visitor.browser.locator("#cards img").first.wait_for()
+        assert [text for text in visitor.complaints if "Content Security Policy" in text] == []
+
+
+class _Foreign(http.server.BaseHTTPRequestHandler):
+    """Another site, whose page frames that of its `server.target`."""
+
+    def do_GET(self):
+        body = f'<html><iframe id="covered" src="{self.server.target}"></iframe></html>'.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_no_other_site_can_frame_it(browser):
+    with Page(Server(port=0)) as page, http.server.HTTPServer(("127.0.0.1", 0), _Foreign) as other:
+        page.open("a01_pendulum")
+        other.target = page.server.url
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        told = []
+        one = browser.new_page()
+        one.on("console", lambda message: told.append(message.text))
+        one.goto(f"http://127.0.0.1:{other.server_port}/")
+        one.wait_for_timeout(300)
+        frame = one.query_selector("#covered").content_frame()
+        assert frame.query_selector("#stage") is None
+        assert any("frame-ancestors" in text for text in told)
+        one.close()
+        other.shutdown()
