@@ -151,16 +151,16 @@ class Axle:
         for body in parts.bodies:
             made.add(body)
         for joint in parts.joints:
-            side = parts.travels.index(joint.name) if joint.name in parts.travels else None
-            made.add(joint if side is None else _held(joint, bounds[side], springs[side]))
+            which = parts.travels.index(joint.name) if joint.name in parts.travels else None
+            made.add(joint if which is None else _held(joint, bounds[which], springs[which]))
         for i, side in enumerate(SIDES):
             spring, coil = springs[i], parts.coils[i]
             if isinstance(spring, Coil):
                 from ..engine.loads import Spring  # brings Numba along: only where there is one
 
-                ends = {"at_a": coil.top, "at_b": coil.foot, "length": spring.length}
-                numbers = {"stiffness": spring.stiffness or 0.0, "damping": spring.damping or 0.0}
-                made.add(Spring(f"{side}_spring", MOUNT, coil.body, **ends, **numbers))
+                name, k, c = f"{side}_spring", spring.stiffness or 0.0, spring.damping or 0.0
+                load = Spring(name, MOUNT, coil.body, at_a=coil.top, at_b=coil.foot, stiffness=k, damping=c)
+                made.add(dataclasses.replace(load, length=spring.length))
             at = on_side(_CENTRE, self.half, side)
             made.add(self._hub(side).instance(side, at=at))
             made.add(Weld(f"{side}_hub", parts.carriers[i], f"{side}.{MOUNT}", at=at))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -146,34 +146,33 @@ class Chain(Linkage):
         made: Array = (motion / rate).reshape(-1, 2, 3)
         return made
 
-    def _led(self, goal: float, row: object, rack: float) -> Pose:
+    def _led(self, goal: float, row: Callable[[float], Row], rack: float) -> Pose:
         """First to the goal, then along the rack."""
-        pose = (
-            self._stretched(self.neutral, lambda share: (row(share * goal), 0.0), self._smooth)
-            if goal
-            else self.neutral
-        )  # type: ignore[operator]
+        pose = self.neutral
+        if goal:
+            pose = self._stretched(pose, lambda share: (row(share * goal), 0.0), self._smooth)
         if rack == 0.0:
             return pose
+        held = row(goal)
         try:
             return self._stretched(
-                pose,
-                lambda share: (row(goal), share * rack),
-                lambda one, other: self._turned_smoothly(one, other, row(goal)),
-            )  # type: ignore[operator]
+                pose, lambda share: (held, share * rack), lambda one, other: self._steady(one, other, held)
+            )
         except OutOfReach as short:
             raise LinkworkError(
                 f"{self.what}: {1e3 * rack:+.4g} mm of the rack are beyond the mechanism, which goes to "
-                f"{1e3 * short.share * rack:+.4g} mm; shorten the rack's travel, or the steering arm's way"
+                f"{1e3 * short.share * rack:+.4g} mm; shorten the rack's travel, or lengthen the steering arm"
             ) from None
 
-    def _stretched(self, pose: Pose, wanted: object, smooth: object) -> Pose:
+    def _stretched(
+        self, pose: Pose, wanted: Callable[[float], tuple[Row, float]], smooth: Callable[[Pose, Pose], bool]
+    ) -> Pose:
         reached, step = 0.0, 1.0 / _STRETCHES
         while reached < 1.0:
             share = min(1.0, reached + step)
-            row, rack = wanted(share)  # type: ignore[operator]
+            row, rack = wanted(share)
             found = self.closed(pose, [row], rack)
-            if found is not None and smooth(pose, found):  # type: ignore[operator]
+            if found is not None and smooth(pose, found):
                 pose, reached = found, share
                 continue
             step *= 0.5
@@ -189,7 +188,7 @@ class Chain(Linkage):
         rise = self.height(other) - self.height(one)
         return abs(rise - 0.5 * sum(rates) * way) <= _SMOOTH * abs(rise) + CLOSED * self.size
 
-    def _turned_smoothly(self, one: Pose, other: Pose, held: Row) -> bool:
+    def _steady(self, one: Pose, other: Pose, held: Row) -> bool:
         """The same of how the wheel is steered: where tie rod and arm are in one line, another branch begins."""
         rates = [self.steered(pose, [held])[self.carrier, 0, 2] for pose in (one, other)]
         way = other.rack - one.rack

@@ -79,7 +79,7 @@ def steering_curves(axle: Axle, wheelbase: float, count: int = 21) -> Steering:
         # The right wheel is the mirror image of a left one whose rack goes the other way.
         here, there = (_curves_at(axle, x) for x in (s, -s))
         angle = s / sign / turn * math.tau
-        deltas = -here.toe, there.toe
+        deltas = -float(here.toe), float(there.toe)
         rate = 0.5 * sign * (_turning(axle, s) + _turning(axle, -s))
         lines.append(
             (

@@ -147,7 +147,7 @@ class AntiRollBar:
             )
         along = (0.0, 1.0, 0.0)
         yield Hinge("bar_bearing", MOUNT, "bar_left", at=middle, axis=along)
-        twist = {"spring": self.stiffness, "damping": self.damping}
-        yield Hinge("bar_twist", "bar_left", "bar_right", at=middle, axis=along, **twist)
+        k, c = self.stiffness, self.damping
+        yield Hinge("bar_twist", "bar_left", "bar_right", at=middle, axis=along, spring=k, damping=c)
         for side, (body, foot), top in zip(("left", "right"), feet, tops, strict=True):
             yield Distance(f"bar_link_{side}", f"bar_{side}", body, at=top, to=foot)

@@ -74,25 +74,14 @@ class Parts(NamedTuple):
     """Whether a tie rod leads to the body `rack`."""
 
 
-@item
-class Suspension:
-    """How a wheel hangs on the chassis. Points are those of the left wheel at its neutral place, from its centre: x
-    forward, y outwards to the left, z up."""
+class HardPoints:
+    """Makes bodies and joints of named hard points, and refuses those that coincide."""
 
     if TYPE_CHECKING:
 
         @property
         def type(self) -> str:
             """What files call it: a field of every kind, by which they are told apart."""
-
-    torsion: ClassVar[bool] = True
-    """Whether its coordinate turns, so that a torsion spring can sit there."""
-
-    _: KW_ONLY
-
-    def parts(self, size: Size) -> Parts:
-        """Its bodies and joints, for a wheel of a size."""
-        raise NotImplementedError
 
     def refuse(self, what: str) -> LinkworkError:
         """The error that says what is wrong with its hard points."""
@@ -123,7 +112,7 @@ class Suspension:
         shapes = tuple(shape for bar in bars for shape in bar.shapes)
         return Body(name, at=ends[0][1], mass=mass, shapes=shapes, color=_COLOURS[look])
 
-    def pivot(
+    def hinge_through(
         self, name: str, arm: str, front: tuple[str, Vector], rear: tuple[str, Vector], size: Size
     ) -> Joint:
         """A hinge of an arm to the chassis through two named hard points, with which its wheel rises."""
@@ -145,6 +134,21 @@ class Suspension:
         if math.dist(at, to) <= 1e-6 * size.radius:
             raise self.refuse(f"{name}: {first} and {second} are the same point {at}: a rod of zero length")
         return Distance(name, a, b, at=at, to=to)
+
+
+@item
+class Suspension(HardPoints):
+    """How a wheel hangs on the chassis. Points are those of the left wheel at its neutral place, from its centre: x
+    forward, y outwards to the left, z up."""
+
+    torsion: ClassVar[bool] = True
+    """Whether its coordinate turns, so that a torsion spring can sit there."""
+
+    _: KW_ONLY
+
+    def parts(self, size: Size) -> Parts:
+        """Its bodies and joints, for a wheel of a size."""
+        raise NotImplementedError
 
 
 def hinge(name: str, a: str, b: str, at: Vector, axis: Vector) -> Joint:

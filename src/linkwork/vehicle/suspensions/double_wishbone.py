@@ -70,8 +70,8 @@ class DoubleWishbone(Steerable):
             self.fork("upright", (bottom, head, arm), upright, size, "upright"),
         )
         joints = (
-            self.pivot("lower_pivot", "lower_arm", first, second, size),
-            self.pivot("upper_pivot", "upper_arm", third, fourth, size),
+            self.hinge_through("lower_pivot", "lower_arm", first, second, size),
+            self.hinge_through("upper_pivot", "upper_arm", third, fourth, size),
             Spherical("lower_end", "lower_arm", "upright", at=vector(low)),
             Spherical("upper_end", "upper_arm", "upright", at=vector(high)),
             self.tie_rod("upright", size),

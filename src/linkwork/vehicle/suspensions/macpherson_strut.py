@@ -60,7 +60,7 @@ class MacPhersonStrut(Steerable):
         )
         along = vector([t - f for t, f in zip(top, foot, strict=True)])
         joints = (
-            self.pivot("pivot", "arm", front, rear, size),
+            self.hinge_through("pivot", "arm", front, rear, size),
             Spherical("arm_end", "arm", "hub", at=end),
             Spherical("strut_top", MOUNT, "strut", at=top),
             Slider("strut_slide", "strut", "hub", at=foot, axis=along),

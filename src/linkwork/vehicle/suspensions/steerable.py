@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from ...model.item import Flag, Point, item
 from ...model.joints.base import Joint
-from .base import MOUNT, RACK, Size, Suspension, Vector
+from ...model.rotation import Vector
+from .base import MOUNT, RACK, Size, Suspension
 
 Radii = tuple[float, float, float]
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from ...model import Body
 from ...model.item import item
 from ...model.joints.base import Joint
 from ...model.rotation import Vector
-from .base import Coiled, Size, Suspension
+from .base import Coiled, HardPoints, Size
 
-SIDES = ("left", "right")
+SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 class WholeParts(NamedTuple):
@@ -26,17 +26,12 @@ class WholeParts(NamedTuple):
 
 
 @item
-class WholeAxle:
+class WholeAxle(HardPoints):
     """How two wheels hang on the chassis together. Points are those of the left half, from the left wheel's centre at
     its neutral place unless it says otherwise: x forward, y to the left, z up; the right half is the mirror image."""
 
     torsion: ClassVar[bool] = False
-    type: ClassVar[str]
-
-    refuse = Suspension.refuse
-    bar = Suspension.bar
-    fork = Suspension.fork
-    rod = Suspension.rod
+    """Whether its coordinates turn about joints where torsion springs can sit."""
 
     def whole(self, size: Size, half: float) -> WholeParts:
         """Its bodies and joints, from the middle of the axle, for wheels of a size at half a track to either side."""
