@@ -18,7 +18,7 @@ _HOMES = {
     "linkwork.interchange.open_file": ("import_model",),
     "linkwork.io": ("load_model", "save_model"),
     "linkwork.model.joints": (
-        "Cylindrical", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld",
+        "Cylindrical", "Distance", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld",
     ),
     "linkwork.engine.loads": ("BodyFunction", "Bushing", "Force", "JointFunction", "LineFunction", "Spring", "Torque"),
     "linkwork.methods.components": ("Components",),
@@ -98,7 +98,18 @@ if TYPE_CHECKING:
     from .methods.tree import Tree
     from .model import Body, Component, Marker, Material, MaterialPair, Model, NoContact, Scenery, Sealed
     from .model.errors import LinkworkError, ModelError, Problem, SimulationError, UnsupportedError
-    from .model.joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
+    from .model.joints import (
+        Cylindrical,
+        Distance,
+        Free,
+        Hinge,
+        Planar,
+        Screw,
+        Slider,
+        Spherical,
+        Universal,
+        Weld,
+    )
     from .model.rotation import about
     from .model.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere, Torus
     from .model.signals import Sine, Table

@@ -14,6 +14,7 @@ from linkwork import (
     Box,
     Bushing,
     DCMotor,
+    Distance,
     Force,
     Hinge,
     JointFunction,
@@ -79,6 +80,7 @@ def pull_line(t, x, v, parameters, out):
 
 MODELS = {
     "loops": lambda: scene("double_four_bar"),
+    "distance joints": lambda: arm(Distance("rod", "ground", "lower", at=(2.0, 1.0, 1.0), to=TIP)),
     "joints attached and released": lambda: arm(elbow={"attached": ((0.0, 0.005),)}),
     "limits": lambda: arm(elbow={"limits": (-0.01, 1.0)}),
     "dry friction": lambda: arm(elbow={"friction": 0.5}),

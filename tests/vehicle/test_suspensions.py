@@ -52,13 +52,8 @@ def corner(kind, **choices):
 
 
 def coordinate(kind):
-    return (
-        "it.pillar.travel"
-        if kind == "sliding_pillar"
-        else "it.lower_pivot.angle"
-        if "double" in kind
-        else "it.pivot.angle"
-    )
+    travel = corner(kind).chain.travel
+    return f"it.{travel.name}.{travel.coordinates[0]}"
 
 
 # --- closed forms, written from the geometry alone ---

@@ -143,7 +143,7 @@ def _look_at_tree(checkup: Checkup, compiled: Compiled) -> None:
     cuts = [joint for joint in cut if joint.attached_at_start]
     checkup.tree = [f"{edge.parent} --{edge.joint.name}--> {edge.child}" for edge in edges]
     checkup.cuts = [joint.name for joint in cuts]
-    checkup.dof = sum(len(edge.joint.rates) for edge in edges) - sum(6 - len(j.rates) for j in cuts)
+    checkup.dof = sum(len(edge.joint.rates) for edge in edges) - sum(joint.held for joint in cuts)
     checkup.dof -= sum(isinstance(coupling, Repeater) for coupling in flat.couplings.values())
     for note in notes:
         checkup.add("note", "tree", note)

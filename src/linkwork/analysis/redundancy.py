@@ -32,7 +32,7 @@ def diagnose(model: Model | Compiled, *, drawn: bool = False) -> Diagnosis:
     diagnosis.idle = _idle(flat)
     if diagnosis.mobility.redundant == 0:
         return diagnosis
-    equations = sum(6 - len(joint.rates) for joint in flat.joints.values())
+    equations = sum(joint.held for joint in flat.joints.values())
     if equations > MANY_ROWS:
         diagnosis.skipped = (
             f"the mechanism has {equations} joint equations: redundant joints were not looked for one by one"

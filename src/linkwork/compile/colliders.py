@@ -268,7 +268,7 @@ class _Rigid:
         self._clusters = Union(flat.bodies)
         held, linked = set(), []
         for joint in flat.joints.values():
-            if joint.switchable:  # what it joins touches like anything else
+            if joint.closes_only:  # what it joins touches like anything else
                 continue
             if GROUND in (joint.a, joint.b):
                 # The ground has no shapes: what hangs on it may still hit scenery and what is welded to it.

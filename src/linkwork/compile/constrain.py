@@ -30,7 +30,7 @@ from ..engine.tables import (
     Constraints,
 )
 from ..model.errors import ModelError, Problem, nearest
-from ..model.joints import Joint
+from ..model.joints import Distance, Joint
 from ..model.joints.base import AX, AZ, D
 from ..model.rotation import Array, frame_from_axis, matrix
 from .row_records import VECTORS, along_rate, readings, row_record, stacked
@@ -187,6 +187,8 @@ class Constrainer:
             frame = self.compiler.joint_frame(joint)
             row: Any = np.zeros((), PAIR)
             for side, body in (("a", joint.a), ("b", joint.b)):
+                if side == "b" and isinstance(joint, Distance):
+                    frame = replace(frame, p=np.array(self.compiler.point(joint.to), float))
                 link = self.compiler.link_of[body]
                 local = self.compiler.frames[link].of(frame)
                 row[side] = link
@@ -218,6 +220,8 @@ class Constrainer:
 
     def _hold(self, joint: Joint, group: int) -> None:
         pair = self._pair(joint)
+        if isinstance(joint, Distance):
+            self._name(self._rod(joint, pair, group), f"{joint.name}: length")
         for alpha, beta in joint.equations():
             row = row_record(DOT, HOLD, group, pair=pair, alpha=alpha, beta=beta)
             self._name(row, f"{joint.name}: {VECTORS[alpha]}·{VECTORS[beta]}")
@@ -227,6 +231,16 @@ class Constrainer:
                 first = next(iter(self.coord_of[joint.name].values()))
                 row = row_record(DOT, HOLD, group, pair=pair, alpha=AZ, beta=D, first=first, ratio=lead)
                 self._name(row, f"{joint.name}: thread")
+
+    def _rod(self, joint: Distance, pair: int, group: int) -> Any:
+        """The one equation of a distance joint."""
+        drawn = float(
+            np.linalg.norm(np.subtract(self.compiler.point(joint.to), self.compiler.joint_frame(joint).p))
+        )
+        if drawn == 0.0:
+            what = "is a rod of zero length: its two points coincide as drawn, where it has no direction; move one"
+            self.problems.append(Problem(f"joint '{joint.name}'", what))
+        return row_record(DISTANCE, HOLD, group, pair=pair, offset=joint.length or drawn)
 
     def _along(self, joint: Joint, group: int, cut: bool) -> None:
         """Limits, dry friction, springs and dampers of every coordinate, and its rotor unless the tree has it."""

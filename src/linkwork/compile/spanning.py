@@ -52,11 +52,11 @@ def spanning_tree(flat: Flat) -> Spanning:
     then need a fifth of the iterations (37 instead of 204 on the Peaucellier linkage). Beyond a depth of four
     bodies the ground is as good, or long rows of loops would make deep trees, whose inertias are dense. Further
     ties go to the shallower joint, then to the one declared first. A part that hangs on nothing gets a free joint.
-    Joints that are attached and released during a run are always cut.
+    Joints that are attached and released during a run, and rods, are always cut.
     """
     touching: dict[str, list[tuple[int, Joint]]] = defaultdict(list)
     for order, joint in enumerate(flat.joints.values()):
-        if joint.switchable:  # what hangs on it must be able to move without it
+        if joint.closes_only:
             continue
         touching[joint.a].append((order, joint))
         touching[joint.b].append((order, joint))

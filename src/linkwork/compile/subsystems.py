@@ -126,7 +126,7 @@ def ties(flat: Flat, merged: Collection[Edge] = ()) -> list[Tie]:
 
 def _ties(flat: Flat) -> list[Tie]:
     found = [
-        Tie(joint.name, frozenset({joint.a, joint.b} - {GROUND}), 6 - len(joint.rates), joint.shelf)
+        Tie(joint.name, frozenset({joint.a, joint.b} - {GROUND}), joint.held, joint.shelf)
         for joint in flat.joints.values()
     ]
     for thing in (*flat.loads.values(), *flat.drives.values(), *flat.couplings.values()):

@@ -42,7 +42,7 @@ def as_tree(model: Model, tried: tuple[str, ...]) -> Trunk:
     floats without a joint gets a free one.
     """
     flat = undotted(model.flatten())
-    waiting = [joint for joint in flat.joints.values() if not joint.switchable]
+    waiting = [joint for joint in flat.joints.values() if not joint.closes_only]
     waiting.sort(key=lambda joint: joint.kind not in tried)  # stable
     reached = {GROUND}
     branches: list[Branch] = []

@@ -20,16 +20,17 @@ Stamp = tuple[int, int, int] | None
 """What changes when a file is written, replaced or removed: time of change [ns], size, inode; None if there is none."""
 
 COMPONENT_KEYS = ("name", "ports", "parameters", *SHELVES, "instances")
-WHEEL_KEYS = ("name", "parameters", "wheel")
-"""Of a component that the wheel constructor makes."""
+BUILT = ("wheel", "axle")
+"""Components that constructors of vehicles make, by the key that describes them."""
 FILE_KEYS = ("linkwork", "units", "gravity", "components", *COMPONENT_KEYS)
 _NO_GRAVITY = {"gravity": "gravity belongs to the model, not to a component"}
 _INLINE_REASONS = {
     **_NO_GRAVITY,
     "components": "components are defined at the top of a file, where all of it knows them",
 }
-_WHEEL_REASONS = dict.fromkeys(
-    (*SHELVES, "ports", "instances"), "the wheel constructor makes all of this component; put it beside"
+_BUILT_REASONS = dict.fromkeys(
+    (*SHELVES, "ports", "instances"),
+    "the wheel constructor makes all of this component; put it beside",
 )
 
 
@@ -131,10 +132,10 @@ class Files:
                 entry.refuse_unknown(("include",))
                 owner.scope[name] = self._included(include)
             else:
-                if entry.get("wheel"):
-                    entry.refuse_unknown(WHEEL_KEYS, _WHEEL_REASONS)
+                if built := [key for key in BUILT if entry.get(key)]:
+                    entry.refuse_unknown(("name", "parameters", built[0]), _BUILT_REASONS)
                 else:
-                    entry.refuse_unknown((*COMPONENT_KEYS, "include", "wheel"), _INLINE_REASONS)
+                    entry.refuse_unknown((*COMPONENT_KEYS, "include", *BUILT), _INLINE_REASONS)
                 owner.scope[name] = definition = Definition(name, entry, owner.scope)
                 self.definitions.append(definition)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..engine.elements import COUPLINGS, DRIVES
 from ..model import Body, Marker, Material, MaterialPair, NoContact, Scenery
 from ..model.item import Item, _hints, field_names
-from ..model.joints import JOINTS
+from ..model.joints import ALL_JOINTS
 
 if TYPE_CHECKING:
     from ..model.load import Load
@@ -29,7 +29,7 @@ SHELVES = (*PLAIN, *TYPED)
 def file_types(shelf: str) -> Mapping[str, type[Item]]:
     """What `type` may say in a section, and the classes that it stands for."""
     registries: dict[str, Mapping[str, type[Item]]] = {
-        "joints": JOINTS, "drives": DRIVES, "couplings": COUPLINGS,
+        "joints": ALL_JOINTS, "drives": DRIVES, "couplings": COUPLINGS,
     }  # fmt: skip
     return file_loads() if shelf == "loads" else registries[shelf]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..model import Component
+from ..model import Component, Instance
 from ..model.component import past_ports
 from ..model.item import Refers
 from ..model.sealed import Sealed
@@ -23,6 +23,25 @@ class Part:
     """Instances whose parts are sealed."""
     items: int = 0
     """Number of items, those of instances included."""
+
+    @classmethod
+    def of(cls, component: Component) -> Part:
+        """What a component that is made has to refer to."""
+        names = {
+            Refers.BODY: set(component.bodies),
+            Refers.JOINT: set(component.joints),
+            Refers.MARKER: set(component.markers),
+            Refers.MATERIAL: set(component.materials),
+            Refers.GROUP: set[str](),
+            Refers.TOUCHING: set(component.bodies),
+        }
+        inner: dict[str, Part | None] = {
+            name: cls.of(instance.component)
+            for name, instance in component.instances.items()
+            if isinstance(instance, Instance)
+        }
+        items = sum(1 for _ in component.items()) + sum(1 + part.items for part in inner.values() if part)
+        return cls(component, names, inner, items=items)
 
     def knows(self, what: Refers, name: str) -> bool:
         """Whether a name, dotted or not, leads to an item, or into a component that is wrong itself."""

@@ -14,7 +14,7 @@ from ..model.address import is_address
 from ..model.errors import LinkworkError, ModelError, Problem, nearest
 from ..model.item import GROUND, Item, Polar, Refers, _is_number, _plain, _shown, field_marks
 from ..model.sealed import Sealed
-from ..vehicle import Wheel
+from ..vehicle import Axle, Wheel
 from ..vehicle.suspensions import MOUNT
 from .entry import Entry
 from .expressions import ExpressionError, parameter_name
@@ -26,6 +26,7 @@ from .values import Parameters, Values
 MAX_ITEMS = 1_000_000
 """Items of all sections with all instances spelled out: a few lines can ask for billions."""
 _MAX_PARTS = 10_000
+_BUILT: dict[str, type[Wheel | Axle]] = {"wheel": Wheel, "axle": Axle}
 
 
 def load_model(path: str | os.PathLike[str], parameters: Mapping[str, float] | None = None) -> Model:
@@ -146,9 +147,10 @@ class _Reader:
         own = {name: value for name, value in overrides.items() if "." not in name}
         parameters = values.parameters(entry.get("parameters"), own)
         component.name = values.text(entry.get("name"), definition.name)
-        if (described := entry.get("wheel")) is not None:
-            self.parts[key] = self._wheel(described, parameters, component)
-            return self.parts[key]
+        for kind, cls in _BUILT.items():
+            if (described := entry.get(kind)) is not None:
+                self.parts[key] = self._built(described, cls, parameters, component)
+                return self.parts[key]
         if isinstance(component, Model) and (gravity := entry.get("gravity")):
             component.gravity = values.vector(gravity, Polar, parameters) or component.gravity
         sections = {shelf: dict(values.mapping(entry.get(shelf))) for shelf in SHELVES}
@@ -178,26 +180,22 @@ class _Reader:
             raise ModelError(_in_order([*self.problems, entry.problem(what)]))
         return part
 
-    def _wheel(self, entry: Entry, parameters: Parameters, component: Component) -> Part:
-        """A component that the wheel constructor makes."""
+    def _built(
+        self, entry: Entry, cls: type[Wheel | Axle], parameters: Parameters, component: Component
+    ) -> Part:
+        """A component that the constructor of wheels or axles makes."""
         if self.values.is_mapping(entry):
-            made: Wheel | None = self.values.item(entry, Wheel, parameters, {})
+            made: Wheel | Axle | None = self.values.item(entry, cls, parameters, {})
             try:
                 if made is not None:
                     built = made.component()
                     component.take_from(built)
-                    component.ports = built.ports
+                    component.ports, component.instances = built.ports, built.instances
             except LinkworkError as error:  # hard points that do not go together
                 entry.refuse(str(error))
-        names = {
-            Refers.BODY: {MOUNT, *component.bodies},  # its port counts even where it is wrong
-            Refers.JOINT: set(component.joints),
-            Refers.MARKER: set(component.markers),
-            Refers.MATERIAL: set(component.materials),
-            Refers.GROUP: set[str](),
-            Refers.TOUCHING: set(component.bodies),
-        }
-        return Part(component, names, items=sum(1 for _ in component.items()))
+        part = Part.of(component)
+        part.names[Refers.BODY].add(MOUNT)  # its port counts even where it is wrong
+        return part
 
     def _ports(self, part: Part, entry: Entry | None) -> None:
         """Bodies to which others may attach."""

@@ -12,7 +12,7 @@ from ..model.errors import LinkworkError, nearest
 from ..model.sealed import Sealed
 from ..model.shapes import SHAPES
 from ..model.signals import Sine, Table
-from ..vehicle import SUSPENSIONS, HubMotor, Wheel
+from ..vehicle import AXLES, SUSPENSIONS, AntiRollBar, Axle, HubMotor, Rack, Wheel
 from ..vehicle.springs import SPRINGS
 from .kinds import PLAIN, TYPED, all_types
 
@@ -68,7 +68,10 @@ def _entries() -> Iterator[Entry]:
     yield Entry("instance", "instances", "`component: NAME`; `component.instance(...)`", Instance)
     yield Entry("sealed", "instances", "`sealed: FILE`; `Sealed(...)`", Sealed)
     yield Entry("wheel", "wheels", "under `components`, `wheel: {...}`; `Wheel(...)`", Wheel)
-    for tag, hung in SUSPENSIONS.items():
+    yield Entry("axle", "wheels", "under `components`, `axle: {...}`; `Axle(...)`", Axle)
+    yield Entry("rack", "wheels", "`steering: {...}` of an axle; `Rack(...)`", Rack)
+    yield Entry("anti_roll_bar", "wheels", "`anti_roll: {...}` of an axle; `AntiRollBar(...)`", AntiRollBar)
+    for tag, hung in (SUSPENSIONS | AXLES).items():
         yield Entry(tag, "wheels", f"`suspension: {{type: {tag}}}`; `{hung.__name__}(...)`", hung)
     for tag, spring in SPRINGS.items():
         yield Entry(tag, "wheels", f"`spring: {{type: {tag}}}`; `{spring.__name__}(...)`", spring)

@@ -13,8 +13,8 @@ from ..model import Instance
 from ..model.describe import field_texts, summary
 from ..model.item import GROUND, Item, _classes, _hints, _turn
 from ..model.sealed import Sealed
-from ..vehicle import Wheel
-from .files import VERSION
+from ..vehicle import Axle, Wheel
+from .files import BUILT, VERSION
 from .kinds import PLAIN, TYPED, file_types
 
 _NUMBER = {"$ref": "#/$defs/number"}
@@ -48,7 +48,7 @@ _LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "ex
 def model_schema() -> dict[str, Any]:
     """A JSON schema (draft 2020-12) of model files."""
     classes: dict[str, Any] = {cls.kind: cls for cls in PLAIN.values()}
-    classes |= {"placed": Instance, "sealed": Sealed, "wheel": Wheel}
+    classes |= {"placed": Instance, "sealed": Sealed, "wheel": Wheel, "axle": Axle}
     for shelf in TYPED:
         classes |= {_key(cls): cls for cls in file_types(shelf).values()}
     made, rest = TypeAdapter.json_schemas(
@@ -69,11 +69,9 @@ def model_schema() -> dict[str, Any]:
     built = {
         "name": _text("Name of the component."),
         "parameters": _parameters("Numbers for expressions of this component."),
-        "wheel": {"$ref": "#/$defs/wheel"},
     }
-    defs["component"] = {
-        "anyOf": [_object(_sections()), _object(include, "include"), _object(built, "wheel")]
-    }
+    constructed = [_object({**built, key: {"$ref": f"#/$defs/{key}"}}, key) for key in BUILT]
+    defs["component"] = {"anyOf": [_object(_sections()), _object(include, "include"), *constructed]}
     defs["expression"] = _text("Arithmetic over parameters, such as =L/2.") | {"pattern": "^="}
     top = {
         "linkwork": {"const": VERSION, "description": "Version of the format."},

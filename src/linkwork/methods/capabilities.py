@@ -96,6 +96,7 @@ REASONS = {
 _TABLE = """
 feature                             tree   simgc  simgc/i simmc  simmc/i hybrid global topological components
 loops                               rows   +      +       +      +       +      +      +           +
+distance joints                     rows   +      +       +      +       +      +      +           +
 joints attached and released        rows   +      +       +      +       +      +      +           +
 limits                              rows   +      +       +      +       smooth smooth smooth      +
 dry friction                        rows   +      +       +      +       smooth smooth smooth      +

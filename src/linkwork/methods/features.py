@@ -13,6 +13,7 @@ from ..engine.elements import Backlash, Repeater
 from ..engine.loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Load, Spring, Torque
 from ..model import Flat, Port
 from ..model.drive import Drive
+from ..model.joints import Distance
 
 
 def features(
@@ -46,7 +47,7 @@ class _Look:
 
     def loops(self) -> list[str]:
         joints = self.flat.joints
-        return [f"joint '{name}' closes a loop" for name in self.cuts if not joints[name].switchable]
+        return [f"joint '{name}' closes a loop" for name in self.cuts if not joints[name].closes_only]
 
     def joints_that(self, what: str, has: Callable[..., bool]) -> list[str]:
         return [f"joint '{joint.name}' {what}" for joint in self.flat.joints.values() if has(joint)]
@@ -102,6 +103,7 @@ class _Look:
 
 DETECTED: dict[str, Callable[[_Look], list[str]]] = {
     "loops": _Look.loops,
+    "distance joints": lambda look: look.joints_that("is a rod", lambda joint: isinstance(joint, Distance)),
     "joints attached and released": lambda look: look.joints_that(
         "is attached and released", lambda joint: joint.switchable
     ),

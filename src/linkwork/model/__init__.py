@@ -7,7 +7,18 @@ _HOMES = {
     "body": ("Body", "Marker"),
     "component": ("Component", "Flat", "Instance", "Model"),
     "item": ("GROUND",),
-    "joints": ("Cylindrical", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld"),
+    "joints": (
+        "Cylindrical",
+        "Distance",
+        "Free",
+        "Hinge",
+        "Planar",
+        "Screw",
+        "Slider",
+        "Spherical",
+        "Universal",
+        "Weld",
+    ),
     "rotation": ("about",),
     "sealed": ("Port", "Sealed"),
     "shapes": (
@@ -28,7 +39,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "GROUND", "Body", "Box", "Capsule", "Component", "Cylinder", "Cylindrical", "Ellipsoid", "Flat", "Free",
+    "GROUND", "Body", "Box", "Capsule", "Component", "Cylinder", "Cylindrical", "Distance", "Ellipsoid", "Flat", "Free",
     "HeightField", "Hinge", "Instance", "Marker", "Material", "MaterialPair", "Mesh", "Model", "NoContact", "Planar",
     "Plane", "Port", "Scenery", "Screw", "Sealed", "Shape", "Sine", "Slider", "Sphere", "Spherical", "Table", "Torus",
     "Universal", "Weld", "about",
@@ -47,7 +58,7 @@ if TYPE_CHECKING:
     from .body import Body, Marker
     from .component import Component, Flat, Instance, Model
     from .item import GROUND
-    from .joints import Cylindrical, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
+    from .joints import Cylindrical, Distance, Free, Hinge, Planar, Screw, Slider, Spherical, Universal, Weld
     from .rotation import about
     from .sealed import Port, Sealed
     from .shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere, Torus

@@ -19,7 +19,7 @@ from ..model import Body, Material, Model, Plane, Scenery, Slider, Weld
 from ..results.plot import STYLES, new_figure, write_figure
 from ..run.simulate import Simulation
 from ..scenes import krt100, suspensions
-from ..vehicle import SUSPENSIONS, Coil, Torsion, Wheel
+from ..vehicle import OF_THE_PAPER, SUSPENSIONS, Coil, Torsion, Wheel
 from ..vehicle.rig import curves, rest
 from ..vehicle.suspensions.base import GRAVITY
 from . import PAPERS, Reproduction, tilt
@@ -141,9 +141,9 @@ def reproduce(progress: Callable[[float], object] | None = None) -> Reproduction
     rows: list[dict[str, Any]] = []
     plan = [
         (kind, s)
-        for kind, cls in SUSPENSIONS.items()
+        for kind in OF_THE_PAPER
         for s in ("coil", "torsion")
-        if cls.torsion or s == "coil"
+        if SUSPENSIONS[kind].torsion or s == "coil"
     ]
     rides: dict[str, dict[str, float]] = {}
     for done, (kind, spring) in enumerate(plan):
@@ -193,7 +193,7 @@ def _plot(path: Path) -> None:
     """Camber and change of track of the six over their travel."""
     chart = new_figure(9.0, 3.8)
     axes: Any = chart.subplots(1, 2)
-    for i, kind in enumerate(SUSPENSIONS):
+    for i, kind in enumerate(OF_THE_PAPER):
         found = curves(suspensions.corner(kind, driven=False), 25)
         colour, dashes = STYLES[i % len(STYLES)]
         style = {"color": colour, "linestyle": dashes, "linewidth": 1.4, "label": kind}

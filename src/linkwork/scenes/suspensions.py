@@ -7,7 +7,7 @@ import numpy as np
 from ..model import Body, Box, Component, HeightField, Material, Model, Plane, Scenery, Table
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array
-from ..vehicle import SUSPENSIONS, HubMotor, Wheel, fit
+from ..vehicle import OF_THE_PAPER, SUSPENSIONS, HubMotor, Wheel, fit
 from .krt100 import MOTOR, SIDES
 
 SOURCE = "types of suspension of Strashnov and Torgashev; sizes and masses made for Linkwork"
@@ -57,9 +57,9 @@ def vehicle(kind: str, spring: str = "coil") -> Component:
 
 
 def build(kind: str = ALL, spring: str = "coil") -> Model:
-    """`kind`: one of the suspensions, or all of them side by side; `spring`: "coil", or "torsion" where there is a
-    hinge for it."""
-    kinds = list(SUSPENSIONS) if kind == ALL else [kind]
+    """`kind`: one of the suspensions of wheels, or the six of the paper side by side; `spring`: "coil", or "torsion"
+    where there is a hinge for it."""
+    kinds = list(OF_THE_PAPER) if kind == ALL else [kind]
     if kind not in (ALL, *SUSPENSIONS):
         raise LinkworkError(f"suspensions: there is no kind '{kind}'{nearest(kind, [ALL, *SUSPENSIONS])}")
     model = Model("suspensions")

@@ -200,10 +200,10 @@ def turns(rotations: Array) -> Array:
 
 
 def coil(start: Array, end: Array, radius: float) -> Array:
-    """A helix between two points, with straight ends."""
+    """A helix between two points, with straight ends; without a radius a straight line."""
     axis = end - start
     length = float(np.linalg.norm(axis))
-    if length == 0.0:
+    if length == 0.0 or radius == 0.0:
         return np.array([start, end])
     R = frame_from_axis(_vector(axis / length))
     share = np.linspace(0.0, 1.0, _TURNS * _COIL + 1)

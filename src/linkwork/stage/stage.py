@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from ..model import Flat, Model, Scenery
 from ..model.errors import LinkworkError
 from ..model.item import GROUND
-from ..model.joints.base import Joint
+from ..model.joints import Distance, Joint
 from ..model.rotation import IDENTITY, Array, Quaternion, Vector, frame_from_axis, matrix, quaternion
 from ..model.sealed import Port
 from ..model.shapes import Capsule, Shape, Sphere
@@ -97,13 +97,15 @@ class SeenPoint:
 
 @dataclass(frozen=True)
 class SeenSpring:
-    """A spring, or a law of your own, between two points, each in its body's frame [m]."""
+    """A spring, a law of your own or a rod, between two points, each in its body's frame [m]."""
 
     name: str
     a: str
     b: str
     at_a: Vector
     at_b: Vector
+    rod: bool = False
+    """A distance joint, which is a straight line."""
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,11 @@ def stage_of(model: Model | Compiled) -> Stage:
         for load in flat.loads.values()
         if isinstance(load, Spring | LineFunction)
     )
+    springs += tuple(
+        SeenSpring(rod.name, rod.a, rod.b, _point(flat, rod.a, rod.at), _point(flat, rod.b, rod.to), rod=True)
+        for rod in flat.joints.values()
+        if isinstance(rod, Distance)
+    )
     bodies = []
     for name, body in flat.bodies.items():
         mass, com = 0.0, (0.0, 0.0, 0.0)
@@ -224,9 +231,12 @@ def _joint(flat: Flat, joint: Joint) -> SeenJoint:
             if joint.mirrored and not turns:
                 low, high = (None if bound is None else -bound for bound in (high, low))
             freedoms.append(SeenFreedom(name, axis, turns, (low, high)))
+    far = p
+    if isinstance(joint, Distance):
+        far = np.array(flat.markers[joint.to].at if isinstance(joint.to, str) else joint.to)
     return SeenJoint(
         joint.name, joint.kind, joint.a, joint.b,
-        *_local(flat, joint.a, p, R), *_local(flat, joint.b, p, R), tuple(freedoms),
+        *_local(flat, joint.a, p, R), *_local(flat, joint.b, far, R), tuple(freedoms),
     )  # fmt: skip
 
 

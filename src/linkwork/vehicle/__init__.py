@@ -4,32 +4,52 @@
 chassis. Equations and names: Strashnov and Torgashev, on the dynamics of suspensions of wheeled robots.
 """
 
+from .axle import Axle, axle
 from .constructor import Wheel, fit, wheel
 from .springs import Coil, HubMotor, Torsion
+from .steering import AntiRollBar, Rack
 from .suspensions import (
+    AXLES,
+    OF_THE_PAPER,
     SUSPENSIONS,
     DoubleLongitudinal,
     DoubleTransverse,
+    DoubleWishbone,
     MacPherson,
+    MacPhersonStrut,
+    MultiLink,
     SlidingPillar,
+    SolidAxle,
     SwingAxle,
     TrailingArm,
+    TwistBeam,
 )
 from .travel import Travel
 
 __all__ = [
+    "AXLES",
+    "OF_THE_PAPER",
     "SUSPENSIONS",
+    "AntiRollBar",
+    "Axle",
     "Coil",
     "DoubleLongitudinal",
     "DoubleTransverse",
+    "DoubleWishbone",
     "HubMotor",
     "MacPherson",
+    "MacPhersonStrut",
+    "MultiLink",
+    "Rack",
     "SlidingPillar",
+    "SolidAxle",
     "SwingAxle",
     "Torsion",
     "TrailingArm",
     "Travel",
+    "TwistBeam",
     "Wheel",
+    "axle",
     "fit",
     "wheel",
 ]  # fmt: skip

@@ -17,15 +17,17 @@ from ..engine.elements import DCMotor
 from ..model import Body, Box, Component, Cylinder, Hinge, Material, Torus, Weld
 from ..model.errors import LinkworkError, nearest
 from ..model.item import Item, NonNegative, Number, Positive, Size3, _plain, either, item
+from ..model.joints import Joint
 from ..model.rotation import Placement, about
 from .kinematics import Chain, OutOfReach
 from .springs import SPRINGS, AnySpring, Coil, HubMotor, Torsion
-from .suspensions import MOUNT, SUSPENSIONS, AnySuspension, Parts, Size, Suspension
+from .suspensions import AXLES, MOUNT, RACK, SUSPENSIONS, AnySuspension, Parts, Size, Suspension, WholeAxle
 from .suspensions.base import GRAVITY, Coiled
 from .travel import Travel, approximate
 
 _SHARE = 0.13  # of what a corner carries is the mass of its wheel, by default
-_DAMPING = 0.3  # of critical, by default
+DAMPING = 0.3
+"""Of critical, by default."""
 _ACROSS = about((1.0, 0.0, 0.0), math.pi / 2)
 _NO_LEVER = 1e-9  # length of a coil spring per way of the wheel that counts as none
 
@@ -50,7 +52,9 @@ if TYPE_CHECKING:
     SuspensionChoice = Any
     SpringChoice = Any
 else:
-    SuspensionChoice = either(("name", Literal[tuple(SUSPENSIONS)]), ("described", AnySuspension), by=_named)
+    SuspensionChoice = either(
+        ("name", Literal[(*SUSPENSIONS, *AXLES)]), ("described", AnySuspension), by=_named
+    )
     SpringChoice = either(("name", Literal[tuple(SPRINGS)]), ("described", AnySpring), by=_named)
 
 
@@ -61,7 +65,8 @@ class Wheel:
     Origin: the wheel's centre at its neutral place; x forward, y to the left, z up. Bodies: `mount`, `wheel`, `rim`,
     and those of the suspension; joints: `axle`, whose angle grows as the wheel rolls forward, and those of the
     suspension; `spring`, a coil between chassis and suspension; `motor`. Hard points are
-    those of the left wheel, on either side. Ports: `mount` and `wheel`, whose frames stand at the wheel's centre.
+    those of the left wheel, on either side. Ports: `mount` and `wheel`, whose frames stand at the wheel's centre, and
+    `rack`, of a wheel that is steered.
     """
 
     _: KW_ONLY
@@ -104,8 +109,20 @@ class Wheel:
     @property
     def hung(self) -> Suspension:
         """Its suspension, described."""
-        made: Suspension = (
-            SUSPENSIONS[self.suspension]() if isinstance(self.suspension, str) else self.suspension
+        made = self.described
+        if isinstance(made, WholeAxle):
+            raise LinkworkError(
+                f"suspension '{self.kind}': is an axle of two wheels; make it by axle(...), in files by `axle:`, or "
+                f"take one of {', '.join(SUSPENSIONS)}"
+            )
+        return made
+
+    @property
+    def described(self) -> Suspension | WholeAxle:
+        """Its suspension, or the axle that it is one wheel of, described."""
+        kinds: dict[str, Any] = SUSPENSIONS | AXLES
+        made: Suspension | WholeAxle = (
+            kinds[self.suspension]() if isinstance(self.suspension, str) else self.suspension
         )
         return made
 
@@ -192,7 +209,7 @@ class Wheel:
         rate = self.load / (high or 0.3 * self.radius)
         k = rate / ratio**2 if spring.stiffness is None else spring.stiffness
         critical = 2.0 * math.sqrt(k * ratio**2 * self.load / GRAVITY) / ratio**2
-        c = _DAMPING * critical if spring.damping is None else spring.damping
+        c = DAMPING * critical if spring.damping is None else spring.damping
         if isinstance(spring, Torsion):
             rest = spring.rest if spring.rest is not None or k == 0.0 else self.needed / k
             return dataclasses.replace(spring, stiffness=k, damping=c, rest=rest or 0.0)
@@ -233,7 +250,8 @@ class Wheel:
         parts, spring = self.parts, self.rated()
         bounds = self.exact if self.limits == "exact" else approximate(self.chain, self.travels)
         holding: dict[str, Any] = {"limits": (min(bounds), max(bounds))}
-        made: list[Item] = [Body(MOUNT, mass=0.0), *parts.bodies, *self._wheel()]
+        grounds = [Body(name, mass=0.0) for name in (MOUNT, RACK)[: 1 + parts.rack]]
+        made: list[Item] = [*grounds, *parts.bodies]
         if isinstance(spring, Torsion):
             holding |= {"spring": spring.stiffness, "damping": spring.damping, "rest": spring.rest}
         else:
@@ -245,16 +263,11 @@ class Wheel:
                 Spring("spring", *ends, at_a=coil.top, at_b=coil.foot, stiffness=k, damping=c, length=length)
             )
         made += [
-            dataclasses.replace(joint, **holding) if joint.name == parts.travel else joint
+            dataclasses.replace(joint, **first_only(joint, holding)) if joint.name == parts.travel else joint
             for joint in parts.joints
         ]
-        made.append(Hinge("axle", parts.carrier, "wheel", axis=(0.0, 1.0, 0.0)))
-        if self.drive is not None:
-            numbers = {
-                field.name: getattr(self.drive, field.name) for field in dataclasses.fields(self.drive)
-            }
-            made.append(DCMotor("motor", "axle", **numbers))
-        component = Component("wheel", ports=(MOUNT, "wheel"))
+        made += self.rolling(parts.carrier)
+        component = Component("wheel", ports=(*(body.name for body in grounds), "wheel"))
         mirror = Placement(mirror=(0.0, 1.0, 0.0)) if self.side == "right" else None
         for thing in made:
             component.add(thing if mirror is None else thing.placed(mirror, lambda name: name))
@@ -272,6 +285,16 @@ class Wheel:
                 f"wheel: a round tread of {self.breadth:g} m does not fit a radius of {self.radius:g} m; it is at most "
                 "as wide as the radius"
             )
+
+    def rolling(self, carrier: str) -> Iterable[Item]:
+        """What turns, on a carrier: the wheel, its hinge and its motor, on the left."""
+        yield from self._wheel()
+        yield Hinge("axle", carrier, "wheel", axis=(0.0, 1.0, 0.0))
+        if self.drive is not None:
+            numbers = {
+                field.name: getattr(self.drive, field.name) for field in dataclasses.fields(self.drive)
+            }
+            yield DCMotor("motor", "axle", **numbers)
 
     def _wheel(self) -> Iterable[Item]:
         R, b, m = self.radius, self.breadth, self.wheel_mass
@@ -295,6 +318,18 @@ class Wheel:
             color="#c9ced3",
         )
         yield Weld("rim_weld", "wheel", "rim")
+
+
+def first_only(joint: Joint, fields: dict[str, Any], place: int = 0) -> dict[str, Any]:
+    """Fields for one coordinate of a joint alone, by default its first."""
+    count = len(joint.rates)
+    if count == 1:
+        return fields
+    nothing = {"limits": (None, None)}
+    return {
+        name: tuple(value if k == place else nothing.get(name, 0.0) for k in range(count))
+        for name, value in fields.items()
+    }
 
 
 def wheel(**choices: Any) -> Component:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import NamedTuple
 
@@ -10,8 +11,9 @@ import numpy as np
 from ..model.errors import LinkworkError
 from ..model.rotation import Array
 from .constructor import Wheel
-from .kinematics import Pose
+from .kinematics import Pose, toe_out
 from .springs import Torsion
+from .suspensions import Steerable
 from .suspensions.base import GRAVITY
 
 _HALVINGS = 200
@@ -36,6 +38,18 @@ class Curves(NamedTuple):
     """Stiffness of the suspension at the contact point under its static load [N/m]."""
     roll_centre: Array
     """Height of the axle's roll centre over the road, for a track of six radii [m]; NaN where it is nowhere."""
+    caster: Array
+    """Of the kingpin, positive if its top leans back; NaN where there is none to be steered about [rad]."""
+    kingpin: Array
+    """Inclination of the kingpin, positive if its top leans inwards [rad]."""
+    scrub: Array
+    """How far the contact point is outside of where the kingpin meets the road [m]."""
+    trail: Array
+    """How far the contact point is behind of where the kingpin meets the road [m]."""
+    support_braking: Array
+    """Angle from the vertical, forward, in which the contact point rises, the wheel braked on its carrier [rad]."""
+    support_driving: Array
+    """The same of the wheel's centre, for a wheel that is driven by a shaft [rad]."""
 
 
 class Rest(NamedTuple):
@@ -56,13 +70,22 @@ def curves(wheel: Wheel, count: int = 21, track: float | None = None) -> Curves:
         raise LinkworkError(f"a curve needs at least 2 points (got {count})")
     half = 0.5 * (6.0 * wheel.radius if track is None else track)
     low, high = wheel.travels
-    lines = [_line(wheel, float(z), half) for z in np.linspace(low, high, count)]
+    wheel = steerable(wheel)
+    lines = [line(wheel, wheel.chain.at_height(float(z)), half) for z in np.linspace(low, high, count)]
     return Curves(*np.array(lines).T)
 
 
-def _line(wheel: Wheel, z: float, half: float) -> tuple[float, ...]:
+def steerable(wheel: Wheel) -> Wheel:
+    """The left wheel with its tie rod on a rack, if it has one."""
+    hung = wheel.hung
+    if not isinstance(hung, Steerable) or hung.steered:
+        return wheel
+    return dataclasses.replace(wheel, suspension=dataclasses.replace(hung, steered=True))
+
+
+def line(wheel: Wheel, pose: Pose, half: float) -> tuple[float, ...]:
+    """A line of `Curves` at a pose of a `steerable` wheel, at half a track from the middle."""
     chain = wheel.chain
-    pose = chain.at_height(z) if z else chain.neutral
     motion = chain.motion_at(pose)
     axle = pose.R[chain.carrier] @ np.array([0.0, 1.0, 0.0])
     here = _contact(wheel, pose)
@@ -70,10 +93,32 @@ def _line(wheel: Wheel, z: float, half: float) -> tuple[float, ...]:
     # The wheel turns about a centre on the line through its contact point square to that point's way.
     centre = half + here[1]
     roll = moved[1] / moved[2] * centre if moved[2] else math.nan
+    hub = chain.velocity(chain.carrier, np.zeros(3), pose, motion)
     return (
-        z, chain.coordinate(pose), -math.asin(axle[2]), math.atan2(axle[0], axle[1]), float(here[1]),
-        float(here[0]), _wheel_rate(wheel, pose), roll,
+        chain.height(pose), chain.coordinate(pose), -math.asin(axle[2]), math.atan2(axle[0], axle[1]), float(here[1]),
+        float(here[0]), _wheel_rate(wheel, pose), roll, *_kingpin(wheel, pose),
+        math.atan2(moved[0], moved[2]), math.atan2(hub[0], hub[2]),
     )  # fmt: skip
+
+
+def _kingpin(wheel: Wheel, pose: Pose) -> tuple[float, float, float, float]:
+    """Caster, inclination, scrub radius and trail of what the wheel turns about as the rack moves, its coordinate held:
+    of wishbones and struts the line through their balls."""
+    chain = wheel.chain
+    if not wheel.parts.rack:
+        return (math.nan,) * 4
+    turning, shift = chain.steering_at(pose)[chain.carrier]
+    u = turning / np.linalg.norm(turning)
+    u = math.copysign(1.0, u[2]) * u
+    # A point of the axis: the shift is that of the body's point at pose.p.
+    point = pose.p[chain.carrier] + np.cross(turning, shift) / float(turning @ turning)
+    middle, tube = _rim(wheel)
+    contact = pose.p[chain.carrier] + middle * _down(pose.R[chain.carrier]) - np.array([0.0, 0.0, tube])
+    foot = point + u * (contact[2] - point[2]) / u[2]
+    heading = toe_out(pose.R[chain.carrier])
+    c, s = math.cos(heading), math.sin(heading)
+    x, y = contact[0] - foot[0], contact[1] - foot[1]
+    return math.atan2(-u[0], u[2]), math.atan2(-u[1], u[2]), float(c * y - s * x), float(-c * x - s * y)
 
 
 def _contact(wheel: Wheel, pose: Pose) -> Array:
@@ -140,10 +185,10 @@ def _sprung(wheel: Wheel, pose: Pose, motion: Array) -> float:
 def _wheel_rate(wheel: Wheel, pose: Pose) -> float:
     """By the change of the load that the suspension balances there over a small travel."""
     chain, step = wheel.chain, 1e-5 * wheel.radius
-    here = chain.height(pose)
+    here, rack = chain.height(pose), pose.rack
     loads = []
     for z in (here - step, here + step):
-        near = chain.at_height(z)
+        near = chain.at_height(z, rack)
         up = float(_contact_velocity(wheel, near, chain.motion_at(near))[2])
         loads.append(-push(wheel, near) / up)
     return (loads[1] - loads[0]) / (2.0 * step)

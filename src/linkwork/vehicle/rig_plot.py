@@ -1,32 +1,69 @@
-"""A plot of what a suspension does over its travel: travel upwards, as vehicle engineers draw it."""
+"""Plots of what a suspension does on its rig, as vehicle engineers draw them: travel upwards."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..model.rotation import Array
 from ..results.plot import STYLES, new_figure, write_figure
 from .rig import Curves
 
 
 def plot_curves(found: Curves, path: Path) -> None:
-    """Camber, toe, track and wheel rate."""
-    chart = new_figure(10.0, 4.0)
-    axes: Any = chart.subplots(1, 4, sharey=True)
-    for axis, values, label in zip(
-        axes,
-        (np.degrees(found.camber), np.degrees(found.toe), 1e3 * found.track, 1e-3 * found.wheel_rate),
-        ("camber [°]", "toe [°]", "track, one side [mm]", "wheel rate [N/mm]"),
-        strict=True,
-    ):
+    """Camber, toe, track and wheel rate; of a wheel that can be steered caster, scrub radius and roll centre, too."""
+    columns = [
+        ("camber [°]", np.degrees(found.camber)),
+        ("toe [°]", np.degrees(found.toe)),
+        ("track, one side [mm]", 1e3 * found.track),
+        ("wheel rate [N/mm]", 1e-3 * found.wheel_rate),
+    ]
+    if np.isfinite(found.caster).all():
+        columns += [
+            ("caster [°]", np.degrees(found.caster)),
+            ("kingpin inclination [°]", np.degrees(found.kingpin)),
+            ("scrub radius [mm]", 1e3 * found.scrub),
+            ("roll centre [mm]", 1e3 * found.roll_centre),
+        ]
+    chart = new_figure(10.0, 4.0 * (len(columns) // 4))
+    axes: Any = chart.subplots(len(columns) // 4, 4, sharey=True, squeeze=False)
+    for axis, (label, values) in zip(axes.flat, columns, strict=True):
         axis.plot(values, 1e3 * found.travel, color=STYLES[0][0], linewidth=1.6)
-        axis.set_xlabel(label)
-        axis.grid(True, color="0.9", linewidth=0.8)
-        axis.spines[["top", "right"]].set_visible(False)
+        _dress(axis, label)
         middle, half = 0.5 * (values.max() + values.min()), 0.5 * np.ptp(values)
         if half < 1e-6 * max(1.0, abs(middle)):  # rounding is no curve
             axis.set_xlim(middle - 1.0, middle + 1.0)
-    axes[0].set_ylabel("travel [mm]")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("travel [mm]")
     write_figure(chart, path)
+
+
+def plot_angles(label: str, turned: Array, parts: Mapping[str, Mapping[str, Array]], path: Path) -> None:
+    """Angles [rad] over an angle [rad], some in each of a row of charts, in degrees."""
+    chart = new_figure(5.0 * len(parts), 4.0)
+    axes: Any = chart.subplots(1, len(parts), squeeze=False)
+    for axis, (name, lines) in zip(axes.flat, parts.items(), strict=True):
+        for i, (line, values) in enumerate(lines.items()):
+            colour, dashes = STYLES[i % len(STYLES)]
+            axis.plot(
+                np.degrees(turned),
+                np.degrees(values),
+                color=colour,
+                linestyle=dashes,
+                linewidth=1.6,
+                label=line,
+            )
+        _dress(axis, label)
+        axis.set_ylabel(name)
+        if len(lines) > 1:
+            axis.legend(frameon=False, fontsize=8)
+    write_figure(chart, path)
+
+
+def _dress(axis: Any, label: str) -> None:
+    axis.set_xlabel(label)
+    axis.grid(True, color="0.9", linewidth=0.8)
+    axis.spines[["top", "right"]].set_visible(False)

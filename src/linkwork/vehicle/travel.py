@@ -9,6 +9,7 @@ import numpy as np
 
 from ..model.errors import LinkworkError
 from .kinematics import Chain
+from .linkage import joint_axes
 
 Pair = tuple[float, float]
 
@@ -43,8 +44,8 @@ def lever(chain: Chain) -> float:
     joint = chain.travel
     if not joint.motions()[0].rot:
         return 0.0
-    axis = np.array(joint.axis or (0.0, 0.0, 1.0), float)
-    return float(np.linalg.norm(np.cross(axis, np.array(joint.at, float))) / np.linalg.norm(axis))
+    axis = joint_axes(joint)[:, joint.motions()[0].axis]
+    return float(np.linalg.norm(np.cross(axis, np.array(joint.at, float))))
 
 
 def approximate(chain: Chain, travel: Pair) -> Pair:

@@ -19,7 +19,10 @@ class Layers:
         self.stage, self.bounds = stage, bounds
         self.mark = min(size, 4.0 * typical_size(stage) or size)
         """What joints and the like are drawn in proportion to [m]: not larger than bodies, where there are many."""
-        self._springs = [(stage.index(s.a), s.at_a, stage.index(s.b), s.at_b) for s in stage.springs]
+        self._springs = [
+            (stage.index(s.a), s.at_a, stage.index(s.b), s.at_b, 0.0 if s.rod else 0.018 * self.mark)
+            for s in stage.springs
+        ]
 
     def pieces(self, layer: str, by_component: bool = False) -> list[Piece]:
         """All of a layer; bodies in their own colours or in those of their components."""
@@ -37,10 +40,10 @@ class Layers:
         return makers[layer](self.stage, self.mark)
 
     def coils(self, poses: Poses) -> list[Array]:
-        """Lines of all springs, n × 3 [m]."""
+        """Lines of all springs and rods, n × 3 [m]."""
         return [
-            geometry.coil(poses.place(a, at_a), poses.place(b, at_b), 0.018 * self.mark)
-            for a, at_a, b, at_b in self._springs
+            geometry.coil(poses.place(a, at_a), poses.place(b, at_b), radius)
+            for a, at_a, b, at_b, radius in self._springs
         ]
 
 

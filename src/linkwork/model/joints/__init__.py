@@ -2,6 +2,7 @@
 
 from .base import Joint, Motion
 from .cylindrical import Cylindrical
+from .distance import Distance
 from .free import Free
 from .hinge import Hinge
 from .planar import Planar
@@ -15,9 +16,12 @@ JOINTS: dict[str, type[Joint]] = {
     joint.kind: joint
     for joint in (Hinge, Slider, Cylindrical, Universal, Spherical, Planar, Screw, Weld, Free)
 }
-"""Every joint by the name that model files call it."""
+"""Every joint that can carry a body, by the name that model files call it."""
+
+ALL_JOINTS: dict[str, type[Joint]] = {**JOINTS, Distance.kind: Distance}
+"""These and joints that only close loops."""
 
 __all__ = [
-    "JOINTS", "Cylindrical", "Free", "Hinge", "Joint", "Motion", "Planar", "Screw", "Slider", "Spherical",
-    "Universal", "Weld",
+    "ALL_JOINTS", "JOINTS", "Cylindrical", "Distance", "Free", "Hinge", "Joint", "Motion", "Planar", "Screw", "Slider",
+    "Spherical", "Universal", "Weld",
 ]  # fmt: skip

@@ -245,6 +245,16 @@ class Joint(Item):
         return self.attached is not None
 
     @property
+    def closes_only(self) -> bool:
+        """Whether it is never part of the tree: what hangs on it must be able to move without it."""
+        return self.switchable
+
+    @property
+    def held(self) -> int:
+        """How many equations it stands for where it closes a loop."""
+        return 6 - len(self.rates)
+
+    @property
     def attached_at_start(self) -> bool:
         """Whether it holds at time zero."""
         return self.attached is None or bool(self.attached and self.attached[0][0] == 0.0)

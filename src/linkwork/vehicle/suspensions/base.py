@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...model import Body, Capsule, Hinge
+from ...model import Body, Capsule, Distance, Hinge
 from ...model.errors import LinkworkError
 from ...model.item import item
 from ...model.joints.base import Joint
@@ -20,6 +20,8 @@ from ...model.rotation import Vector, frame_from_axis, quaternion, vector
 
 MOUNT = "mount"
 """The body that is welded to the chassis."""
+RACK = "rack"
+"""The body that a steered wheel's tie rod leads to, to be welded to what moves it across the vehicle."""
 GRAVITY = 9.81
 """By which loads are turned into masses [m/s²]."""
 ACROSS: Vector = (1.0, 0.0, 0.0)
@@ -68,27 +70,18 @@ class Parts(NamedTuple):
     travel: str
     """The joint, from the mount, whose coordinate is the suspension's: it has the limits, and a torsion spring."""
     coil: Coiled
+    rack: bool = False
+    """Whether a tie rod leads to the body `rack`."""
 
 
-@item
-class Suspension:
-    """How a wheel hangs on the chassis. Points are those of the left wheel at its neutral place, from its centre: x
-    forward, y outwards to the left, z up."""
+class HardPoints:
+    """Makes bodies and joints of named hard points, and refuses those that coincide."""
 
     if TYPE_CHECKING:
 
         @property
         def type(self) -> str:
             """What files call it: a field of every kind, by which they are told apart."""
-
-    torsion: ClassVar[bool] = True
-    """Whether its coordinate turns, so that a torsion spring can sit there."""
-
-    _: KW_ONLY
-
-    def parts(self, size: Size) -> Parts:
-        """Its bodies and joints, for a wheel of a size."""
-        raise NotImplementedError
 
     def refuse(self, what: str) -> LinkworkError:
         """The error that says what is wrong with its hard points."""
@@ -110,6 +103,52 @@ class Suspension:
         rod = Capsule(_SLENDER * size.radius, length, at=middle, rotation=along)
         centre = middle if com is None else vector(np.subtract(com, a))
         return Body(name, at=a, mass=mass, com=centre, shapes=(rod,), color=_COLOURS[look])
+
+    def fork(
+        self, name: str, ends: tuple[tuple[str, Vector], ...], mass: float, size: Size, look: str = "arm"
+    ) -> Body:
+        """A body of bars from its first named hard point to all others; its frame stands at the first."""
+        bars = [self.bar(name, ends[0], end, 0.0, size, look) for end in ends[1:]]
+        shapes = tuple(shape for bar in bars for shape in bar.shapes)
+        return Body(name, at=ends[0][1], mass=mass, shapes=shapes, color=_COLOURS[look])
+
+    def hinge_through(
+        self, name: str, arm: str, front: tuple[str, Vector], rear: tuple[str, Vector], size: Size
+    ) -> Joint:
+        """A hinge of an arm to the chassis through two named hard points, with which its wheel rises."""
+        (first, a), (second, b) = front, rear
+        if math.dist(a, b) <= 1e-6 * size.radius:
+            raise self.refuse(
+                f"{first} and {second} are the same point {a}: the hinge through them has no axis"
+            )
+        if a[0] <= b[0]:
+            raise self.refuse(f"{first} {a} must be in front of {second} {b}")
+        middle = vector(np.add(a, b) / 2)
+        return hinge(name, MOUNT, arm, middle, vector(np.subtract(a, b)))
+
+    def rod(
+        self, name: str, a: str, b: str, start: tuple[str, Vector], end: tuple[str, Vector], size: Size
+    ) -> Joint:
+        """A rod without mass between two named hard points of two bodies."""
+        (first, at), (second, to) = start, end
+        if math.dist(at, to) <= 1e-6 * size.radius:
+            raise self.refuse(f"{name}: {first} and {second} are the same point {at}: a rod of zero length")
+        return Distance(name, a, b, at=at, to=to)
+
+
+@item
+class Suspension(HardPoints):
+    """How a wheel hangs on the chassis. Points are those of the left wheel at its neutral place, from its centre: x
+    forward, y outwards to the left, z up."""
+
+    torsion: ClassVar[bool] = True
+    """Whether its coordinate turns, so that a torsion spring can sit there."""
+
+    _: KW_ONLY
+
+    def parts(self, size: Size) -> Parts:
+        """Its bodies and joints, for a wheel of a size."""
+        raise NotImplementedError
 
 
 def hinge(name: str, a: str, b: str, at: Vector, axis: Vector) -> Joint:
