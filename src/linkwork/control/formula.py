@@ -58,7 +58,9 @@ def _check(node: ast.expr, depth: int) -> None:
                 raise ValueError(f"there is no function '{name}'{nearest(name, FUNCTIONS)}")
             wanted = FUNCTIONS[name]
             if (wanted and len(args) != wanted) or (not wanted and len(args) < 2):
-                raise ValueError(f"the function '{name}' takes {wanted or 'two or more'} arguments, not {len(args)}")
+                raise ValueError(
+                    f"the function '{name}' takes {wanted or 'two or more'} arguments, not {len(args)}"
+                )
             inner = args
         case _:
             raise ValueError(f"'{ast.unparse(node)}' is nothing that a formula may have")
@@ -101,13 +103,13 @@ def renamed(text: str, rename: Callable[[str], str]) -> str:
     """The formula with other names of outputs and signals."""
 
     class Rename(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+        def visit_Name(self, node: ast.Name) -> ast.AST:
             return _name(rename(node.id)) if node.id not in CONSTANTS else node
 
-        def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+        def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
             return _name(rename(path_of(node)))
 
-        def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+        def visit_Call(self, node: ast.Call) -> ast.AST:
             return ast.Call(node.func, [self.visit(part) for part in node.args], [])
 
     copy = ast.parse(text.strip(), mode="eval").body

@@ -27,11 +27,15 @@ def diagram_svg(diagram: Diagram) -> str:
     drawing = draw(diagram)
     width, height = drawing.width, drawing.height
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+            f'width="{width:.0f}" height="{height:.0f}">'
+        ),
         f"<style>{_STYLE}</style>",
-        '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" '
-        'orient="auto"><path d="M0 0L8 4L0 8z" fill="#334155"/></marker></defs>',
+        (
+            '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" '
+            'orient="auto"><path d="M0 0L8 4L0 8z" fill="#334155"/></marker></defs>'
+        ),
         f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>',
         *map(_line, drawing.lines),
         *_joints(drawing),
@@ -43,7 +47,9 @@ def diagram_svg(diagram: Diagram) -> str:
 
 def _line(line: Line) -> str:
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in line.points)
-    wire = f'<path class="wire" d="M{path}" marker-end="url(#arrow)"><title>{escape(line.source)}</title></path>'
+    wire = (
+        f'<path class="wire" d="M{path}" marker-end="url(#arrow)"><title>{escape(line.source)}</title></path>'
+    )
     if not line.negative:
         return wire
     x, y = line.points[-1]
@@ -57,7 +63,9 @@ def _joints(drawing: Drawing) -> list[str]:
         for point in line.points[1:-1]:
             seen[line.source, point] = seen.get((line.source, point), 0) + 1
     return [
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="#334155"/>' for (_, (x, y)), n in seen.items() if n > 1
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="#334155"/>'
+        for (_, (x, y)), n in seen.items()
+        if n > 1
     ]
 
 
@@ -66,11 +74,15 @@ def _box(box: Box) -> str:
     middle = box.x + box.width / 2
     round_ = 10 if box.kind == "signal" else 3
     parts = [
-        f'<rect class="box" x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
-        f'rx="{round_}" fill="{color}"/>'
+        (
+            f'<rect class="box" x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
+            f'rx="{round_}" fill="{color}"/>'
+        )
     ]
     label = box.y + box.height / 2 + (4 if box.kind == "signal" else -1)
-    parts.append(f'<text x="{middle:.1f}" y="{label:.1f}" text-anchor="middle">{escape(_short(box.title))}</text>')
+    parts.append(
+        f'<text x="{middle:.1f}" y="{label:.1f}" text-anchor="middle">{escape(_short(box.title))}</text>'
+    )
     if box.kind != "signal":
         kind = box.kind.replace("_", " ")
         parts.append(

@@ -95,7 +95,9 @@ class Tape:
         key = (kind, a, b, *p)
         if key not in self._known:
             block, self.block = self.block, "~"
-            self._known[key] = self.add(kind, a, b, p=p, **({"value": p[0]} if kind == codes.CONSTANT else {}))
+            self._known[key] = self.add(
+                kind, a, b, p=p, **({"value": p[0]} if kind == codes.CONSTANT else {})
+            )
             self.block = block
         return self._known[key]
 
@@ -139,6 +141,7 @@ class Tape:
         head["a"] = int(in_pieces.any())
         head["b"] = int((table["due"][1:] < math.inf).any())
         head["c"] = int(np.isin(kinds, codes.MEASURED_LATER).any())
+        table["samples"][1:][np.isin(kinds, codes.MEASURED_LATER)] = -1.0
         head["due"], head["mode"] = -math.inf if head["b"] else math.inf, 0
         return named(table)
 
