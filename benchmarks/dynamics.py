@@ -27,8 +27,8 @@ FUNCTIONS = ("forward", "inverse", "mass matrix", "jacobian")
 STEPS: tuple[tuple[str, dict[str, Any]], ...] = (("chain5", {}), ("peaucellier", {}))
 """Scenes, and options of ours; the first default of each."""
 HOW = {
-    "*_us": "CPU time of the process, so that what else the machine does counts little; medians of repetitions that take "
-    "turns",
+    "*_us": "CPU time of the process, so that what else the machine does counts little; medians of repetitions that "
+    "take turns",
     "linkwork_us": "of a batch: `linkwork.Dynamics` with arrays of 1000 states and `out`; of a call: one state; of a "
     "step: `sim.step()` in a Python loop, default integrator (chain5: RK4, four evaluations)",
     "adams_us": "the same with Adams' method: order four, one evaluation",

@@ -43,7 +43,12 @@ t = TURN * np.linspace(0.25, 0.75, 41)
 wanted = {"time": t, "pen.position.x": 0.2 + 0.4 * (t / TURN - 0.5) / 0.5, "pen.position.z": np.full(41, 0.4)}
 found = fit(
     four_bar,
-    {"coupler": (0.22, 0.15, 0.4), "rocker": (0.28, 0.15, 0.4), "ground": (0.2, 0.15, 0.3), "pen": (0.45, 0.3, 0.7)},
+    {
+        "coupler": (0.22, 0.15, 0.4),
+        "rocker": (0.28, 0.15, 0.4),
+        "ground": (0.2, 0.15, 0.3),
+        "pen": (0.45, 0.3, 0.7),
+    },
     wanted,
     scale={"pen.position.x": 0.1, "pen.position.z": 0.1},
     on="here",

@@ -22,8 +22,13 @@ def soaked(**changes):
 
 @pytest.mark.parametrize(
     ("changes", "fails"),
-    [({}, None), ({"memory": 10.0}, "memory is flat"), ({"handles": 1}, "file handles are flat"), ({"threads": 1}, "threads are flat")],
-)  # fmt: skip
+    [
+        ({}, None),
+        ({"memory": 10.0}, "memory is flat"),
+        ({"handles": 1}, "file handles are flat"),
+        ({"threads": 1}, "threads are flat"),
+    ],
+)
 def test_what_grows_is_told(changes, fails):
     report = soaked(**changes)
     assert [name for name, so in report.verdicts.items() if not so] == ([fails] if fails else [])

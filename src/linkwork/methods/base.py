@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..compile.diagram import Lowered
 from ..compile.scratch import Scratch
 from ..compile.system import System, rate_columns
 from ..engine.kernels.steady import slots
@@ -225,6 +226,19 @@ class Method(ABC):
     def commands(self) -> Array:
         """What drives are told now, to be written to between steps."""
         return _NOTHING
+
+    @property
+    def diagram(self) -> Lowered | None:
+        """The control diagram, if the model has one."""
+        return None
+
+    def operate(self, channel: str, value: float) -> None:
+        """Set what an operator holds."""
+        raise LinkworkError(f"there is no element of the panel '{channel}' to operate")
+
+    def wire_values(self) -> Array:
+        """Values of all outputs of the diagram now."""
+        return np.zeros(0)
 
     def command(self, drive: str, value: float) -> None:
         """Give a drive a new command."""

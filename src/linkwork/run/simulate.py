@@ -32,13 +32,14 @@ from ..results.record import Record
 from ..stage.stage import Stage, stage_of
 from .access import Access
 from .explain import likely_reason
+from .operating import Operating
 from .pieces import piece_of
 from .progress import about, advance, record_run, rescue, unavailable
 from .schedule import Schedule
 from .warmup import make_ready
 
 
-class Simulation(Access):
+class Simulation(Access, Operating):
     """A model in motion.
 
     `method` is "tree" (open mechanisms), "simgc" or "simmc" (generalized or maximal coordinates: loops, limits,
@@ -106,6 +107,7 @@ class Simulation(Access):
         touches = bool(features(what.flat, [CONTACT])) if isinstance(what, Compiled) else bool(what.colliders)
         make_ready(piece_of(self.options.way, touches, self.integrator))
         self.method: Method = self.options.build(what, self.dt)
+        self._refuse_fast_blocks()
         self.method.observer.unavailable = unavailable(self.method)
         self._tables = self.method.scratch.tables("look", self.system)
         if self._compiled is not None:
@@ -269,7 +271,7 @@ class Simulation(Access):
         """
         observer = self.method.observer
         state = (*self.system.coordinates, *self.system.rates)
-        settable = {name for name, _ in (*observer.coordinates, *observer.rates, *state)}
+        settable = {name for name, _ in (*observer.coordinates, *observer.rates, *observer.states, *state)}
         for name in values:
             if name not in settable and name in self.signals:
                 raise LinkworkError(f"'{name}' follows from the state: set coordinates and rates of joints")
@@ -309,6 +311,7 @@ class Simulation(Access):
         if dt is not None and dt != self.dt:
             need_positive("dt", dt)
             self.dt = float(dt)
+            self._refuse_fast_blocks()
             self.method.change_step(self.dt)
         try:
             status = self.method.go(count)

@@ -15,10 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..coordinates.tree import retract
+from ..control.act import pass_between
+from ..control.sensors import sense_forces
+from ..coordinates.tree import place, retract
 from ..elements.impulse import end_rows
 from ..elements.respond import up_to_sample
 from ..kernels.jit import kernel, woven
+from ..kernels.rows import measure
+from ..kernels.tape import SWITCH, joints_wait, push_tape
 from .bounce import end_patches
 from .contact import solve_contact
 from .eliminate import close_loops
@@ -94,6 +98,9 @@ class Plan(NamedTuple):
 def account(tables, constraints, contact, state, plan, t, h):
     """Work of the impulses of a step of h from time t, states of elements at its end, and the largest gap."""
     end_rows(tables, constraints, plan.after, t, h, state.work)
+    if constraints.tape.shape[0] > 0:
+        push_tape(constraints.tape, h)
+        sense_forces(constraints, h)
     if contact is not None:
         end_patches(contact.reach, contact.found, state.work, plan.options[0].sleep)
     plan.stats[0].last_gap, plan.stats[0].last_row = largest_gap(constraints.rows)
@@ -149,8 +156,12 @@ def run_impulses(tables, constraints, matrix, contact, state, plan, targets, out
             status = finite(state.v, clock, h)
             if status != OK:
                 return k, status
+            if joints_wait(constraints.tape):
+                return k, SWITCH
             if contact is not None and 2 * stats.waiting > contact.events.shape[0]:
                 return k, FULL
+        if clock.taken == 0 and constraints.tape.shape[0] > 0:
+            begin_diagram(tables, constraints, state)
         for i in range(constraints.rows.shape[0]):
             constraints.rows[i].force = constraints.rows[i].p / h if clock.taken > 0 else np.nan
         write_sample(
@@ -162,6 +173,14 @@ def run_impulses(tables, constraints, matrix, contact, state, plan, targets, out
             mounts = contact.colliders.mounts
             sample_contact(contact.found, mounts, contact.pairs, stats, clock.taken, h, out.solver[k])
     return targets.shape[0], OK
+
+
+@kernel
+def begin_diagram(tables, constraints, state):
+    """Values of the diagram before the first step."""
+    place(tables.dofs, tables.islands, state.q, state.v)
+    measure(tables, constraints, state.q)
+    pass_between(tables, constraints, state.v, state.clock.now)
 
 
 @woven
