@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..engine.elements import Drive
 from ..model import Flat, Sine, Table
+from .desk import Input
 
 # Units of commands on joints that turn, and that slide.
 _UNITS = {"force": ("N m", "N"), "rate": ("rad/s", "m/s"), "place": ("rad", "m")}
@@ -27,6 +28,22 @@ class Lever(NamedTuple):
     """Name of the coordinate that it moves."""
     automatic: bool
     """True if a signal over time scales the command; the lever is then a factor."""
+
+    @property
+    def springs_back(self) -> bool:
+        """Whether it goes to zero when it is let go: drives of places stay, and those that the model itself runs."""
+        return self.command == 0.0 and not self.automatic and self.unit not in _UNITS["place"]
+
+
+def inputs(known: list[Lever], commands: dict[str, float]) -> list[Input]:
+    """What operators hold of drives, which obey these commands now."""
+    return [
+        Input(
+            lever.drive, lever.low, lever.high, 0.0 if lever.springs_back else None,
+            commands.get(lever.drive, lever.command),
+        )
+        for lever in known
+    ]  # fmt: skip
 
 
 def levers(flat: Flat, automatic: bool) -> list[Lever]:

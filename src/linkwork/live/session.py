@@ -6,7 +6,7 @@ takes what the physics has left there, names it, keeps traces and histories, and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from math import inf
@@ -26,7 +26,8 @@ from ..observe.observer import Block
 from ..run.simulate import Simulation
 from ..scenes import Scene
 from ..stage.stage import stage_of
-from .drives import Lever, levers
+from .desk import Desk
+from .drives import Lever, inputs, levers
 from .hand import Grip, Hand
 from .parameters import Parameter, parameters, with_parameter
 from .realtime import RealTime
@@ -71,8 +72,12 @@ class Session(Sight):
         simulation = Simulation(self._model(), **_defaults(self._opened, scene, options))
         self.names, self.warnings = _names(simulation), [*simulation.system.notes]
         self._watch: Watch | None = None
+        self.desk = Desk(inputs(self.levers, self.commands), self._operate)
+        """What operators hold: pages and programs."""
         loop = RealTime(simulation, speed=speed, paused=paused)
-        loop.before_steps += [self._press_by_itself, lambda simulation: self.hand.act(simulation)]
+        loop.before_steps += [
+            self.desk.act, self._press_by_itself, lambda simulation: self.hand.act(simulation)
+        ]  # fmt: skip
         origin = {"model": model.name, "scene": scene and scene.name}
         super().__init__(loop, stage_of(self._opened), Path(folder), origin)
         self.loops = scene is not None and not scene.endless
@@ -172,6 +177,7 @@ class Session(Sight):
                 fresh.command(name, commands.get(name, drive.command))
             self.loop.simulation, self.hand = fresh, hand
             self._values, self.commands = values, commands
+            self.desk.offer(inputs(levers(new, not self.manual), commands), anew=True)
             self._coming[self.loop.run + 1] = become
             simulation.close()
             return anew
@@ -192,6 +198,7 @@ class Session(Sight):
             raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, known)}")
         if not np.isfinite(value):
             raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
+        self.desk.told(drive, value)
         self.commands[drive] = value
         return self._do(lambda simulation: simulation.command(drive, value))
 
@@ -221,6 +228,7 @@ class Session(Sight):
                 factor = self.commands.get(name, drive.command) * drive.signal.value(now)
                 self.commands[name] = factor if manual else drive.command
         self.manual = manual
+        self.desk.offer(inputs(self.levers, self.commands), anew=True)
 
         def apply(simulation: Simulation) -> None:
             simulation.alter(self._model())
@@ -319,13 +327,20 @@ class Session(Sight):
         self._obey(simulation)
         self._touched = self._pressed = 0.0
 
+    def _operate(self, simulation: Simulation, values: Mapping[str, float]) -> None:
+        """What operators did since the last step."""
+        self._touched = simulation.time
+        self.commands.update(values)
+        for drive, value in values.items():
+            simulation.command(drive, value)
+
     def _obey(self, simulation: Simulation) -> None:
         for name, value in self.commands.items():
             simulation.command(name, value)
 
     def _end(self) -> float:
         """When it begins again [s of the simulation]."""
-        held = self.manual or self.hand.grip is not None or self.recording is not None
+        held = self.manual or self.hand.grip or self.recording or self.desk.owners
         if self.scene is None or not self.loops or held:
             return inf
         return self._touched + self.scene.duration

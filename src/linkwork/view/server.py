@@ -24,8 +24,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from ..model.errors import LinkworkError, MissingExtraError
-from . import channel, site
+from . import channel, operators, site
 from .channel import Channel
+from .operators import Operators
 from .reply import Handler, Reply
 
 LOOPBACK = "127.0.0.1"
@@ -56,7 +57,7 @@ class Server:
         except ImportError:
             raise MissingExtraError("viser", "view", "the live page") from None
         self.host, self.token, self.complete = host, token, complete
-        self.channel = Channel()
+        self.channel, self.operators = Channel(), Operators()
         self._handlers: list[Handler] = [site.answer, self.channel.answer]
         _refuse_busy(host, port)
         listening = False
@@ -80,6 +81,8 @@ class Server:
                 place, _, name = path.rpartition("/")
                 if place == channel.PATH:
                     await self.channel.receive(connection, name)
+                elif place == operators.PATH:
+                    await self.operators.receive(connection, name)
                 else:
                     _visitor.set(name if place == site.CANVAS else "")
                     await handler(connection)
@@ -113,6 +116,11 @@ class Server:
     def serve(self, handler: Handler) -> None:
         """Let a handler answer requests before all others."""
         self._handlers.insert(0, handler)
+
+    def note(self, name: str, value: Any) -> None:
+        """Tell pages and operators' panels something that new ones are told, too: see `Channel.note`."""
+        self.channel.note(name, value)
+        self.operators.note(name, value)
 
     @staticmethod
     def visitor_of_connection() -> str:
