@@ -21,7 +21,7 @@ from linkwork.engine.elements import (
     VelocityServo,
 )
 from linkwork.engine.loads import Bushing, Force, Spring, Torque
-from linkwork.io.kinds import file_loads
+from linkwork.io.kinds import file_types
 from linkwork.model import Body, Component, Marker, Material, MaterialPair, Model, NoContact, Scenery
 from linkwork.model.item import Refers
 from linkwork.model.joints import JOINTS, Joint
@@ -156,7 +156,7 @@ def joints(draw: st.DrawFn, name: str, ends: tuple[str, str], markers: list[str]
 
 @st.composite
 def loads(draw: st.DrawFn, name: str, known: list[str], markers: list[str]) -> Any:
-    kind = draw(st.sampled_from(sorted(file_loads())))
+    kind = draw(st.sampled_from(sorted(file_types("loads"))))
     body = draw(st.sampled_from(known))
     place = POINTS | st.sampled_from(markers) if markers else POINTS
     if kind == "force":

@@ -13,7 +13,7 @@ from helpers.model_files import ARM, DOCS, HEAD
 from helpers.schema import KEYWORDS, SCHEMA, mismatches
 from linkwork.engine.elements import COUPLINGS, DRIVES
 from linkwork.io import load_model, save_model
-from linkwork.io.kinds import file_loads
+from linkwork.io.kinds import file_types
 from linkwork.io.yaml_source import read_source
 from linkwork.model.describe import summary
 from linkwork.model.joints import JOINTS
@@ -67,7 +67,7 @@ def test_schema_knows_all_kinds_and_describes_their_fields() -> None:
         assert joint["properties"]["type"]["const"] == kind
         assert joint["required"][:3] == ["type", "a", "b"]
         assert summary(cls) == joint["description"]
-    for what, kinds in (("load", file_loads()), ("drive", DRIVES), ("coupling", COUPLINGS)):
+    for what, kinds in (("load", file_types("loads")), ("drive", DRIVES), ("coupling", COUPLINGS)):
         for kind in kinds:
             assert defs[f"{what}_{kind}"]["properties"]["type"]["const"] == kind
             assert {"$ref": f"#/$defs/{what}_{kind}"} in defs[what]["oneOf"]
@@ -155,5 +155,5 @@ def test_documentation_mentions_every_kind_and_function() -> None:
     from linkwork.io.expressions import FUNCTIONS
 
     text = (DOCS / "model-files.md").read_text(encoding="utf-8")
-    for word in [*JOINTS, *file_loads(), *DRIVES, *COUPLINGS, *SHAPES, "sine", "table", *FUNCTIONS]:
+    for word in [*JOINTS, *file_types("loads"), *DRIVES, *COUPLINGS, *SHAPES, "sine", "table", *FUNCTIONS]:
         assert f"`{word}`" in text, word

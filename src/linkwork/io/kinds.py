@@ -6,21 +6,19 @@ import dataclasses
 import typing
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..engine.elements import COUPLINGS, DRIVES
 from ..model import Body, Marker, Material, MaterialPair, NoContact, Scenery
 from ..model.item import Item, _hints, field_names
 from ..model.joints import JOINTS
-
-if TYPE_CHECKING:
-    from ..model.load import Load
+from ..model.panel import PanelGroup
 
 PLAIN: dict[str, type[Item]] = {
-    cls.shelf: cls for cls in (Body, Scenery, Marker, Material, MaterialPair, NoContact)
+    cls.shelf: cls for cls in (Body, Scenery, Marker, Material, MaterialPair, NoContact, PanelGroup)
 }
 """Sections whose items are all of one class."""
-TYPED = ("joints", "loads", "drives", "couplings")
+TYPED = ("joints", "loads", "drives", "couplings", "control")
 """Sections whose items are of several types; the key `type` tells which."""
 SHELVES = (*PLAIN, *TYPED)
 """Sections of items that are no instances."""
@@ -31,28 +29,27 @@ def file_types(shelf: str) -> Mapping[str, type[Item]]:
     registries: dict[str, Mapping[str, type[Item]]] = {
         "joints": JOINTS, "drives": DRIVES, "couplings": COUPLINGS,
     }  # fmt: skip
-    return file_loads() if shelf == "loads" else registries[shelf]
+    if shelf in ("loads", "control"):
+        return {kind: cls for kind, cls in all_types(shelf).items() if "function" not in field_names(cls)}
+    return registries[shelf]
 
 
 def all_types(shelf: str) -> Mapping[str, type[Item]]:
     """All items of a section, those that only Python can describe too."""
-    return _loads() if shelf == "loads" else file_types(shelf)
+    if shelf == "loads":
+        from ..engine.loads import LOADS  # brings Numba along: only when a file has loads
+
+        return LOADS
+    if shelf == "control":
+        from ..control.blocks import BLOCKS  # many classes: only when a file has a diagram
+
+        return BLOCKS
+    return file_types(shelf)
 
 
-def file_loads() -> dict[str, type[Load]]:
-    """Loads that a file can describe, by type: those that call no function of the user."""
-    return {kind: load for kind, load in _loads().items() if "function" not in field_names(load)}
-
-
-def function_loads() -> set[str]:
-    """Types of the other loads."""
-    return _loads().keys() - file_loads().keys()
-
-
-def _loads() -> dict[str, type[Load]]:
-    from ..engine.loads import LOADS  # brings Numba along: only when a file has loads
-
-    return LOADS
+def of_python(shelf: str) -> set[str]:
+    """Types of a section that only Python can describe, for they call a function of the user."""
+    return all_types(shelf).keys() - file_types(shelf).keys()
 
 
 @cache

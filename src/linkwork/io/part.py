@@ -9,6 +9,7 @@ from ..model import Component
 from ..model.component import past_ports
 from ..model.item import Refers
 from ..model.sealed import Sealed
+from .entry import Entry
 
 
 @dataclass
@@ -21,6 +22,10 @@ class Part:
     """Parts of its instances; None where the component is wrong."""
     sealed: dict[str, Sealed] = field(default_factory=dict)
     """Instances whose parts are sealed."""
+    blocks: dict[str, Entry] = field(default_factory=dict)
+    """Blocks of its control diagram as they are written."""
+    placed: dict[str, Entry] = field(default_factory=dict)
+    """Its instances as they are written."""
     items: int = 0
     """Number of items, those of instances included."""
 
@@ -40,6 +45,19 @@ class Part:
         for name, part in self.inner.items():
             if part:
                 yield from (f"{name}.{inner}" for inner in part.known(what))
+
+    def place_of(self, block: str, path: tuple[str | int, ...]) -> tuple[Entry, tuple[str | int, ...]]:
+        """Where a block of the diagram, or what it takes, is written: the nearest entry and the way from there."""
+        head, _, tail = block.partition(".")
+        if not tail:
+            return (self.blocks.get(head) or self.placed[head]), path
+        inner, instance = self.inner.get(head), self.placed[head]
+        told = instance.get("inputs")
+        if told is not None and told.get(tail) is not None and path[:1] == ("input",):
+            return instance, ("inputs", tail)
+        if inner is None or (path[:1] == ("input",) and tail in inner.blocks and not inner.blocks[tail].get("input")):
+            return instance, ()
+        return inner.place_of(tail, path)
 
     def past_ports(self, body: str) -> str:
         """What is wrong with attaching to a body from here: it is inside a component and none of its ports."""

@@ -19,7 +19,7 @@ from ..vehicle.suspensions import MOUNT
 from .entry import Entry
 from .expressions import ExpressionError, parameter_name
 from .files import MAX_NESTING, Definition, Files, Stamp
-from .kinds import PLAIN, SHELVES, TYPED, file_types, function_loads
+from .kinds import PLAIN, SHELVES, TYPED, file_types, of_python
 from .part import Part
 from .values import Parameters, Values
 
@@ -100,7 +100,20 @@ class _Reader:
         left_out = bodies is None or bodies.value in (None, {})
         if left_out and next(part.known(Refers.BODY), None) is None and None not in part.inner.values():
             definition.entry.refuse("the model has no bodies", ("bodies",))
+        if not self.problems:
+            self._diagram(model, part)
         return model
+
+    def _diagram(self, model: Model, part: Part) -> None:
+        """What is wrong with the control diagram of the whole, each told at its block in the file."""
+        flat = model.flatten()
+        if not flat.control and not flat.strays:
+            return
+        from ..control.diagram import Diagram  # brings all blocks along
+
+        for fault in Diagram.of(flat).faults:
+            entry, path = part.place_of(fault.block, fault.path)
+            entry.refuse(fault.what, path, at_key=not path)
 
     def _given(self, definition: Definition, parameters: Mapping[str, float]) -> Parameters:
         """Parameters replaced by the caller of load_model."""
@@ -166,6 +179,7 @@ class _Reader:
             }
             self._prepare_instance(part, name, inner, parameters, within)
         self._ports(part, entry.get("ports"))
+        part.blocks, part.placed = sections["control"], instances
         for shelf, items in sections.items():
             for name, inner in items.items():
                 self._item(part, shelf, name, inner, parameters)
@@ -194,6 +208,9 @@ class _Reader:
             Refers.JOINT: set(component.joints),
             Refers.MARKER: set(component.markers),
             Refers.MATERIAL: set(component.materials),
+            Refers.DRIVE: set(component.drives),
+            Refers.LOAD: set(component.loads),
+            Refers.PANEL_GROUP: set[str](),
             Refers.GROUP: set[str](),
             Refers.TOUCHING: set(component.bodies),
         }
@@ -237,8 +254,8 @@ class _Reader:
             entry.refuse(f"needs a type: one of {', '.join(kinds)}")
         elif not isinstance(kind.value, str):
             kind.refuse(f"must be a text (got {kind.shown})")
-        elif shelf == "loads" and kind.value in function_loads():
-            what = f"'{kind.value}' is not allowed: a model file never runs code; add this load in Python"
+        elif shelf in ("loads", "control") and kind.value in of_python(shelf):
+            what = f"'{kind.value}' is not allowed: a model file never runs code; add it in Python"
             kind.refuse(what)
         elif kind.value not in kinds and (right := _section_of(kind.value)):
             kind.refuse(f"'{kind.value}' does not belong here, but under '{right}'")
@@ -356,6 +373,9 @@ def _names(sections: Mapping[str, Mapping[str, Entry]]) -> dict[Refers, set[str]
         Refers.JOINT: set(sections["joints"]),
         Refers.MARKER: set(sections["markers"]),
         Refers.MATERIAL: set(sections["materials"]),
+        Refers.DRIVE: set(sections["drives"]),
+        Refers.LOAD: set(sections["loads"]),
+        Refers.PANEL_GROUP: set(sections["panel"]),
         Refers.GROUP: groups,
         Refers.TOUCHING: {*bodies, *scenery, *groups},
     }

@@ -40,7 +40,9 @@ _SHARED: dict[str, dict[str, Any]] = {
     },
     "orientation": {"anyOf": [{"type": "array", "items": _NUMBER, "minItems": 4, "maxItems": 4}, _TURN]},
 }
-_SINGULAR = {"joints": "joint", "loads": "load", "drives": "drive", "couplings": "coupling"}
+_SINGULAR = {
+    "joints": "joint", "loads": "load", "drives": "drive", "couplings": "coupling", "control": "block",
+}  # fmt: skip
 _BESIDE = ("description", "default")
 _LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 
@@ -169,6 +171,8 @@ def _sections() -> dict[str, Any]:
         "materials": _named("material", "What touches is made of them."),
         "material_pairs": _named("material_pair", "What two materials have between them."),
         "no_contacts": _named("no_contact", "What never touches."),
+        "control": _named("block", "Blocks of the control diagram, and elements of the operator's panel."),
+        "panel": _named("panel_group", "Groups of the operator's panel."),
         "instances": _named("instance", "Components, placed."),
     }
 

@@ -17,7 +17,7 @@ from ..model.item import Item, _hints
 from ..model.sealed import Sealed
 from ..results.files import settle
 from .files import MAX_NESTING, VERSION
-from .kinds import PLAIN, TYPED, file_types, function_loads
+from .kinds import PLAIN, TYPED, file_types, of_python
 from .yaml_source import MAX_BYTES
 from .yaml_text import block, flow
 
@@ -135,7 +135,7 @@ class _Writer:
     def _item(self, thing: Item, cls: type | None) -> dict[str, Any]:
         if type(thing) is not cls:
             what = f"a model file cannot hold a {type(thing).__name__}"
-            if thing.kind in function_loads():
+            if thing.shelf in TYPED and thing.kind in of_python(thing.shelf):
                 what += ": it calls a function, and a model file never runs code"
             self.problems.append(Problem(f"{thing.kind} '{thing.name}'", what))
             return {}

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
+from .block import Block, Wire
 from .body import Body, Marker
 from .errors import ModelError, Problem, nearest
 from .item import GROUND, Axis, Item, Orientation, Point, Polar, Refers, Vector, explain, item
 from .joints.base import Joint
+from .panel import PanelGroup
 from .providers import provider
 from .rotation import IDENTITY, Placement
 from .touch import Material, MaterialPair, NoContact, Scenery
@@ -40,6 +42,8 @@ class Shelves:
         self.material_pairs: dict[str, MaterialPair] = {}
         self.scenery: dict[str, Scenery] = {}
         self.no_contacts: dict[str, NoContact] = {}
+        self.control: dict[str, Block] = {}
+        self.panel: dict[str, PanelGroup] = {}
 
     def take_from(self, other: Shelves) -> None:
         """Have what another has, on shelves of its own."""
@@ -68,6 +72,8 @@ class Flat(Shelves):
         super().__init__()
         self.ports: dict[str, tuple[str, ...]] = {}
         """Bodies to which others may attach, by the dotted path of the component that says so; '' is the whole."""
+        self.strays: list[tuple[str, str]] = []
+        """Instances, and inputs that they give to inlets which their components do not have."""
 
     def of(self, what: Refers) -> dict[str, Any]:
         """What a reference of this kind may name: items, or the members of a group."""
@@ -80,6 +86,9 @@ class Flat(Shelves):
             Refers.JOINT: self.joints,
             Refers.MARKER: self.markers,
             Refers.MATERIAL: self.materials,
+            Refers.DRIVE: self.drives,
+            Refers.LOAD: self.loads,
+            Refers.PANEL_GROUP: self.panel,
         }
         return shelves[what]
 
@@ -243,6 +252,13 @@ class Component(Shelves):
             for thing in inner.items():
                 placed = thing.placed(placement, rename)
                 getattr(flat, placed.shelf)[placed.name] = placed
+            for port, wire in instance.inputs.items() if isinstance(instance, Instance) else ():
+                inlet = flat.control.get(rename(port))
+                if inlet is not None and inlet.kind == "inlet":
+                    flat.control[inlet.name] = replace(inlet, input=wire)  # type: ignore[call-arg]
+                else:
+                    flat.strays.append((instance.name, port))
+            flat.strays += [(rename(path), port) for path, port in inner.strays]
             for path, ports in inner.ports.items():
                 flat.ports[rename(path) if path else instance.name] = tuple(map(rename, ports))
         known[id(self)] = self, flat  # kept: an id is free again when its owner is gone
@@ -285,6 +301,9 @@ class Instance(Item):
     mirror: Axis | None = None
     """Normal of the mirror plane through the component's origin, any length but zero [1]; mirrored first, then
     turned and moved."""
+    inputs: dict[str, Wire] = Field(default_factory=dict)
+    """What the inlets of the component's control diagram take, by their names: outputs of blocks, signals or
+    numbers, of whoever holds it."""
 
 
 class Model(Component):

@@ -48,6 +48,9 @@ class Refers(Enum):
     JOINT = "joint"
     MARKER = "marker"
     MATERIAL = "material"
+    DRIVE = "drive"
+    LOAD = "load"
+    PANEL_GROUP = "panel group"
     GROUP = "group"
     TOUCHING = "body, scenery or group"
 
@@ -131,6 +134,9 @@ BodyName = Annotated[str, Field(strict=True, min_length=1), Refers.BODY]
 JointName = Annotated[str, Field(strict=True, min_length=1), Refers.JOINT]
 MarkerName = Annotated[str, Field(strict=True, min_length=1), Refers.MARKER]
 MaterialName = Annotated[str, Field(strict=True, min_length=1), Refers.MATERIAL]
+DriveName = Annotated[str, Field(strict=True, min_length=1), Refers.DRIVE]
+LoadName = Annotated[str, Field(strict=True, min_length=1), Refers.LOAD]
+PanelGroupName = Annotated[str, Field(strict=True, min_length=1), Refers.PANEL_GROUP]
 GroupName = Annotated[str, Field(strict=True), AfterValidator(_named), Refers.GROUP]
 """A label that bodies and scenery share: it exists where it is written, and gets an instance's prefix like a name."""
 TouchingName = Annotated[str, Field(strict=True, min_length=1), Refers.TOUCHING]
@@ -370,8 +376,8 @@ def field_names(cls: type) -> list[str]:
 
 
 __all__ = [
-    "GROUND", "Axial", "Axis", "BodyName", "Bounds", "Color", "Flag", "GroupName", "Item", "JointName", "Literal",
-    "LocalOffset", "LocalOrientation", "MarkerName", "MaterialName", "Name", "NonNegative", "Number", "Orientation",
-    "PerCoordinate", "PerCoordinateNonNegative", "Place", "Point", "Polar", "Positive", "QuaternionTuple", "Refers",
+    "GROUND", "Axial", "Axis", "BodyName", "Bounds", "Color", "DriveName", "Flag", "GroupName", "Item", "JointName",
+    "Literal", "LoadName", "LocalOffset", "LocalOrientation", "MarkerName", "MaterialName", "Name", "NonNegative",
+    "Number", "Orientation", "PanelGroupName", "PerCoordinate", "PerCoordinateNonNegative", "Place", "Point", "Polar", "Positive", "QuaternionTuple", "Refers",
     "Size3", "TouchingName", "Vector", "explain", "item",
 ]  # fmt: skip

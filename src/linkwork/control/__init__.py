@@ -1,0 +1,1 @@
+"""Control diagrams: blocks, wires, the operator's panel."""

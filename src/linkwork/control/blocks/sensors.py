@@ -1,0 +1,60 @@
+"""Sensors that a signal of the model is not enough for; any signal can be taken by its name."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+
+from ...model.block import Block, Port
+from ...model.item import BodyName, LocalOffset, LocalOrientation, Positive, item
+from ...model.rotation import IDENTITY
+
+_ORIGIN = (0.0, 0.0, 0.0)
+
+
+@item
+class IMU(Block):
+    """An inertial measurement unit on a body, in axes of its own.
+
+    Outputs: angular velocity `wx`, `wy`, `wz` [rad/s], and specific force `ax`, `ay`, `az` [m/s²], the acceleration less
+    gravity: at rest it is 9.81 upwards. Accelerations are those at the end of the last step.
+    """
+
+    kind = "imu"
+
+    body: BodyName
+    """The body that carries it."""
+    _: KW_ONLY
+    at: LocalOffset = _ORIGIN
+    """Where it sits, in the body's frame [m]."""
+    rotation: LocalOrientation = IDENTITY
+    """How its axes are turned against the body's."""
+
+    def ports(self) -> tuple[Port, ...]:
+        turns = tuple(Port(name, "rad/s") for name in ("wx", "wy", "wz"))
+        return turns + tuple(Port(name, "m/s²") for name in ("ax", "ay", "az"))
+
+
+@item
+class Distance(Block):
+    """A ray from a body to the scenery: how far away what it meets is.
+
+    Outputs: `out`, the distance [m], or `reach` if it meets nothing, and `hit`, whether it meets something.
+    """
+
+    kind = "distance"
+
+    body: BodyName
+    """The body that carries it."""
+    direction: LocalOffset
+    """Where the ray goes in the body's frame, of any length but zero [1]."""
+    _: KW_ONLY
+    at: LocalOffset = _ORIGIN
+    """Where it begins, in the body's frame [m]."""
+    reach: Positive = 10.0
+    """How far it sees [m]."""
+
+    def ports(self) -> tuple[Port, ...]:
+        return Port("out", "m"), Port("hit", "1")
+
+
+SENSORS = (IMU, Distance)
