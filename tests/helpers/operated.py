@@ -16,7 +16,7 @@ from linkwork import VelocityServo
 def driven_cart():
     """A box on a rail with a motor, whose lever springs back."""
     model = cart()
-    model.add(VelocityServo("motor", joint="rail", strength=1e3))
+    model.add(VelocityServo("motor", joint="rail"))
     return model
 
 

@@ -4,6 +4,7 @@ import pytest
 
 pytest.importorskip("viser", reason="no viser found: tests of the page were LEFT OUT; install linkwork[view]")
 
+import json
 from http.client import HTTPConnection
 
 from websockets.exceptions import InvalidStatus
@@ -150,3 +151,23 @@ def test_another_model_brings_another_panel_and_holds_nothing(live):
     page.open("chain5")
     wait_until(lambda: one.heard["operate"]["groups"] == [], "there is nothing to drive")
     assert page.session.desk.owners == {}
+
+
+def test_a_program_drives_by_a_websocket_behind_the_same_guard(live):
+    from websockets.sync.client import connect
+
+    page = live(driven_cart())
+    url = f"ws://127.0.0.1:{page.server.port}/signals"
+    with pytest.raises(InvalidStatus, match="403"):
+        connect(url, origin="http://elsewhere.example")
+    with connect(url, open_timeout=PATIENCE) as link:
+        link.send('{"seq": 1, "put": {"motor": 1.0}, "outputs": ["rail.travel_rate"], "rate": 500}')
+        heard = json.loads(link.recv())
+        while not heard["values"]["rail.travel_rate"] > 0.9:
+            heard = json.loads(link.recv())
+        assert heard["held"] == ["motor"]
+        link.send('{"seq": 2, "put": {"motor": NaN}}')
+        while "error" not in heard:
+            heard = json.loads(link.recv())
+        assert "'motor' must be a finite number" in heard["error"]
+    wait_until(lambda: not page.session.desk.owners, "the program has left")

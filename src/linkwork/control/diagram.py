@@ -124,7 +124,9 @@ class Diagram:
         for name, block in self.blocks.items():
             inputs = block.inputs_now()
             if isinstance(block, Inlet) and not inputs:
-                self._fault(name, ("input",), f"inlet '{name}' takes nothing: say what under `inputs` of the instance")
+                self._fault(
+                    name, ("input",), f"inlet '{name}' takes nothing: say what under `inputs` of the instance"
+                )
             for taken in inputs:
                 wired = self._resolve(name, taken)
                 if wired is not None:
@@ -145,7 +147,9 @@ class Diagram:
                 return None
             if all(port.name != OUT for port in ports):
                 named = ", ".join(f"{wanted}.{port.name}" for port in ports)
-                self._fault(block, taken.path, f"takes '{wanted}', which has several outputs: say which ({named})")
+                self._fault(
+                    block, taken.path, f"takes '{wanted}', which has several outputs: say which ({named})"
+                )
                 return None
             source = f"{wanted}.{OUT}"
         elif wanted in self.signals:
@@ -179,13 +183,19 @@ class Diagram:
                 continue  # the reference's own problem
             first = said.setdefault((what, target), name)
             if first != name:
-                self._fault(name, (what,), f"commands {what} '{target}', as block '{first}' does: keep one of them")
+                self._fault(
+                    name, (what,), f"commands {what} '{target}', as block '{first}' does: keep one of them"
+                )
             if getattr(thing, "signal", None) is not None:
-                self._fault(name, (what,), f"commands {what} '{target}', as its own `signal` does: keep one of them")
+                self._fault(
+                    name, (what,), f"commands {what} '{target}', as its own `signal` does: keep one of them"
+                )
             if what == "load" and thing.kind not in ("force", "torque"):
                 self._fault(name, (what,), f"can scale a force or a torque, not a {thing.kind}")
             if what == "joint" and not thing.switchable:
-                self._fault(name, (what,), f"joint '{target}' always holds: give it `attached` to let it come and go")
+                self._fault(
+                    name, (what,), f"joint '{target}' always holds: give it `attached` to let it come and go"
+                )
 
     def follows(self, name: str) -> bool:
         """Whether outputs of a block follow its inputs at once, so that it may close an algebraic loop."""

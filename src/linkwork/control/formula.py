@@ -58,7 +58,9 @@ def _check(node: ast.expr, depth: int) -> None:
                 raise ValueError(f"there is no function '{name}'{nearest(name, FUNCTIONS)}")
             wanted = FUNCTIONS[name]
             if (wanted and len(args) != wanted) or (not wanted and len(args) < 2):
-                raise ValueError(f"the function '{name}' takes {wanted or 'two or more'} arguments, not {len(args)}")
+                raise ValueError(
+                    f"the function '{name}' takes {wanted or 'two or more'} arguments, not {len(args)}"
+                )
             inner = args
         case _:
             raise ValueError(f"'{ast.unparse(node)}' is nothing that a formula may have")

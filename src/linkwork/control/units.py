@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from ..model.component import Flat
 
-_SAME = {"Nm": "N m", "N*m": "N m", "N·m": "N m", "": "1", "-": "1", "none": "1", "m/s^2": "m/s²", "rad/s^2": "rad/s²"}
+_SAME = {
+    "Nm": "N m",
+    "N*m": "N m",
+    "N·m": "N m",
+    "": "1",
+    "-": "1",
+    "none": "1",
+    "m/s^2": "m/s²",
+    "rad/s^2": "rad/s²",
+}
 _OF_COMMANDS = {"force": ("N m", "N"), "rate": ("rad/s", "m/s"), "place": ("rad", "m")}
 
 

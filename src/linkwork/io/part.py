@@ -55,7 +55,9 @@ class Part:
         told = instance.get("inputs")
         if told is not None and told.get(tail) is not None and path[:1] == ("input",):
             return instance, ("inputs", tail)
-        if inner is None or (path[:1] == ("input",) and tail in inner.blocks and not inner.blocks[tail].get("input")):
+        if inner is None or (
+            path[:1] == ("input",) and tail in inner.blocks and not inner.blocks[tail].get("input")
+        ):
             return instance, ()
         return inner.place_of(tail, path)
 

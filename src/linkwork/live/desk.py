@@ -119,9 +119,7 @@ class Desk:
 
         `at` is when the event was that asked for it [s]. An error if it is no input or no number, or held by another.
         """
-        known = self._input(name)
-        if not math.isfinite(value):
-            raise LinkworkError(f"input '{name}' must be a finite number, not {value}")
+        known = self.check(name, value)
         with self._lock:
             now = self.clock()
             self._heard[operator] = now
@@ -134,6 +132,13 @@ class Desk:
             else:
                 self._owners.pop(name, None)
             self._stand(name, known.meant(value), at)
+
+    def check(self, name: str, value: float) -> Input:
+        """The input of a name; an error if there is none, or if it cannot stand there."""
+        known = self._input(name)
+        if not math.isfinite(value):
+            raise LinkworkError(f"input '{name}' must be a finite number, not {value}")
+        return known
 
     def release(self, operator: str, name: str, *, at: float | None = None) -> None:
         """Let go of an input: it springs back if it has a rest."""

@@ -123,7 +123,9 @@ class Block(Item):
             if value is not None:
                 several = isinstance(value, tuple)
                 changes[field] = (
-                    tuple(other_wire(wire, rename) for wire in value) if several else other_wire(value, rename)
+                    tuple(other_wire(wire, rename) for wire in value)
+                    if several
+                    else other_wire(value, rename)
                 )
         return changes
 

@@ -44,7 +44,8 @@ class Operators(Channel):
 
     def __init__(self) -> None:
         super().__init__()
-        self._session: Session | None = None
+        self.session: Session | None = None
+        """What runs."""
         self._names: dict[Visitor, str] = {}
         self._counted = itertools.count(1)
         self._panel: Message = _NOTHING
@@ -61,7 +62,7 @@ class Operators(Channel):
 
     def show(self, session: Session | None) -> None:
         """(thread of the pictures) Tell operators where everything stands."""
-        if session is not self._session or (session and session.desk.version != self._version):
+        if session is not self.session or (session and session.desk.version != self._version):
             self._begin(session)
         self._pictures += 1
         if session is None or self._pictures % _EVERY or not self.visitors:
@@ -80,9 +81,9 @@ class Operators(Channel):
     def take(self, visitor: Visitor, message: Message) -> bool:
         match message:
             case {"ping": int() | float() as then, "seq": int() as number}:
-                if self._session is not None:
-                    clock = self._session.desk.clock
-                    self._session.desk.hear(self._names[visitor], number)
+                if self.session is not None:
+                    clock = self.session.desk.clock
+                    self.session.desk.hear(self._names[visitor], number)
                     visitor.send({"pong": [then, clock()]})
                 return True
             case {"put": [str() as name, int() | float() as value, bool() as hold], "seq": int() as number}:
@@ -98,17 +99,17 @@ class Operators(Channel):
 
     def gone(self, visitor: Visitor) -> None:
         name = self._names.pop(visitor, None)
-        if name is not None and self._session is not None:
-            self._session.desk.leave(name)
+        if name is not None and self.session is not None:
+            self.session.desk.leave(name)
 
     # Within
 
     def _begin(self, session: Session | None) -> None:
         """Another session, or other inputs of the same: another panel."""
-        if self._session is not None and session is not self._session:
+        if self.session is not None and session is not self.session:
             for name in self._names.values():
-                self._session.desk.leave(name)
-        self._session, self._told = session, {}
+                self.session.desk.leave(name)
+        self.session, self._told = session, {}
         if session is not None:
             self._version = session.desk.version
         self._panel = _NOTHING if session is None else operated(session)
@@ -129,14 +130,14 @@ class Operators(Channel):
 
     def _act(self, visitor: Visitor, message: Message) -> None:
         """(thread of the visitor) Do an action of the panel."""
-        if self._session is not None:
+        if self.session is not None:
             try:
-                act(self._session, message["act"])
+                act(self.session, message["act"])
             except LinkworkError as error:
                 visitor.tell(str(error))
 
     def _obey(self, visitor: Visitor, number: int, name: str, message: Message, **put: Any) -> None:
-        session, operator = self._session, self._names[visitor]
+        session, operator = self.session, self._names[visitor]
         if session is None or not session.desk.hear(operator, number):
             return
         at = message.get("at")

@@ -24,7 +24,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from ..model.errors import LinkworkError, MissingExtraError
-from . import channel, operators, site
+from . import channel, operators, signals, site
 from .channel import Channel
 from .operators import Operators
 from .reply import Handler, Reply
@@ -83,6 +83,8 @@ class Server:
                     await self.channel.receive(connection, name)
                 elif place == operators.PATH:
                     await self.operators.receive(connection, name)
+                elif path == signals.PATH:
+                    await signals.receive(connection, lambda: self.operators.session)
                 else:
                     _visitor.set(name if place == site.CANVAS else "")
                     await handler(connection)

@@ -111,7 +111,9 @@ class Relay(Block):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.off_below > self.on_above:
-            raise ValueError(f"switches off below {self.off_below:g}, above {self.on_above:g} where it switches on")
+            raise ValueError(
+                f"switches off below {self.off_below:g}, above {self.on_above:g} where it switches on"
+            )
         return self
 
 
