@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..results.record import Record
     from ..stage.stage import Stage
 
-_KINDS = (".png", ".mp4", ".gif", ".html")
+_KINDS = (".png", ".mp4", ".gif", ".html", ".svg")
 _RECORDS = (".h5", ".hdf5", ".part")
 _USUAL_DURATION, _USUAL_DT = 10.0, 1e-3  # of a model file [s]
 _EVERY = 0.01  # between samples of a run that is only watched [s]
@@ -31,7 +31,7 @@ def picture(
             help="A scene's name, a model file (.yaml, .urdf, .xml) or a record (.h5).",
         ),
     ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="What to write: .png, .mp4, .gif or .html.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="What to write: .png, .mp4, .gif, .html, or .svg of its control diagram.")],
     duration: Annotated[float | None, typer.Option("--time", help="Time to simulate [s].")] = None,
     at: Annotated[
         float | None, typer.Option(help="Time of a picture [s]; default: the middle of the motion.")
@@ -53,7 +53,8 @@ def picture(
     ] = None,
     settings: Settings = None,
 ) -> None:
-    """Draw a scene, a model file or a record: a picture (.png), a film (.mp4, .gif) or a page that plays it (.html)."""
+    """Draw a scene, a model file or a record: a picture (.png), a film (.mp4, .gif), a page that plays it (.html), or
+    the control diagram of a model (.svg)."""
     from ..view.camera import PRESETS
     from ..view.render import render
 
@@ -62,6 +63,9 @@ def picture(
     if kind not in _KINDS:
         raise LinkworkError(f"{out}: not written as '{kind}', but as one of {', '.join(_KINDS)}")
     need_folder(out)
+    if kind == ".svg":
+        _draw_diagram(subject, settings, out)
+        return
     if camera not in PRESETS:
         raise LinkworkError(f"there is no camera '{camera}'{nearest(camera, PRESETS)}")
     if at is not None and not still:
@@ -93,6 +97,21 @@ def picture(
         say(f"{escape(str(out))}: open it in a browser; it needs no server")
     else:
         say(f"{escape(str(out))}: {frames} frames of {width} × {height} pixels, {frames / fps:.3g} s")
+
+
+def _draw_diagram(subject: str, settings: list[str] | None, out: Path) -> None:
+    """The control diagram of a model."""
+    from ..control.diagram import Diagram
+    from ..control.svg import diagram_svg
+
+    if Path(subject).suffix in _RECORDS:
+        raise LinkworkError(f"{subject} is a record: a diagram is drawn of a model or a scene")
+    model, _ = find_subject(subject, settings)
+    flat = model.flatten()
+    if not flat.control:
+        raise LinkworkError(f"the model '{model.name}' has no control diagram: nothing to draw as {out.suffix}")
+    out.write_text(diagram_svg(Diagram.of(flat)), encoding="utf-8")
+    say(f"{escape(str(out))}: {len(flat.control)} blocks")
 
 
 def _recorded(subject: str, settings: list[str] | None, duration: float | None) -> tuple[Record, Stage]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..control.tape import Tape
 from ..engine.elements import LAWS, SPRING, TORQUE, Backlash, Drive
 from ..engine.kernels.record import named
 from ..engine.loads import Bushing, LineFunction, Spring
@@ -33,6 +34,7 @@ from ..model.errors import ModelError, Problem, nearest
 from ..model.joints import Joint
 from ..model.joints.base import AX, AZ, D
 from ..model.rotation import Array, frame_from_axis, matrix
+from .diagram import Lowered, lowered
 from .row_records import VECTORS, along_rate, readings, row_record, stacked
 
 if TYPE_CHECKING:
@@ -75,6 +77,8 @@ class RowTable:
     """Continuous states of elements."""
     recorded: tuple[Column, ...] = ()
     """Names and units of all states of elements, continuous and sampled, as samples have them."""
+    diagram: Lowered | None = None
+    """Names of the control diagram, if there is one."""
     whole: RowTable | None = None
     """Of a table that was made by `configured`: the one with the rows of all joints."""
 
@@ -160,10 +164,15 @@ class Constrainer:
             group += 1
         if self.problems:
             raise ModelError(self.problems)
+        diagram = lowered(self, inputs) if flat.control else None
+        tape = Tape() if diagram is None else diagram.tape
+        if diagram is not None:
+            self.states += tape.states
+            self.recorded += diagram.columns(len(self.recorded), self.states - tape.states)
         tables = (stacked(self.pairs, PAIR), stacked(self.coords, COORD), stacked(self.rows, ROW))
         switchable = {joint.name: self._pair(joint) for joint in joints.values() if joint.switchable}
         table = RowTable(
-            Constraints(*tables, np.array(inputs, float)),
+            Constraints(*tables, np.array(inputs, float), tape.table()),
             tuple(self.names),
             tuple(flat.drives),
             tuple(joints.values()),
@@ -172,6 +181,7 @@ class Constrainer:
             tuple(self._needs(row, switchable) for row in self.rows) if switchable else (),
             self.states,
             tuple(self.recorded),
+            diagram=diagram,
         )
         return table.configured([name for name in switchable if joints[name].attached_at_start])
 

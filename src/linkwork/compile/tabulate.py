@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine.kernels.record import named
+from ..engine.kernels.signal import WIRE
 from ..engine.loads import KIND_CODES
 from ..engine.tables import BALL, BALL_NEXT, BODY, DOF, ISLAND, LOAD, SCREW, SIGNAL, Tables
 from ..model import Flat
@@ -93,7 +94,7 @@ class Tabulator:
             self.dofs["stiffness"] = self.dofs["damping"] = 0.0
         islands = self._islands(dofs_of)
         self.q0, v0 = self._start(joints, len(coordinates), len(rates))
-        loads = self._loads()
+        loads = self._load_table = self._loads()
         table = Constrainer(self).table() if self.rows else None
         tables = Tables(
             self.dofs.copy(),
@@ -315,6 +316,14 @@ class Tabulator:
         first, count = self.numbers(signal.numbers())
         self.signals.append((signal.code, first, count, 0))
         return len(self.signals) - 1
+
+    def factor_place(self, load: str) -> int:
+        """Place of a number that scales a load from now on."""
+        first, count = self.numbers([1.0])
+        self.signals.append((WIRE, first, count, 0))
+        names = [pushing.name for pushing in self._pushing()]
+        self._load_table["signal"][names.index(load)] = len(self.signals) - 1
+        return first
 
     def numbers(self, values: Iterable[float], scratch: int = 0) -> tuple[int, int]:
         first = len(self.number_list)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..model.component import Flat
+from ..model.item import GROUND
 
 COORDINATE, RATE, POSITION, ROTATION, VELOCITY, ANGULAR_VELOCITY, ACCELERATION, FORCE = range(8)
 """What is measured."""
@@ -48,7 +49,8 @@ def signals_of(flat: Flat) -> dict[str, Signal]:
                     note(f"{joint.name}.{motion.coordinates[i]}", motion.unit, COORDINATE, joint.name, k)
                 note(f"{joint.name}.{rate}", motion.rate_unit, RATE, joint.name, k)
                 k += 1
-    for owners in (flat.bodies, flat.markers):
+    moving = [marker.name for marker in flat.markers.values() if marker.body != GROUND]
+    for owners in (list(flat.bodies), moving):
         for owner in owners:
             for quantity, what, unit, axes in _OF_BODIES:
                 for i, axis in enumerate(axes):

@@ -236,10 +236,43 @@ ROW = np.dtype(
 )
 
 
+OP = np.dtype(
+    [
+        ("kind", "i8"),  # see engine.control.codes
+        ("a", "i8"),  # operations whose values it takes, before or, of states, after it; -1 for none
+        ("b", "i8"),
+        ("c", "i8"),
+        ("skip", "i8"),  # so many records behind it hold numbers of its own
+        ("p", "f8", 8),  # its numbers; of a record behind an operation, eight of that one's
+        ("function", "i8"),  # address of a user's compiled function
+        ("state", "i8"),  # place of its continuous state among all of them, or -1
+        ("column", "i8"),  # place of its value among the states that are recorded, or -1
+        ("period", "f8"),  # time between its samples, 0 for none [s]
+        # --- written as it goes ---
+        ("value", "f8"),
+        ("rate", "f8"),  # of the value; NaN where that is not known
+        ("x", "f8"),  # continuous state
+        ("flow", "f8"),  # and how fast that changes
+        ("mode", "i8"),  # which piece of its law holds; -1: none yet
+        ("memory", "f8", 4),
+        ("samples", "f8"),  # how often it has been sampled
+        ("due", "f8"),  # when it acts again [s]; infinite for never
+        ("margin", "f8"),  # how far the piece that holds is from its end, and the rate of that (0: not known)
+        ("margin_rate", "f8"),
+        ("began", "f8"),  # both where the step began
+        ("began_rate", "f8"),
+    ]
+)
+"""An operation of a control diagram. The first record of a tape stands for the whole: see `engine.kernels.tape`."""
+
+
 class Constraints(NamedTuple):
-    """Joint frames, coordinates and rows of a mechanism, and the commands of its drives."""
+    """Joint frames, coordinates and rows of a mechanism, the commands of its drives, and its control diagram."""
 
     pairs: np.ndarray
     coords: np.ndarray
     rows: np.ndarray
     inputs: np.ndarray
+    """Commands of drives, then what an operator has set."""
+    tape: np.ndarray
+    """Operations of the diagram, each after those that it takes at once; empty without a diagram."""

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..compile.diagram import Lowered
 from ..compile.scratch import Scratch
 from ..compile.system import System, rate_columns
 from ..engine.steppers.state import State
@@ -191,6 +192,19 @@ class Method(ABC):
     def warnings(self) -> list[str]:
         """What the user should know about how it went."""
         return []
+
+    @property
+    def diagram(self) -> Lowered | None:
+        """The control diagram, if the model has one."""
+        return None
+
+    def operate(self, channel: str, value: float) -> None:
+        """Set what an operator holds."""
+        raise LinkworkError(f"there is no element of the panel '{channel}' to operate")
+
+    def wire_values(self) -> Array:
+        """Values of all outputs of the diagram now."""
+        return np.zeros(0)
 
     def command(self, drive: str, value: float) -> None:
         """Give a drive a new command."""

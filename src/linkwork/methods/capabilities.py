@@ -19,7 +19,7 @@ WITH_CONTACT, IN_RANKS, WITH_SEALED_PARTS = "with contact", "in ranks", "with se
 STUDIES, INVERSE, LINEAR = "statics and inverse dynamics", "inverse dynamics", "linearisation"
 
 SWITCHING, CONTACT, SEALED = "joints attached and released", "contact", "sealed components"
-SAMPLED = "sampled controllers"
+SAMPLED, DIAGRAM = "sampled controllers", "control diagrams"
 LIGHT_PARTS = "light bodies welded to others"
 STIFF_SPRINGS = "springs too stiff for the step"
 ACCELERATIONS, REACTIONS, ADAPTIVE = "accelerations", "reactions of joints", "adaptive steps"
@@ -78,6 +78,11 @@ REASONS = {
     ),
     "theirs": Reason("cannot move a force to a body of another process", "run it in one process"),
     "instants": Reason("cannot agree with other processes on instants of samples", "run it in one process"),
+    "tape": Reason("does not take the states of a diagram along", "use method 'simgc'"),
+    "open": Reason(
+        "is about the mechanism alone, not about what controls it",
+        "ask it of the model without its diagram: `model.control.clear()`",
+    ),
     "past": Reason(
         "know no past, on which a sampled controller depends",
         "leave it out, or put a torque source in its place",
@@ -116,6 +121,7 @@ position servos of limited strength rows   +      +       +      +       +      
 DC motors                           rows   +      +       +      +       +      +      +           +
 actuators and cylinders             rows   +      +       +      +       +      +      +           +
 sampled controllers                 rows   +      +       +      +       +      +      +           +
+control diagrams                    rows   +      +       +      +       tape   tape   tape        tape
 repeaters                           rows   +      +       +      +       +      +      +           +
 backlash                            rows   +      +       +      +       +      +      +           +
 contact                             rows   +      +       +      +       smooth smooth smooth      patches
@@ -148,9 +154,11 @@ _TAKEN_AWAY = {
         STIFF_SPRINGS: "inner", CHANGES: "apart", DISTANT_REPEATERS: "across", SAMPLED: "instants",
         LIGHT_PARTS: "whole", **_EVENTS,
     },
-    STUDIES: {SEALED: "ports", "joint functions at closed loops": "cut", SAMPLED: "past"},
+    STUDIES: {SEALED: "ports", "joint functions at closed loops": "cut", SAMPLED: "past", DIAGRAM: "open"},
     INVERSE: {CONTACT: "inverse"},
-    LINEAR: {SEALED: "sealed", "joint functions at closed loops": "cut", SAMPLED: "instant"},
+    LINEAR: {
+        SEALED: "sealed", "joint functions at closed loops": "cut", SAMPLED: "instant", DIAGRAM: "open",
+    },
 }  # fmt: skip
 
 

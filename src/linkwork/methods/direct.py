@@ -215,6 +215,7 @@ class DirectMethod(ExplicitMethod):
         course.integrator = RUNGE_KUTTA if self._kind == ADAMS and self._implicit else self._kind
         course.bounded = bool(
             ((rows["role"] == LIMIT) | np.isfinite(rows["strength"]) | (rows["pieces"] > 0)).any()
+            or self._constraints.tape["a"][:1].any()
         )
         course.tolerance, course.step, course.worn = self._tolerance, h, False
         course.budget = 0.0 if self._budget is None else self._budget * cycles_per_second()

@@ -52,12 +52,12 @@ class Plan:
                 parts.append(tuple(part[:reached] for part in block))
                 done += reached
                 if status != OK:
-                    return done, status, _joined(parts)
+                    return done, status, joined(parts)
             elif due is not None:
                 status = self._go_to(due)
                 if status != OK:
-                    return done, status, _joined([*parts, tuple(part[:0] for part in method.now())])
-        return done, OK, _joined(parts)
+                    return done, status, joined([*parts, tuple(part[:0] for part in method.now())])
+        return done, OK, joined(parts)
 
     @property
     def _due(self) -> Due | None:
@@ -130,7 +130,7 @@ class Plan:
         return status
 
 
-def _joined(parts: Sequence[Block]) -> Block:
+def joined(parts: Sequence[Block]) -> Block:
     """Blocks one after the other."""
     return (
         parts[0] if len(parts) == 1 else tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))

@@ -15,6 +15,7 @@ from ..compile.elimination import CENTRED
 from ..compile.embedding import eliminate
 from ..compile.order import elimination_order, measured, multiplications, new_work, root_of, touched
 from ..compile.system import System
+from ..control.tape import carry_tape
 from ..engine.coordinates.dynamics import body_pose, body_twist
 from ..engine.coordinates.tree import place
 from ..engine.solvers.layout import Work
@@ -154,7 +155,18 @@ def give_command(table: RowTable, constraints: Constraints, drive: str, value: f
         raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, table.drives)}")
     if not np.isfinite(value):
         raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
+    if table.diagram is not None and drive in table.diagram.driven:
+        block = table.diagram.driven[drive]
+        raise LinkworkError(f"drive '{drive}' obeys block '{block}' of the control diagram: operate that instead")
     constraints.inputs[table.drives.index(drive)] = value
+
+
+def operate(table: RowTable, constraints: Constraints, channel: str, value: float) -> None:
+    """Set what an operator holds, an output of an element of the panel, or say why not."""
+    known = [] if table.diagram is None else [told.name for told in table.diagram.channels]
+    if channel not in known:
+        raise LinkworkError(f"there is no element of the panel '{channel}' to operate{nearest(channel, known)}")
+    constraints.inputs[len(table.drives) + known.index(channel)] = value
 
 
 _ROW_STATE = ("rate", "active", "p", "mode", "force", "x", "memory", "samples")
@@ -173,6 +185,13 @@ def carry(table: RowTable, now: Constraints, old_table: RowTable, old: Constrain
     for i, name in enumerate(table.drives):
         if name in old_table.drives:
             now.inputs[i] = old.inputs[old_table.drives.index(name)]
+    if table.diagram is not None and old_table.diagram is not None:
+        channels = [told.name for told in old_table.diagram.channels]
+        for i, told in enumerate(table.diagram.channels):
+            if told.name in channels:
+                place = len(old_table.drives) + channels.index(told.name)
+                now.inputs[len(table.drives) + i] = old.inputs[place]
+        carry_tape(table.diagram.tape.names, now.tape, old_table.diagram.tape.names, old.tape)
 
 
 def floating(

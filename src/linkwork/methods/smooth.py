@@ -141,6 +141,7 @@ class SmoothMethod(DirectMethod):
                 k = other._rows.names.index(name)
                 for field in ("x", "memory", "samples"):
                     mine[i][field] = theirs[k][field]
+        self._constraints.tape[:] = other._constraints.tape
         if self._rows.states:
             read_states(self._constraints, self._run.motion.y, 2 * self.system.nv + 2)
         clock.taken += 1

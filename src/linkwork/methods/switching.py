@@ -15,14 +15,17 @@ import numpy as np
 
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
+from ..compile.diagram import Lowered
 from ..compile.row_records import couplings
 from ..compile.scratch import Scratch, settable_forces
+from ..engine.control.codes import ATTACH
 from ..engine.coordinates.observe import read_joints
 from ..engine.coordinates.tree import place
 from ..engine.elements.respond import respond
 from ..engine.kernels.rows import measure
+from ..engine.kernels.tape import SWITCH
 from ..engine.steppers.samples import Samples, new_samples
-from ..engine.tables import LAW, Constraints
+from ..engine.tables import LAW, OP, Constraints
 from ..mechanism.kinematics import settle
 from ..mechanism.setting import Loops, Motion, bring
 from ..mechanism.switching import (
@@ -35,13 +38,13 @@ from ..mechanism.switching import (
     spin,
     tree_state,
 )
-from ..model.errors import LinkworkError, nearest
+from ..model.errors import LinkworkError, SimulationError, nearest
 from ..model.rotation import Array
 from ..observe.observer import Block, DirectObserver, RowObserver
 from .base import Method
 from .capabilities import SWITCHING
-from .planned import Plan
-from .rows import Start, carry, give_command
+from .planned import Plan, joined
+from .rows import Start, carry, give_command, operate
 
 _NO_IMPULSE = (0.0, 0.0, 0.0)
 # Statistics count rows of earlier configurations downwards from here, as in the table of all rows.
@@ -126,7 +129,38 @@ class RowMethod(Method):
     # --- what is attached ---
 
     def reach(self, targets: Sequence[float]) -> tuple[int, int, Block]:
-        return Plan(self, self._plan, self._done, self._change).reach(targets)
+        parts: list[Block] = []
+        done = 0
+        while True:
+            plan = Plan(self, self._plan, self._done, self._change)
+            reached, status, block = plan.reach(targets[done:])
+            parts.append(tuple(part[:reached] for part in block))
+            done += reached
+            self._refuse_failures()
+            if status != SWITCH:
+                return done, status, joined(parts) if done else block
+            self._switch_as_told()
+
+    def _switch_as_told(self) -> None:
+        """Attach and release joints as the diagram says now."""
+        told = self._rows.diagram
+        assert told is not None
+        tape, taking, leaving = self._constraints.tape, [], []
+        for op in tape[tape["kind"] == ATTACH]:
+            name = told.switches[int(op["b"])]
+            (taking if op["value"] else leaving).append(name)
+        places = np.flatnonzero(tape["kind"] == ATTACH)
+        tape["memory"][places, 0] = tape["value"][places]
+        tape["p"][0, 0] = 0.0
+        self._change(taking, leaving, float(self.state.clock.now))
+
+    def _refuse_failures(self) -> None:
+        """Raise what functions of the user in the diagram have raised."""
+        told = self._rows.diagram
+        for owner in () if told is None else told.tape.owners:
+            error, owner.error = getattr(owner, "error", None), None
+            if error is not None:
+                raise SimulationError(str(error), float(self.state.clock.now)) from error.__cause__
 
     @property
     def switchable(self) -> tuple[str, ...]:
@@ -248,12 +282,26 @@ class RowMethod(Method):
         """Set a state of an element."""
         at = [column.name for column in self._rows.recorded].index(name)
         rows = self._constraints.rows
+        told = self._rows.diagram
+        if told is not None and at >= told.first:
+            self._set_output(name, value)
+            return
         own = int(np.argmax(np.where(rows["column"] <= at, rows["column"], -1)))
         slot = at - int(rows["column"][own]) - int(rows["state"][own] >= 0)
         if slot < 0:
             rows["x"][own] = value
         else:
             rows["memory"][own, slot] = value
+        self.disturb()
+
+    def _set_output(self, name: str, value: float) -> None:
+        """Set the state of a block of the diagram, by the name of its output."""
+        tape, told = self._constraints.tape, self._rows.diagram
+        assert told is not None
+        op = next(output.op for output in told.tape.outputs if output.name == name)
+        if tape["state"][op] < 0:
+            raise LinkworkError(f"'{name}' follows from what its block takes: it is no state that can be set")
+        tape["x"][op] = value
         self.disturb()
 
     def _in_tree(self) -> Motion:
@@ -306,6 +354,22 @@ class RowMethod(Method):
     def command(self, drive: str, value: float) -> None:
         give_command(self._rows, self._constraints, drive, value)
 
+    # --- the control diagram ---
+
+    @property
+    def diagram(self) -> Lowered | None:
+        return self._rows.diagram
+
+    def operate(self, channel: str, value: float) -> None:
+        operate(self._rows, self._constraints, channel, value)
+
+    def wire_values(self) -> Array:
+        told = self._rows.diagram
+        if told is None:
+            return np.zeros(0)
+        states: Array = Samples(*self.now()).states[0]
+        return states[told.first : told.first + len(told.tape.outputs)]
+
     # --- state ---
 
     def take_over(self, other: Method) -> None:
@@ -327,6 +391,8 @@ class RowMethod(Method):
             "commands": self._constraints.inputs,
             "stats": np.asarray(self._stats),
         }
+        if len(self._constraints.tape):
+            known["diagram"] = self._constraints.tape[[name for name in OP.names or () if name != "function"]]
         if not self.switchable:
             return known
         flags, frames = self._start.attachment.arrays(self.switchable)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..methods.options import DEFAULT_DT, DEFAULT_TOLERANCE, Options
 from ..methods.registry import options_for
 from ..methods.touching import Touch, TouchEvent
 from ..model import Flat, Model, Port
-from ..model.errors import LinkworkError, need_positive
+from ..model.errors import LinkworkError, nearest, need_positive
 from ..model.providers import provider
 from ..model.rotation import Array, vector
 from ..observe.observer import Block
@@ -35,6 +35,10 @@ from .pieces import piece_of
 from .progress import about, advance, record_run, unavailable
 from .schedule import Schedule
 from .warmup import make_ready
+
+if TYPE_CHECKING:
+    from ..control.blocks.panel import Element
+    from ..control.diagram import Diagram
 
 
 class Simulation:
@@ -152,6 +156,44 @@ class Simulation:
     def close(self) -> None:
         """End what other processes do for this simulation; it can still be read and saved, but not go on with them."""
         self.method.close()
+
+    @property
+    def diagram(self) -> Diagram | None:
+        """The control diagram, resolved; None if the model has none."""
+        told = self.method.diagram
+        return None if told is None else told.diagram
+
+    @property
+    def wires(self) -> tuple[str, ...]:
+        """Names of all outputs of the control diagram, in the order of `wire_values`."""
+        told = self.method.diagram
+        return () if told is None else tuple(told.diagram.outputs)
+
+    def wire_values(self) -> Array:
+        """Values of all outputs of the control diagram now, in the order of `wires`."""
+        return self.method.wire_values()
+
+    def operate(self, channel: str, value: float) -> None:
+        """Move an element of the panel, `stick.x`, from now on; beyond its range it stays at the end."""
+        element = self._element(channel)
+        if not np.isfinite(value):
+            raise LinkworkError(f"'{channel}' must be a finite number, not {value}")
+        low, high = element.span()
+        self.method.operate(channel, min(max(float(value), low), high))
+
+    def let_go(self, channel: str) -> None:
+        """Let go of an element of the panel: it goes back to rest if it springs, else it stays."""
+        element = self._element(channel)
+        if element.springs:
+            self.method.operate(channel, element.rest())
+
+    def _element(self, channel: str) -> Element:
+        """The element of the panel that an output belongs to."""
+        told = self.method.diagram
+        known = [] if told is None else [one.name for one in told.channels]
+        if told is None or channel not in known:
+            raise LinkworkError(f"there is no element of the panel '{channel}' to operate{nearest(channel, known)}")
+        return cast("Element", told.diagram.blocks[channel.rpartition(".")[0]])
 
     def command(self, drive: str, value: float) -> None:
         """Tell a drive what to do from now on, in units of its kind."""

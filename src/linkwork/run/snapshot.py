@@ -126,6 +126,7 @@ def fingerprint(system: System) -> str:
                 digest.update(f"{joint.name} {joint.attached}".encode())
         measures = "kind role pair alpha beta first second sign ratio offset"
         add(table.constraints.rows, f"{measures} value strength inertia law period")
+        add(table.constraints.tape, "kind a b c p period")
     add(system.tables.dofs[:1], "A0")
     digest.update("\n".join(column.name for column in system.coordinates).encode())
     return digest.hexdigest()[:16]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 
 from ...model.block import Block, Port
-from ...model.item import BodyName, LocalOffset, LocalOrientation, Positive, item
+from ...model.item import BodyName, LocalOffset, LocalOrientation, item
 from ...model.rotation import IDENTITY
 
 _ORIGIN = (0.0, 0.0, 0.0)
@@ -34,27 +34,4 @@ class IMU(Block):
         return turns + tuple(Port(name, "m/s²") for name in ("ax", "ay", "az"))
 
 
-@item
-class Distance(Block):
-    """A ray from a body to the scenery: how far away what it meets is.
-
-    Outputs: `out`, the distance [m], or `reach` if it meets nothing, and `hit`, whether it meets something.
-    """
-
-    kind = "distance"
-
-    body: BodyName
-    """The body that carries it."""
-    direction: LocalOffset
-    """Where the ray goes in the body's frame, of any length but zero [1]."""
-    _: KW_ONLY
-    at: LocalOffset = _ORIGIN
-    """Where it begins, in the body's frame [m]."""
-    reach: Positive = 10.0
-    """How far it sees [m]."""
-
-    def ports(self) -> tuple[Port, ...]:
-        return Port("out", "m"), Port("hit", "1")
-
-
-SENSORS = (IMU, Distance)
+SENSORS = (IMU,)

@@ -6,12 +6,12 @@ import numpy as np
 
 from ..elements.respond import respond, stored_energy
 from ..kernels.jit import kernel
-from ..kernels.math3 import cross3, dot3, get3, sub3
+from ..kernels.joint_coordinates import coordinate_rate
+from ..kernels.math3 import cross3, get3, sub3
 from ..kernels.quaternion import matrix_quaternion
 from ..kernels.rows import measure
-from ..kernels.spatial import add_scaled6, dot6, get6, set6
+from ..kernels.spatial import add_scaled6, get6, set6
 from ..loads import apply_loads
-from ..tables import BALL_AXIS
 from .dynamics import body_acceleration, body_pose, body_twist, derive, energies, inverse_dynamics
 from .tree import place
 
@@ -114,19 +114,8 @@ def read_joints(tables, constraints, q, v, t, values, rates):
     place(dofs, tables.islands, q, v)
     measure(tables, constraints, q)
     for c in range(coords.shape[0]):
-        coord = coords[c]
-        values[c] = coord.value
-        if coord.v >= 0:
-            rates[c] = v[dofs[coord.v].v]
-            continue
-        pair = pairs[coord.pair]
-        V_A, V_B = get6(dofs[pair.a].V), get6(dofs[pair.b].V)
-        if coord.how == BALL_AXIS:  # the rates of a ball are its angular velocity in the axes of b
-            k = coord.pick[4]
-            axis = (pair.R_B[k], pair.R_B[k + 3], pair.R_B[k + 6])
-            rates[c] = dot3(axis, (V_B[0] - V_A[0], V_B[1] - V_A[1], V_B[2] - V_A[2]))
-        else:
-            rates[c] = dot6(get6(coord.J_A), V_A) + dot6(get6(coord.J_B), V_B)
+        values[c] = coords[c].value
+        rates[c] = coordinate_rate(dofs, pairs, coords[c], v)
     return stored_energy(tables, constraints, t)
 
 

@@ -8,6 +8,15 @@ from typing import Any
 from ..kernels.callback import call_user
 from ..kernels.jit import inlined, kernel
 from ..kernels.signal import signal_value
+from ..kernels.tape import (
+    HEAD,
+    instant_due,
+    read_tape,
+    read_tape_flows,
+    sample_tape,
+    up_to_instant,
+    write_tape,
+)
 from ..tables import LAW, USER_LAW
 from . import LAWS, SPRING
 from .law import Flow, Response
@@ -167,7 +176,7 @@ def sampling_due(constraints, t):
     for i in range(rows.shape[0]):
         if rows[i].period > 0.0 and (rows[i].samples - _EARLY) * rows[i].period <= t:
             return True
-    return False
+    return instant_due(constraints.tape, t)
 
 
 @inlined
@@ -181,6 +190,8 @@ def up_to_sample(constraints, t, h):
             if due <= _EARLY * row.period:
                 due += row.period
             reach = min(reach, due)
+    if constraints.tape.shape[0] > 0 and constraints.tape[HEAD].b != 0:
+        reach = up_to_instant(constraints.tape, t, reach)
     return reach if reach < (1.0 - _EARLY) * h else h
 
 
@@ -223,6 +234,7 @@ def read_states(constraints, y, at):
         for i in range(rows.shape[0]):
             if rows[i].state >= 0:
                 y[at + rows[i].state] = rows[i].x
+        read_tape(constraints.tape, y, at)
 
 
 @kernel
@@ -233,6 +245,7 @@ def write_states(constraints, y, at):
         for i in range(rows.shape[0]):
             if rows[i].state >= 0:
                 rows[i].x = y[at + rows[i].state]
+        write_tape(constraints.tape, y, at)
 
 
 @kernel
@@ -250,6 +263,7 @@ def sample_states(constraints, out):
                 k += 1
             for j in range(row.slots):
                 out[k + j] = row.memory[j]
+    sample_tape(constraints.tape, out)
 
 
 @kernel
@@ -260,3 +274,4 @@ def read_flows(constraints, y, at):
         for i in range(rows.shape[0]):
             if rows[i].state >= 0:
                 y[at + rows[i].state] = rows[i].flow
+        read_tape_flows(constraints.tape, y, at)

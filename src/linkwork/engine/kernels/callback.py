@@ -6,6 +6,7 @@ address is plain data in a table, so kernels stay cached whatever the user plugs
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -41,6 +42,23 @@ def compile_callback(function: Callable[..., None], sizes: tuple[int, int, int, 
 
     owner = cfunc(_SIGNATURE)(bridge)
     return int(owner.address), owner
+
+
+_DOUBLES = ctypes.POINTER(ctypes.c_double)
+_C_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_double, _DOUBLES, _DOUBLES, _DOUBLES, _DOUBLES)
+
+
+def python_callback(function: Callable[..., None]) -> tuple[int, Any]:
+    """Address of a function in plain Python, called with pointers as compiled ones are, and its owner.
+
+    It takes the interpreter's lock while it runs, and must not raise.
+    """
+    if not COMPILED:
+        address = len(_PLAIN) + 1
+        _PLAIN[address] = function
+        return address, function
+    owner = _C_FUNCTION(function)
+    return int(ctypes.cast(owner, ctypes.c_void_p).value or 0), owner
 
 
 @intrinsic

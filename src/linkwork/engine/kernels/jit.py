@@ -30,6 +30,7 @@ __all__ = [
     "COMPILED",
     "Steady",
     "apart",
+    "apart_exact",
     "compiled",
     "exact_kernel",
     "inlined",
@@ -253,6 +254,9 @@ apart = _compile(within=ApartCompiler, fastmath=_FAST)
 A large loop is compiled in several processes that way, and nothing is optimised twice. A call costs a tenth of a
 microsecond for some hundred arrays, for all words of its arguments are passed: give it only those that it needs.
 Functions that users compile and keep on disk cannot call it."""
+
+apart_exact = _compile(within=ApartCompiler)
+"""The same with strict IEEE arithmetic: sampled controllers tell the same bits as their formulas do anywhere else."""
 
 inlined = _compile(fastmath=_FAST, forceinline=True)
 """Decorator of a kernel that LLVM would not inline by itself but is called for every dof or step: passing arrays and

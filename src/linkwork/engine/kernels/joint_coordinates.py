@@ -2,7 +2,7 @@
 
 import math
 
-from ..tables import SLIDE, TURN
+from ..tables import BALL_AXIS, SLIDE, TURN
 from .jit import kernel
 from .math3 import (
     add3,
@@ -19,6 +19,7 @@ from .math3 import (
 )
 from .pairs import DISTANCE_VECTOR, add_turning, clear_jacobian, dot_motion, measure_dot, pair_vector
 from .quaternion import matrix_quaternion
+from .spatial import dot6, get6
 
 
 @kernel
@@ -117,6 +118,20 @@ def _ball_bias(pair, column):
     phi2 = add3(phi2, scale3(2.0 * slope * dot3(phi, phi1), cross3(phi, u)))
     phi2 = add3(phi2, scale3(k, add3(cross3(phi1, u), cross3(phi, u1))))
     return phi2[column]
+
+
+@kernel
+def coordinate_rate(dofs, pairs, coord, v):
+    """Rate of a measured coordinate, on placed tables."""
+    if coord.v >= 0:
+        return v[dofs[coord.v].v]
+    pair = pairs[coord.pair]
+    V_A, V_B = get6(dofs[pair.a].V), get6(dofs[pair.b].V)
+    if coord.how == BALL_AXIS:  # the rates of a ball are its angular velocity in the axes of b
+        k = coord.pick[4]
+        axis = (pair.R_B[k], pair.R_B[k + 3], pair.R_B[k + 6])
+        return dot3(axis, (V_B[0] - V_A[0], V_B[1] - V_A[1], V_B[2] - V_A[2]))
+    return dot6(get6(coord.J_A), V_A) + dot6(get6(coord.J_B), V_B)
 
 
 @kernel

@@ -8,6 +8,8 @@ _SINE, _CURVE = (
     0,
     2,
 )  # codes of linkwork.model.signals: Sine and a smooth Table; everything else is a table of lines
+WIRE = 3
+"""Code of a factor that a control diagram writes."""
 
 
 @kernel
@@ -17,6 +19,8 @@ def signal_value(tables, index, t):
         return 1.0
     signal = tables.signals[index]
     numbers, first = tables.numbers, signal.first
+    if signal.kind == WIRE:
+        return numbers[first]
     if signal.kind == _SINE:
         return numbers[first] + numbers[first + 1] * math.sin(numbers[first + 2] * t + numbers[first + 3])
     count = _size(signal)
@@ -76,7 +80,7 @@ def _segment(numbers, first, count, t):
 @kernel
 def signal_slope(tables, index, t):
     """Rate of change of that factor [1/s], from the right where it jumps."""
-    if index < 0:
+    if index < 0 or tables.signals[index].kind == WIRE:
         return 0.0
     signal = tables.signals[index]
     numbers, first = tables.numbers, signal.first

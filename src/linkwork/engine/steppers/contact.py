@@ -16,6 +16,7 @@ from ..coordinates.tree import place
 from ..elements.impulse import set_targets
 from ..kernels.clock import cycles
 from ..kernels.jit import apart, inlined, kernel, woven
+from ..kernels.tape import begin_anew
 from ..loads import apply_loads
 from ..solvers.islands import find_islands
 from ..solvers.layout import DELTA, FORCE, INVERSE, KEPT
@@ -74,6 +75,7 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
     found, reach, options, stats = contact.found, contact.reach, plan.options[0], plan.stats[0]
     rows, v, work = constraints.rows, state.v, contact.work
     deadline = cycles() + options.budget
+    begin_anew(constraints.tape, 0)
     evaluate_rows(tables, constraints, work, state.q, v, t)  # (q, v, t) => R r S V I p, J, phi, rate
     turn_freely(tables.dofs, h, plan.ahead)  # V => p, ahead
     if detect(tables.dofs, tables.islands, contact.colliders, found, h, options.near) == NO_ROOM:

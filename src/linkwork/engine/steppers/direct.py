@@ -3,8 +3,10 @@
 Rows with bounds are kept, at a bound or free: their `mode`, which is decided here and taken as given everywhere else.
 """
 
+from ..control.sensors import sense_later
 from ..elements.respond import read_states, take_samples, write_states
-from ..kernels.jit import kernel, woven
+from ..kernels.jit import inlined, kernel, woven
+from ..kernels.tape import begin_anew, remember_tape
 from ..solvers.layout import HI, LO, ON, P
 from ..tables import GIVEN, HELD, HIGH, LAW, LOW
 from .events import remember
@@ -43,7 +45,7 @@ def evaluate_direct(tables, constraints, work, touch, motion, course, stats):
         stats.evaluations += 1
         if course.anew:
             course.changed = True
-            if course.event >= 0 and constraints.rows[course.event].mode == HELD:
+            if _is_kept(constraints.rows, course.event):
                 let_go(constraints.rows[course.event])
             else:
                 if course.rounds < _IMPACTS and impact(
@@ -52,6 +54,11 @@ def evaluate_direct(tables, constraints, work, touch, motion, course, stats):
                     course.rounds += 1
                     continue
                 take_samples(tables, constraints, course.at)
+                if constraints.tape.shape[0] > 0:
+                    begin_anew(constraints.tape, max(course.event - constraints.rows.shape[0], 0))
+                    assemble(tables, constraints, work, q, v, course.at)
+                    if motion.y.shape[0] > 2 * n + 2:  # an integrator that came to its bound is at it
+                        read_states(constraints, motion.y_trial, 2 * n + 2)
                 set_modes(tables, constraints, course.at, course.event)
             course.anew = False
         solve(tables, constraints, work, course.at, course.ahead, motion.a, course.bounded, course.project)
@@ -64,6 +71,12 @@ def evaluate_direct(tables, constraints, work, touch, motion, course, stats):
     course.supplied, course.dissipated, course.pivot = report.supplied, report.dissipated, report.weakest
     if touch is not None:
         course.dissipated += touch.state[0].lost
+
+
+@inlined
+def _is_kept(rows, event):
+    """Whether an event is one of a row that is kept; numbers beyond the rows are those of the diagram."""
+    return 0 <= event < rows.shape[0] and rows[event].mode == HELD
 
 
 @woven
@@ -98,11 +111,14 @@ def correct_direct(tables, constraints, work, touch, motion, course):
 
 
 @woven
-def note_direct(constraints, work, course, stats):
+def note_direct(tables, constraints, work, motion, course, stats):
     """(end of a step) Where rows start the next one, and how near it is to a singular position."""
     report = work.report[0]
     if course.bounded:
         remember(constraints, work)
+    if constraints.tape.shape[0] > 0:
+        remember_tape(constraints.tape)
+        sense_later(tables, constraints, motion.a)
     if report.worn > 0.0 and report.weakest > USED_UP:
         report.worn = USED_UP
     course.worn = report.weakest < report.worn

@@ -8,7 +8,8 @@ the search for the event begins. So a limit that is passed and left again within
 import math
 
 from ..elements.respond import margin_of
-from ..kernels.jit import kernel
+from ..kernels.jit import inlined, kernel
+from ..kernels.tape import ENOUGH, SHARP
 from ..solvers.box import EXACT
 from ..solvers.layout import BEGAN, BEGAN_RATE
 from ..tables import FRICTION, HELD, LIMIT, LOW, SERVO_RATE
@@ -69,7 +70,10 @@ def _largest_force(constraints):
 @kernel
 def near_enough(constraints, work, event):
     """How far from zero the quantity of a row may be where its event is."""
-    if constraints.rows[event].mode != HELD:
+    rows = constraints.rows
+    if event >= rows.shape[0]:
+        return ENOUGH * (1.0 + abs(constraints.tape[event - rows.shape[0]].value))
+    if rows[event].mode != HELD:
         return STILL
     return BARELY * abs(work.row[BEGAN, event]) + EXACT * _largest_force(constraints)
 
@@ -101,7 +105,37 @@ def first_event(constraints, work, h):
             at, by = crossing(max(begin, 0.0), h * rate, end, h * end_rate, slack)
         if at <= by and (at < share or event < 0):
             share, event, until = at, i, by
+    tape = constraints.tape
+    for k in range(1, tape.shape[0]):
+        op = tape[k]
+        if op.began < math.inf and op.margin < math.inf:
+            at, by = _end_of_piece(op, h)
+            if at <= by and (at < share or event < 0):
+                share, event, until = at, rows.shape[0] + k, by
     return share, event, until
+
+
+@kernel
+def _end_of_piece(op, h):
+    """Where the piece of an operation ends, and where it is over; (1, 0) if it does not."""
+    slack = SHARP * (1.0 + abs(op.value))
+    if op.began <= 0.0 and op.margin >= -slack:
+        return 1.0, 0.0
+    begin = max(op.began, 0.0)
+    start, end = h * op.began_rate, h * op.margin_rate
+    if op.began_rate == 0.0 or op.margin_rate == 0.0:  # not known: a straight line
+        start = end = op.margin - begin
+    return crossing(begin, start, op.margin, end, slack)
+
+
+@inlined
+def quantity(constraints, event):
+    """What comes to zero at an event, and its rate, 0 if that is not known."""
+    rows = constraints.rows
+    if event < rows.shape[0]:
+        return measured(rows[event])
+    op = constraints.tape[event - rows.shape[0]]
+    return op.margin, op.margin_rate
 
 
 @kernel
@@ -147,13 +181,14 @@ def locate(constraints, work, course, refused):
             return False
         if course.event < 0 or course.share == 0.0:
             return False
-        course.before, course.before_at = measured(rows[course.event])[0], 1.0
+        course.before, course.before_at = quantity(constraints, course.event)[0], 1.0
         return True
     # Newton's method for the time of the event, kept within what is known.
-    value, rate = measured(rows[course.event])
+    value, rate = quantity(constraints, course.event)
     course.searches += 1
     enough, share = near_enough(constraints, work, course.event), course.share
-    if course.searches == 1 and share == PEEK and value <= 0.0 and rows[course.event].mode == HELD:
+    kept = course.event < rows.shape[0] and rows[course.event].mode == HELD
+    if course.searches == 1 and share == PEEK and value <= 0.0 and kept:
         course.share = 0.0  # at its bound when the step began
         return False
     if abs(value) <= enough or course.searches == SEARCHES:

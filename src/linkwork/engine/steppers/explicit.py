@@ -21,6 +21,7 @@ from ..coordinates.tree import retract
 from ..elements.respond import read_states, sampling_due, up_to_sample, write_states
 from ..kernels.clock import cycles
 from ..kernels.jit import inlined, kernel, shared_kernel, woven
+from ..kernels.tape import SWITCH, joints_wait
 from .articulated import evaluate_tree
 from .bounds import leap_parts
 from .components import SAMPLE as SAMPLE_CROSSES
@@ -175,6 +176,9 @@ def _plan(constraints, touch, motion, course, clock, stats, targets):
     """What is next: where the loop goes on, or END with a status."""
     if course.sample == targets.shape[0]:
         return END, OK
+    if constraints is not None:
+        if joints_wait(constraints.tape) and (course.integrator == ADAPTIVE or course.left == 0.0):
+            return END, SWITCH
     course.counted = stats.evaluations
     course.began = cycles() if course.budget > 0.0 else 0
     t = clock.now
@@ -379,7 +383,7 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
             if parts is not None:
                 note_parts(constraints, parts, course, stats, vote)
             elif work is not None:
-                note_direct(constraints, work, course, stats)
+                note_direct(tables, constraints, work, motion, course, stats)
                 if touch is not None:
                     note_touch(touch)
             status = _keep(constraints, motion, course, clock, stats, targets[course.sample])

@@ -8,6 +8,7 @@ from ..elements.impulse import end_row, set_targets
 from ..elements.respond import choose_piece
 from ..kernels.jit import kernel, woven
 from ..kernels.signal import signal_value
+from ..kernels.tape import begin_anew, push_tape
 from ..solvers.box import solve_box
 from ..solvers.layout import (
     AHEAD,
@@ -144,6 +145,7 @@ def leap(tables, constraints, work, motion, t, h):
     rows, row, flag, n = constraints.rows, work.row, work.flag, motion.a.shape[0]
     q, delta, v = motion.q_trial, motion.y_trial[:n], motion.y_trial[n : 2 * n]
     energy = motion.y_trial[2 * n :]
+    begin_anew(constraints.tape, 0)
     evaluate_rows(tables, constraints, work, q, v, t)
     turn_freely(tables.dofs, h, work.dof[AHEAD])
     weigh(tables.dofs, work)
@@ -161,4 +163,5 @@ def leap(tables, constraints, work, motion, t, h):
     for i in range(rows.shape[0]):
         if flag[ON, i] != 0:
             end_row(tables, constraints, rows[i], row[P, i], row[SUM, i], t, h, energy)
+    push_tape(constraints.tape, h)
     retract(tables.dofs, q, delta, q)

@@ -15,10 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..control.sensors import sense_forces
 from ..coordinates.tree import retract
 from ..elements.impulse import end_rows
 from ..elements.respond import up_to_sample
 from ..kernels.jit import kernel, woven
+from ..kernels.tape import SWITCH, joints_wait, push_tape
 from .bounce import end_patches
 from .contact import solve_contact
 from .eliminate import close_loops
@@ -94,6 +96,9 @@ class Plan(NamedTuple):
 def account(tables, constraints, contact, state, plan, t, h):
     """Work of the impulses of a step of h from time t, states of elements at its end, and the largest gap."""
     end_rows(tables, constraints, plan.after, t, h, state.work)
+    if constraints.tape.shape[0] > 0:
+        push_tape(constraints.tape, h)
+        sense_forces(constraints, h)
     if contact is not None:
         end_patches(contact.reach, contact.found, state.work, plan.options[0].sleep)
     plan.stats[0].last_gap, plan.stats[0].last_row = largest_gap(constraints.rows)
@@ -149,6 +154,8 @@ def run_impulses(tables, constraints, matrix, contact, state, plan, targets, out
             status = finite(state.v, clock, h)
             if status != OK:
                 return k, status
+            if joints_wait(constraints.tape):
+                return k, SWITCH
             if contact is not None and 2 * stats.waiting > contact.events.shape[0]:
                 return k, FULL
         for i in range(constraints.rows.shape[0]):

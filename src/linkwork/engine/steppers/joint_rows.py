@@ -4,10 +4,12 @@ With the inertia and embedded rows factored, LᵀDL (`saddle`), and the other ro
 forces of rows meet accelerations in A = Y D⁻¹ Yᵀ. Relative and maximal coordinates differ in the tables only.
 """
 
+from ..control.act import pass_between, pass_within
 from ..coordinates.factor import add_row, factor, inertia
 from ..coordinates.tree import place
 from ..kernels.jit import inlined, kernel, woven
 from ..kernels.rows import survey
+from ..kernels.tape import HEAD
 from ..loads import apply_loads
 from ..solvers.envelope import embedded
 from ..solvers.layout import (
@@ -65,10 +67,15 @@ def evaluate_rows(tables, constraints, work, q, v, t):
     """(q, v, t) => inertia of every body, forces of loads, every row in joint space, its gap, rate and bias."""
     dofs, rows = tables.dofs, constraints.rows
     place(dofs, tables.islands, q, v)
+    survey(tables, constraints, q)
+    if constraints.tape.shape[0] > 0:
+        if constraints.tape[HEAD].p[1] != 0.0:
+            pass_between(tables, constraints, v, t)
+        else:
+            pass_within(tables, constraints, v, t)
     work.report[0].loads_supplied, work.report[0].loads_dissipated = 0.0, 0.0
     if tables.loads.shape[0] > 0:
         work.report[0].loads_supplied, work.report[0].loads_dissipated = apply_loads(tables, q, v, t)
-    survey(tables, constraints, q)
     J, link, rate = work.J, work.link, work.row[SUM]
     for d in range(J.shape[0]):
         for r in range(link[d].first, link[d].last):

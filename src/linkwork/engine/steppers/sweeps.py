@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..control.act import pass_between
 from ..coordinates.factor import factor, project_row, solve_inward, solve_outward
 from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import place
@@ -94,12 +95,14 @@ def solve_rows(tables, constraints, work, state, plan, t, h):
     n = dofs.shape[0] - 1
     deadline = cycles() + options.budget
     place(dofs, tables.islands, state.q, v)  # (q, v) => R r S V A0 I p
+    measure(tables, constraints, state.q)  # frames => phi, J
+    if constraints.tape.shape[0] > 0:
+        pass_between(tables, constraints, v, t)
     if tables.loads.shape[0] > 0:
         supplied, dissipated = apply_loads(tables, state.q, v, t)  # loads => p, tau
         state.work[SUPPLIED] += h * supplied
         state.work[DISSIPATED] += h * dissipated
     turn_freely(dofs, h, plan.ahead)  # V => p, ahead
-    measure(tables, constraints, state.q)  # frames => phi, J
     _project(dofs, constraints, work, v)  # J => Y, rate
     set_targets(tables, constraints, t, h, options.erp)
     factor(dofs, H, work.D, work.rhs)  # (I, p, tau) => L D, rhs

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ...control.blocks.actuators import Inlet
-from ...control.diagram import Diagram, Wired
-from ...model.block import Block
+from .blocks.actuators import Inlet
+from .diagram import Diagram, Wired
+from ..model.block import Block
 
 
 class Plug(NamedTuple):

@@ -1,15 +1,15 @@
-"""A diagram as a drawing (SVG): for pages, docs and pictures. Everything has data attributes by which a page finds it."""
+"""A diagram as an SVG picture, for docs and for the page, which finds boxes, ports and wires by their data attributes."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import Any
 
-from ...control.diagram import Diagram, Fault
-from ...model.block import Block, wire_fields
-from ...model.item import field_names
+from .diagram import Diagram, Fault
+from ..model.block import Block, wire_fields
+from ..model.item import field_names
 from .graph import Box, Graph, graph_of
-from .layout import HEAD, PITCH, WIDTH, Layout, Place, Point, lay_out
+from .layout import HEAD, PITCH, Layout, Place, Point, lay_out
 
 _ROUND = 7.0  # of corners of wires
 _LONGEST = 20  # characters on a box
@@ -34,7 +34,7 @@ _FACES = {
 _ACTING = ("drive", "force_command", "attach")
 
 
-def draw(diagram: Diagram, inside: str = "", *, title: str = "") -> str:
+def diagram_svg(diagram: Diagram, inside: str = "", *, title: str = "") -> str:
     """The level of a diagram inside an instance (by default the top) as the text of an SVG file."""
     graph = graph_of(diagram, inside)
     layout = lay_out(graph)
@@ -181,6 +181,3 @@ def _near(corner: Point, other: Point) -> Point:
     length = abs(dx) + abs(dy)
     share = min(_ROUND, length / 2) / length if length else 0.0
     return corner[0] + dx * share, corner[1] + dy * share
-
-
-__all__ = ["PITCH", "STYLE", "WIDTH", "draw", "face_of", "parameters_of"]

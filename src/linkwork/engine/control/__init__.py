@@ -1,0 +1,1 @@
+"""The control diagram, compiled: one interpreter for every tape."""
