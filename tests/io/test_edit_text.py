@@ -52,6 +52,7 @@ def changed(text, *edits):
         (("remove", ("control", "law", "type")), "type: gain, ", ""),
         (("remove", ("control", "stick")), "  stick: {type: lever, low: -1.5}  # of the operator\n", ""),
         (("remove", ("control", "error", "inputs")), "    inputs: [stick, -pivot.angle]   # two\n", ""),
+        (("rename_key", ("control", "law"), "rule"), "  law: {", "  rule: {"),
         (("remove", ("panel", "arm")), "panel:\n  arm: {label: Arm}\n", ""),
     ],
 )

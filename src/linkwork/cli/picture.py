@@ -31,7 +31,12 @@ def picture(
             help="A scene's name, a model file (.yaml, .urdf, .xml) or a record (.h5).",
         ),
     ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="What to write: .png, .mp4, .gif, .html, or .svg of its control diagram.")],
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT", help="What to write: .png, .mp4, .gif, .html, or .svg of its control diagram."
+        ),
+    ],
     duration: Annotated[float | None, typer.Option("--time", help="Time to simulate [s].")] = None,
     at: Annotated[
         float | None, typer.Option(help="Time of a picture [s]; default: the middle of the motion.")
@@ -109,7 +114,9 @@ def _draw_diagram(subject: str, settings: list[str] | None, out: Path) -> None:
     model, _ = find_subject(subject, settings)
     flat = model.flatten()
     if not flat.control:
-        raise LinkworkError(f"the model '{model.name}' has no control diagram: nothing to draw as {out.suffix}")
+        raise LinkworkError(
+            f"the model '{model.name}' has no control diagram: nothing to draw as {out.suffix}"
+        )
     out.write_text(diagram_svg(Diagram.of(flat)), encoding="utf-8")
     say(f"{escape(str(out))}: {len(flat.control)} blocks")
 

@@ -105,5 +105,3 @@ class _Place:
     def switch_place(self, joint: str) -> tuple[int, bool]:
         self.switches.append(joint)
         return len(self.switches) - 1, self._compiler.flat.joints[joint].attached_at_start
-
-

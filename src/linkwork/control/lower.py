@@ -13,7 +13,17 @@ from .blocks import BLOCKS
 from .blocks.panel import Element
 from .diagram import Diagram, Wired
 from .formula_ops import lower_formula
-from .signals import ACCELERATION, ANGULAR_VELOCITY, COORDINATE, FORCE, POSITION, RATE, ROTATION, VELOCITY, Signal
+from .signals import (
+    ACCELERATION,
+    ANGULAR_VELOCITY,
+    COORDINATE,
+    FORCE,
+    POSITION,
+    RATE,
+    ROTATION,
+    VELOCITY,
+    Signal,
+)
 from .tape import Named, Tape
 from .user_functions import lower_compiled, lower_python
 
@@ -146,7 +156,9 @@ Lowered = int | dict[str, int]
 _LOWER: dict[str, Callable[[Lowering, Any], Lowered]] = {}
 
 
-def _lowers(*kinds: str) -> Callable[[Callable[[Lowering, Any], Lowered]], Callable[[Lowering, Any], Lowered]]:
+def _lowers(
+    *kinds: str,
+) -> Callable[[Callable[[Lowering, Any], Lowered]], Callable[[Lowering, Any], Lowered]]:
     def note(function: Callable[[Lowering, Any], Lowered]) -> Callable[[Lowering, Any], Lowered]:
         for kind in kinds:
             _LOWER[kind] = function

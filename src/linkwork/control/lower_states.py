@@ -141,9 +141,7 @@ def _hold(to: Lowering, block: Any) -> Lowered:
 
 def _delay(to: Lowering, block: Any) -> Lowered:
     ring = [block.start] * block.steps
-    op = to.tape.add(
-        codes.DELAY, p=(block.steps,), behind=ring, period=block.sample_time, value=block.start
-    )
+    op = to.tape.add(codes.DELAY, p=(block.steps,), behind=ring, period=block.sample_time, value=block.start)
     return to.later(op, "a", block)
 
 

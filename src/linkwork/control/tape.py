@@ -95,7 +95,9 @@ class Tape:
         key = (kind, a, b, *p)
         if key not in self._known:
             block, self.block = self.block, "~"
-            self._known[key] = self.add(kind, a, b, p=p, **({"value": p[0]} if kind == codes.CONSTANT else {}))
+            self._known[key] = self.add(
+                kind, a, b, p=p, **({"value": p[0]} if kind == codes.CONSTANT else {})
+            )
             self.block = block
         return self._known[key]
 

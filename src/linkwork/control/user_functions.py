@@ -12,6 +12,7 @@ from .tape import Tape
 if TYPE_CHECKING:
     from .lower import Place
 
+
 def lower_compiled(tape: Tape, place: Place, block: Any, ops: Sequence[int]) -> dict[str, int]:
     """A function that Numba compiles."""
     from ..engine.kernels.callback import compile_callback
@@ -40,7 +41,11 @@ def _called(
     x = first + len(parameters)
     out = x + len(ops) + 1
     op = tape.add(
-        kind, p=(len(ops), x, first, out, len(block.outputs)), behind=ops, function=address, period=block.period
+        kind,
+        p=(len(ops), x, first, out, len(block.outputs)),
+        behind=ops,
+        function=address,
+        period=block.period,
     )
     return {name: tape.add(codes.PICK, op, out + k) for k, name in enumerate(block.outputs)}
 

@@ -92,6 +92,14 @@ class TextEditor:
             end = self._line_end(self._end(value))
             self.text = self.text[:start] + self.text[end + 1 :]
 
+    def rename_key(self, path: Path, name: str) -> None:
+        """Give a value another key."""
+        holder = self._find(path[:-1])
+        self._own(path)
+        assert isinstance(holder, yaml.MappingNode)
+        key = next(key for key, _ in reversed(holder.value) if key.value == path[-1])
+        self.text = self.text[: key.start_mark.index] + quoted(name) + self.text[key.end_mark.index :]
+
     # Within
 
     def _find(self, path: Path) -> yaml.Node | None:

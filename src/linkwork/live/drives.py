@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from ..engine.elements import Drive
 from ..model import Flat, Sine, Table
-from .desk import Input
 
 # Units of commands on joints that turn, and that slide.
 _UNITS = {"force": ("N m", "N"), "rate": ("rad/s", "m/s"), "place": ("rad", "m")}
@@ -35,20 +34,14 @@ class Lever(NamedTuple):
         return self.command == 0.0 and not self.automatic and self.unit not in _UNITS["place"]
 
 
-def inputs(known: list[Lever], commands: dict[str, float]) -> list[Input]:
-    """What operators hold of drives, which obey these commands now."""
-    return [
-        Input(
-            lever.drive, lever.low, lever.high, 0.0 if lever.springs_back else None,
-            commands.get(lever.drive, lever.command),
-        )
-        for lever in known
-    ]  # fmt: skip
-
-
 def levers(flat: Flat, automatic: bool) -> list[Lever]:
-    """Of all drives; not `automatic`, of drives without their signals."""
-    return [_lever(flat, drive, automatic and drive.signal is not None) for drive in flat.drives.values()]
+    """Of all drives but those that the control diagram commands; not `automatic`, of drives without their signals."""
+    commanded = {getattr(block, "drive", None) for block in flat.control.values()}
+    return [
+        _lever(flat, drive, automatic and drive.signal is not None)
+        for drive in flat.drives.values()
+        if drive.name not in commanded
+    ]
 
 
 def _lever(flat: Flat, drive: Drive, automatic: bool) -> Lever:

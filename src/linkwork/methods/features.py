@@ -132,9 +132,9 @@ DETECTED: dict[str, Callable[[_Look], list[str]]] = {
     "DC motors": lambda look: look.drives("dc_motor"),
     "actuators and cylinders": lambda look: look.drives(has=lambda drive: drive.law and drive.law.state),
     "sampled controllers": lambda look: look.drives(has=lambda drive: drive.period > 0.0),
-    "control diagrams": lambda look: [f"it has a control diagram ('{next(iter(look.flat.control))}' ...)"]
-    if look.flat.control
-    else [],
+    "control diagrams": lambda look: (
+        [f"it has a control diagram ('{next(iter(look.flat.control))}' ...)"] if look.flat.control else []
+    ),
     "repeaters": lambda look: [
         f"'{thing.name}' couples joints"
         for thing in look.flat.couplings.values()

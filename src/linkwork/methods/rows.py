@@ -157,7 +157,9 @@ def give_command(table: RowTable, constraints: Constraints, drive: str, value: f
         raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
     if table.diagram is not None and drive in table.diagram.driven:
         block = table.diagram.driven[drive]
-        raise LinkworkError(f"drive '{drive}' obeys block '{block}' of the control diagram: operate that instead")
+        raise LinkworkError(
+            f"drive '{drive}' obeys block '{block}' of the control diagram: operate that instead"
+        )
     constraints.inputs[table.drives.index(drive)] = value
 
 
@@ -165,7 +167,9 @@ def operate(table: RowTable, constraints: Constraints, channel: str, value: floa
     """Set what an operator holds, an output of an element of the panel, or say why not."""
     known = [] if table.diagram is None else [told.name for told in table.diagram.channels]
     if channel not in known:
-        raise LinkworkError(f"there is no element of the panel '{channel}' to operate{nearest(channel, known)}")
+        raise LinkworkError(
+            f"there is no element of the panel '{channel}' to operate{nearest(channel, known)}"
+        )
     constraints.inputs[len(table.drives) + known.index(channel)] = value
 
 

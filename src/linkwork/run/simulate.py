@@ -192,7 +192,9 @@ class Simulation:
         told = self.method.diagram
         known = [] if told is None else [one.name for one in told.channels]
         if told is None or channel not in known:
-            raise LinkworkError(f"there is no element of the panel '{channel}' to operate{nearest(channel, known)}")
+            raise LinkworkError(
+                f"there is no element of the panel '{channel}' to operate{nearest(channel, known)}"
+            )
         return cast("Element", told.diagram.blocks[channel.rpartition(".")[0]])
 
     def command(self, drive: str, value: float) -> None:

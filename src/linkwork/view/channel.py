@@ -257,7 +257,7 @@ def _place(message: Message) -> tuple[str, object] | None:
         return key, value["id"]
     if key == "note":
         return key, next(iter(value))
-    return (key, None) if key in ("panel", "operate", "now") else None
+    return (key, None) if key in ("panel", "operate", "now", "diagram", "live") else None
 
 
 def parsed(text: Any) -> Message | None:

@@ -117,7 +117,7 @@ class Operators(Channel):
             element["reading"]["signal"]
             for group in self._panel["groups"]
             for element in group["elements"]
-            if element.get("reading")
+            if element.get("reading") and element["reading"]["signal"]
         )
         self.send({"operate": self._panel})
 

@@ -99,8 +99,6 @@ class Page:
         if self.server.channel.visitors:
             time.sleep(_GOODBYE)
         self.server.stop()
-        self.server.channel.stop()
-        self.server.operators.stop()
 
     def __enter__(self) -> Page:
         self.start()
@@ -363,6 +361,7 @@ class Page:
         if panel:
             self._tell_status()
         self.server.operators.show(self.session)
+        self.server.editors.show(self.session, self.settings)
         if self.player is not None:
             poses = self.player.look(panel)
             if poses is not None:

@@ -24,8 +24,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from ..model.errors import LinkworkError, MissingExtraError
-from . import channel, operators, signals, site
+from . import channel, editors, operators, signals, site
 from .channel import Channel
+from .editors import Editors
 from .operators import Operators
 from .reply import Handler, Reply
 
@@ -57,7 +58,7 @@ class Server:
         except ImportError:
             raise MissingExtraError("viser", "view", "the live page") from None
         self.host, self.token, self.complete = host, token, complete
-        self.channel, self.operators = Channel(), Operators()
+        self.channel, self.operators, self.editors = Channel(), Operators(), Editors()
         self._handlers: list[Handler] = [site.answer, self.channel.answer]
         _refuse_busy(host, port)
         listening = False
@@ -83,6 +84,8 @@ class Server:
                     await self.channel.receive(connection, name)
                 elif place == operators.PATH:
                     await self.operators.receive(connection, name)
+                elif place == editors.PATH:
+                    await self.editors.receive(connection, name)
                 elif path == signals.PATH:
                     await signals.receive(connection, lambda: self.operators.session)
                 else:
@@ -121,8 +124,8 @@ class Server:
 
     def note(self, name: str, value: Any) -> None:
         """Tell pages and operators' panels something that new ones are told, too: see `Channel.note`."""
-        self.channel.note(name, value)
-        self.operators.note(name, value)
+        for one in self._channels:
+            one.note(name, value)
 
     @staticmethod
     def visitor_of_connection() -> str:
@@ -133,6 +136,12 @@ class Server:
         """End it."""
         with contextlib.redirect_stdout(io.StringIO()):
             self.viser.stop()
+        for one in self._channels:
+            one.stop()
+
+    @property
+    def _channels(self) -> tuple[Channel, ...]:
+        return self.channel, self.operators, self.editors
 
     # The guard; runs in the thread of the server
 

@@ -12,6 +12,7 @@ CANVAS = "/canvas"
 _WEB = Path(__file__).parent / "web"
 _PAGES = {
     "/": "index.html", "/index.html": "index.html", "/gallery": "index.html", "/panel": "operator.html",
+    "/diagram": "diagram.html",
 }  # fmt: skip
 # Not kept by browsers: another version of the package may be started at the same address.
 _FRESH = (("Cache-Control", "no-cache"),)

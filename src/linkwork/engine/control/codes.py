@@ -24,7 +24,21 @@
 
 TIMED = (STEP, RAMP, PULSE, TABLE, NOISE)
 """Sources that change at instants of their own."""
-PIECES = (ABSOLUTE, SIGN, LEAST, MOST, SATURATE, DEAD, RELAY, PLAY, LOOKUP, LOOKUP_2D, LESS, INTEGRATE, FOLLOW)
+PIECES = (
+    ABSOLUTE,
+    SIGN,
+    LEAST,
+    MOST,
+    SATURATE,
+    DEAD,
+    RELAY,
+    PLAY,
+    LOOKUP,
+    LOOKUP_2D,
+    LESS,
+    INTEGRATE,
+    FOLLOW,
+)
 """Operations whose law consists of smooth pieces, some of them only with the numbers that they have."""
 STATES = (INTEGRATE, LAG, FOLLOW)
 """Operations with a continuous state."""

@@ -124,5 +124,3 @@ def call(tape, i, numbers, t):
     for k in range(int(op.p[4])):
         numbers[out + k] = 0.0
     call_user(op.function, t, numbers, x, x, int(op.p[2]), out)
-
-

@@ -94,5 +94,3 @@ def _force_of(rows, drive):
         if rows[r].input == drive:
             return rows[r].force
     return 0.0
-
-

@@ -1,5 +1,5 @@
 // Gamepads, looked at with every picture of the screen, 60 times a second on most.
-const DEAD = 0.12; // share of a stick's way that counts as its middle
+const DEAD = 0.12; // share of a stick's way that counts as its middle, unless the input tells one
 const DEVICE = "gamepad";
 
 export class Gamepads {
@@ -34,7 +34,7 @@ export class Gamepads {
     // Older browsers give other clocks than that of the page.
     const now = performance.now(), stamp = now - pad.timestamp < 100 && pad.timestamp <= now ? pad.timestamp : now;
     for (const input of this.inputs) {
-      const share = shareOf(pad, input.pad);
+      const share = shareOf(pad, input.pad, input.dead || DEAD);
       if (share === (this.shares.get(input.name) ?? 0)) continue;
       this.shares.set(input.name, share);
       this.hands.deflect(DEVICE, input.name, share, stamp);
@@ -43,9 +43,9 @@ export class Gamepads {
 }
 
 /** How far an axis or a pair of buttons is pushed, -1 to 1. */
-function shareOf(pad, at) {
+function shareOf(pad, at, dead) {
   const pressed = (button) => (button === undefined || button === null ? 0 : (pad.buttons[button]?.value ?? 0));
   if (at.axis === undefined) return pressed(at.more) - pressed(at.less);
   const raw = at.sign * (pad.axes[at.axis] ?? 0), size = Math.abs(raw);
-  return size < DEAD ? 0 : Math.sign(raw) * Math.min((size - DEAD) / (0.98 - DEAD), 1);
+  return size < dead ? 0 : Math.sign(raw) * Math.min((size - dead) / (0.99 - dead), 1);
 }

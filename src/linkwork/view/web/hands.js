@@ -1,5 +1,5 @@
 // What is held from this page, by which device: pointer, keyboard or gamepad. All is let go when nobody is there.
-const SLEW = 2; // time from end to end of what stays where it is put [s]
+const SLEW = 2; // time from end to end of what stays where it is put, unless it tells one [s]
 
 export class Hands {
   /** `shown(input)` is called when an input was moved from here. */
@@ -9,7 +9,7 @@ export class Hands {
     this.inputs = new Map();
     this.held = new Map(); // input: device
     this.confirmed = new Set(); // inputs of which the server knows that they are held here
-    this.moving = new Map(); // input: deflection, of what does not spring back
+    this.moving = new Map(); // input: deflection, of what moves as long as it is pushed
     for (const [target, kind] of [[window, "pagehide"], [document, "visibilitychange"], [document, "freeze"]]) {
       target.addEventListener(kind, () => { if (kind !== "visibilitychange" || document.hidden) this.dropAll(); });
     }
@@ -80,10 +80,10 @@ export class Hands {
       if (this.held.get(name) === device) return; // it has been counted
       const count = Math.round((input.high - input.low) / input.step) + 1;
       const now = Math.round((input.value - input.low) / input.step) + Math.sign(share);
-      const next = count === 2 ? (now + count) % count : now; // a toggle goes back and forth
+      const next = (now + count) % count; // a toggle goes back and forth
       if (input.rest !== null) this.put(device, name, input.high, stamp);
       else this.put(device, name, input.low + input.step * next, stamp);
-    } else if (input.rest !== null) {
+    } else if (input.rest !== null && !(device === "keyboard" && input.travel)) {
       const reach = share > 0 ? input.high - input.rest : input.rest - input.low;
       this.put(device, name, input.rest + share * reach, stamp);
     } else {
@@ -98,7 +98,8 @@ export class Hands {
   slew(before) {
     requestAnimationFrame((now) => {
       for (const [name, share] of this.moving) {
-        const input = this.inputs.get(name), way = (share * (input.high - input.low) * Math.max(now - before, 0)) / 1000 / SLEW;
+        const input = this.inputs.get(name), time = input.travel || SLEW;
+        const way = (share * (input.high - input.low) * Math.max(now - before, 0)) / 1000 / time;
         this.put(this.held.get(name), name, input.value + way, now);
       }
       if (this.moving.size) this.slew(now);

@@ -52,7 +52,7 @@ export class Operator {
         inner.append(widget.element);
       }
       inner.classList.toggle("placed", group.elements.some((one) => one.place));
-      return make("section", { className: "operate" }, ...(group.label ? [make("h2", {}, group.label)] : []), inner);
+      return make("section", { className: "operate", title: group.hint ?? "" }, ...(group.label ? [make("h2", {}, group.label)] : []), inner);
     }));
     if (actions.length) this.element.prepend(make("div", { className: "actions" }, ...this.actions));
     if (!groups.length) this.element.append(make("p", { className: "nothing" }, "There is nothing to drive here: no drives, and no panel."));

@@ -44,7 +44,7 @@ class Widget {
     this.element = make("div", { className: `widget ${described.kind}`, title: described.hint ?? "" });
     this.build();
     this.element.append(this.body, make("div", { className: "name" }, described.label), this.told, this.owner);
-    if (described.reading) this.element.append(this.reading = make("div", { className: "reading" }));
+    if (described.reading && this.inputs.length) this.element.append(this.reading = make("div", { className: "reading" }));
   }
 
   /** A key of the keyboard, as a hint. */
@@ -97,7 +97,9 @@ class Widget {
 
   read(readings) {
     const { reading } = this.described;
-    if (reading && reading.signal in readings) this.readValue(readings[reading.signal], reading);
+    if (!reading) return;
+    const value = reading.signal === null ? reading.fixed : readings[reading.signal];
+    if (value !== undefined && value !== null) this.readValue(value * reading.factor, reading);
   }
 
   readValue(value, { signal, unit }) {
@@ -277,8 +279,8 @@ class Gauge extends Widget {
 }
 
 class Text extends Widget {
-  build() { if (this.described.text) this.body.append(this.described.text); }
-  readValue(value, { unit }) { this.told.textContent = withUnit(value, unit); }
+  build() { this.body.append(this.written = make("p", {}, this.described.text ?? "")); }
+  readValue(value) { this.written.textContent = (this.described.text || "{}").replace("{}", value.toFixed(this.described.digits)); }
 }
 
 const KINDS = {
