@@ -79,15 +79,15 @@ def operate(tape, op, numbers):
         chosen = op.b if true(a) else op.c
         return tape[chosen].value, tape[chosen].rate
     if kind == LESS:
-        return float(op.mode == 1), 0.0
+        return (1.0 if op.mode == 1 else 0.0), 0.0
     if kind == AND:
-        return float(true(a) and true(tape[op.b].value)), 0.0
+        return (1.0 if true(a) and true(tape[op.b].value) else 0.0), 0.0
     if kind == OR:
-        return float(true(a) or true(tape[op.b].value)), 0.0
+        return (1.0 if true(a) or true(tape[op.b].value) else 0.0), 0.0
     if kind == NOT:
-        return float(not true(a)), 0.0
+        return (0.0 if true(a) else 1.0), 0.0
     if kind == EQUALS:
-        return float(a == op.p[0]), 0.0
+        return (1.0 if a == op.p[0] else 0.0), 0.0
     if kind == ELAPSED:
         return tape[op.a].memory[2], 0.0
     if kind == RELAY:
