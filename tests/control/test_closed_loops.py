@@ -55,7 +55,9 @@ def test_motor_gear_and_controller_have_the_response_of_their_transfer_function(
     # is 251/720 instead of 1/120. What its elements take implicitly would show as an error of first order, 1e-3.
     tolerance = {"rk4": 2e-9, "adams": 1e-7, "adaptive": 1e-9}[integrator]
     assert np.abs(record["axis.angle"] - response(record.time)).max() < tolerance
-    assert np.abs(record["law.out"]).max() < 1.0 + KD / FILTER  # the motor stays within its voltage but for the kick
+    assert (
+        np.abs(record["law.out"]).max() < 1.0 + KD / FILTER
+    )  # the motor stays within its voltage but for the kick
 
 
 def test_a_digital_controller_is_the_discrete_loop_to_the_mechanics_accuracy():
@@ -80,7 +82,9 @@ def test_a_digital_controller_is_the_discrete_loop_to_the_mechanics_accuracy():
 
 def test_energy_is_audited_with_a_diagram():
     model = joint_with_motor(
-        Step("wish", at=0.0, after=WISH), Sum("error", ("wish", "-axis.angle")), DriveCommand("act", "motor", "error")
+        Step("wish", at=0.0, after=WISH),
+        Sum("error", ("wish", "-axis.angle")),
+        DriveCommand("act", "motor", "error"),
     )
     record = Simulation(model, integrator="rk4", dt=1e-3).run(1.0)
     assert abs(record.energy_drift) < 1e-9

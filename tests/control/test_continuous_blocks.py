@@ -45,7 +45,10 @@ def response(numerator, denominator, t):
 )
 def test_transfer_functions_have_the_step_response_of_scipy(numerator, denominator):
     record = run(
-        Step("wish", at=0.0), TransferFunction("plant", "wish", numerator, denominator), duration=3.0, every=0.1
+        Step("wish", at=0.0),
+        TransferFunction("plant", "wish", numerator, denominator),
+        duration=3.0,
+        every=0.1,
     )
     want = (
         response(numerator, denominator, record.time)
@@ -56,7 +59,9 @@ def test_transfer_functions_have_the_step_response_of_scipy(numerator, denominat
 
 
 def test_a_step_within_a_step_of_the_integrator_is_met_exactly():
-    record = run(Step("wish", at=0.51234567), FirstOrder("lag", "wish", 0.2, gain=3.0), duration=2.0, every=0.1)
+    record = run(
+        Step("wish", at=0.51234567), FirstOrder("lag", "wish", 0.2, gain=3.0), duration=2.0, every=0.1
+    )
     after = np.maximum(record.time - 0.51234567, 0.0)
     assert np.abs(record["lag.out"] - 3.0 * (1.0 - np.exp(-after / 0.2))).max() < CLOSE
 
@@ -64,9 +69,7 @@ def test_a_step_within_a_step_of_the_integrator_is_met_exactly():
 def test_state_space_blocks_with_several_outputs():
     A, B = ((0.0, 1.0, 0.0), (-4.0, -1.0, 2.0), (0.0, -1.0, -3.0)), ((0.0,), (1.0,), (0.5,))
     C, D = ((1.0, 0.0, 0.0), (0.0, 1.0, 1.0)), ((0.0,), (2.0,))
-    record = run(
-        Constant("one", 1.0), StateSpace("plant", ("one",), A, B, C, D), duration=3.0, every=0.1
-    )
+    record = run(Constant("one", 1.0), StateSpace("plant", ("one",), A, B, C, D), duration=3.0, every=0.1)
     _, want = signal.step(signal.StateSpace(A, B, C, D), T=record.time)
     found = np.column_stack([record["plant.y0"], record["plant.y1"]])
     assert np.abs(found - np.reshape(want, found.shape)).max() < CLOSE
@@ -127,7 +130,9 @@ def test_integrators_stop_at_their_bounds_and_come_back():
 def test_a_rate_limit_rises_no_faster_than_it_may():
     """T y' = 1 - y once that is less than the rate 2: until y = 1 - 2 T it rises evenly."""
     lag, rate = 0.1, 2.0
-    record = run(Constant("wish", 1.0), RateLimit("slow", "wish", rate, time_constant=lag), duration=1.5, every=0.05)
+    record = run(
+        Constant("wish", 1.0), RateLimit("slow", "wish", rate, time_constant=lag), duration=1.5, every=0.05
+    )
     t, meet = record.time, (1.0 - rate * lag) / rate
     want = np.where(t < meet, rate * t, 1.0 - rate * lag * np.exp(-np.maximum(t - meet, 0.0) / lag))
     assert np.abs(record["slow.out"] - want).max() < CLOSE

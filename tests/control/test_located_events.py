@@ -252,7 +252,9 @@ def test_methods_without_events_switch_at_their_steps():
             solver="impulses",
         )
         errors.append(abs(np.diff(crossings(record.time, record["x.out"])).mean() - period))
-    assert errors[0] < 10.0 * 4e-3  # two switches a period, each late by a step at most, and Euler's own error
+    assert (
+        errors[0] < 10.0 * 4e-3
+    )  # two switches a period, each late by a step at most, and Euler's own error
     assert errors[1] < 0.5 * errors[0]
 
 

@@ -89,7 +89,12 @@ def test_an_operator_moves_levers_and_lets_go():
         Gain("force", "stick.y", 3.0, unit="N"),
         DriveCommand("act", "push", "force"),
     )
-    assert [sim[f"{name}"] for name in ("stick.x", "gas.out", "horn.out", "light.out")] == [0.0, 0.0, 0.0, 1.0]
+    assert [sim[f"{name}"] for name in ("stick.x", "gas.out", "horn.out", "light.out")] == [
+        0.0,
+        0.0,
+        0.0,
+        1.0,
+    ]
     sim.operate("stick.y", 0.5)
     sim.run(1.0)
     assert sim["rail.travel"] == pytest.approx(0.5 * 1.5 * 1.0, abs=1e-12)
@@ -114,7 +119,9 @@ def test_compiled_functions_are_called_at_every_evaluation():
         out[1] = t
 
     sim = simulation(
-        CompiledFunction("law", law, ("rail.travel", "rail.travel_rate"), parameters=(25.0, 2.0), outputs=("u", "t")),
+        CompiledFunction(
+            "law", law, ("rail.travel", "rail.travel_rate"), parameters=(25.0, 2.0), outputs=("u", "t")
+        ),
         DriveCommand("act", "push", "law.u"),
         velocity=1.0,
     )

@@ -1,13 +1,13 @@
-"""What of a diagram is seen at once: blocks of one level, instances of components as one box each, and what joins them."""
+"""What of a diagram is seen at once: blocks of one level, instances of components as one box each, what joins them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..model.block import Block
 from .blocks.actuators import Inlet
 from .diagram import Diagram, Wired
-from ..model.block import Block
 
 
 class Plug(NamedTuple):
@@ -22,6 +22,8 @@ class Plug(NamedTuple):
     stub: str
     """What it takes that is not in sight: a signal of the model, a number; nothing if a wire comes in."""
     negative: bool
+    open: bool
+    """Whether it takes a number, as one does that nobody has connected."""
 
 
 class Socket(NamedTuple):
@@ -101,7 +103,9 @@ def graph_of(diagram: Diagram, inside: str = "") -> Graph:
                 links.append(
                     Link(here[0], here[1], box, len(one.plugs), wire.source if wire else "", negative)
                 )
-            one.plugs.append(Plug(label, name, taken_in.path, stub, negative))
+            one.plugs.append(
+                Plug(label, name, taken_in.path, stub, negative, not isinstance(taken_in.wire, str))
+            )
     return Graph(boxes, links)
 
 

@@ -1,8 +1,8 @@
 """Where boxes and wires of a diagram stand: in layers from left to right, with few crossings.
 
-The steps are those of Sugiyama, Tagawa and Toda (1981): wires that go back are turned round, boxes get layers by longest
-path, long wires places of their own in the layers that they pass, layers are sorted by the middle of their neighbours,
-and heights follow from wires that want to be straight.
+The steps are those of Sugiyama, Tagawa and Toda (IEEE Trans. Syst. Man Cybern. 11, 1981): wires that go back are turned
+round, boxes get layers by longest path, long wires places of their own in the layers that they pass, layers are sorted
+by the middle of their neighbours, and heights follow from wires that want to be straight.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ class Layout:
     ways: list[list[Point]]
     width: float
     height: float
+    shift: Point = (0.0, 0.0)
+    """How far all of it was moved so that nothing stands beyond the edge: blocks with a `spot` stand so far from it."""
 
 
 @dataclass
@@ -78,17 +80,17 @@ def lay_out(graph: Graph) -> Layout:
         rows[spot.layer].append(spot)
     _sort(rows)
     _heights(rows)
-    places = _places(graph, rows, forward)
+    places, shift = _places(graph, rows)
     passing = {id(link): [spot.y for spot in chain] for link, chain in zip(forward, chains, strict=True)}
     ways = _ways(graph, places, layers, passing)
     points = [point for way in ways for point in way]
     width = max([place.x + place.width for place in places.values()] + [x for x, _ in points], default=0.0)
     height = max([place.y + place.height for place in places.values()] + [y for _, y in points], default=0.0)
-    return Layout(places, ways, width + MARGIN, height + MARGIN)
+    return Layout(places, ways, width + MARGIN, height + MARGIN, shift)
 
 
 def _layers(graph: Graph) -> dict[str, int]:
-    """Layer of every box: after all that it takes, wires that close circles left out; sources beside what takes them."""
+    """Layer of every box: after all that it takes, but for wires that close circles; sources beside what takes them."""
     into: dict[str, list[str]] = {name: [] for name in graph.boxes}
     for link in graph.links:
         into[link.target].append(link.source)
@@ -172,7 +174,7 @@ def _heights(rows: list[list[_Spot]]) -> None:
 
 
 def _spread(row: list[_Spot], wanted: list[float]) -> None:
-    """Nearest heights to those wanted at which nothing overlaps: boxes that would, are moved as one (isotonic means)."""
+    """The nearest heights to those wanted at which nothing overlaps: what would, is moved as one (isotonic means)."""
     blocks: list[tuple[float, int]] = []  # mean of wanted offsets, count
     offset, offsets = 0.0, []
     for spot, want in zip(row, wanted, strict=True):
@@ -187,7 +189,7 @@ def _spread(row: list[_Spot], wanted: list[float]) -> None:
         spot.y = start + mean
 
 
-def _places(graph: Graph, rows: list[list[_Spot]], forward: list[Link]) -> dict[str, Place]:
+def _places(graph: Graph, rows: list[list[_Spot]]) -> tuple[dict[str, Place], Point]:
     """Boxes of a layer stand one below the other; between layers is room for wires that go up and down, and stubs."""
     places: dict[str, Place] = {}
     x = MARGIN
@@ -206,13 +208,13 @@ def _places(graph: Graph, rows: list[list[_Spot]], forward: list[Link]) -> dict[
             place = places[name]
             place.x = spot_wanted[0] * WIDTH - place.width / 2
             place.y = spot_wanted[1] * (HEAD + PITCH) - place.height / 2
-    low_x = min((place.x for place in places.values()), default=MARGIN) - MARGIN - _STUB / 2
-    low_y = min((place.y for place in places.values()), default=MARGIN) - MARGIN
-    if any(box.block is not None and box.block.spot is not None for box in graph.boxes.values()):
-        for place in places.values():
-            place.x -= min(low_x, 0.0)
-            place.y -= min(low_y, 0.0)
-    return places
+    if all(box.block is None or box.block.spot is None for box in graph.boxes.values()):
+        return places, (0.0, 0.0)
+    right = max(0.0, MARGIN + _STUB / 2 - min(place.x for place in places.values()))
+    down = max(0.0, MARGIN - min(place.y for place in places.values()))
+    for place in places.values():
+        place.x, place.y = place.x + right, place.y + down
+    return places, (right, down)
 
 
 def _ways(

@@ -91,7 +91,7 @@ class Draft:
         """Write the file; an error if somebody else changed it meanwhile."""
         if self.stale:
             raise LinkworkError(
-                f"{self.path.name} was changed by somebody else since it was read: load it anew (your changes are lost then)"
+                f"{self.path.name} was changed by somebody else since it was read: reload it (your changes are lost)"
             )
         with atomic(self.path) as temporary:
             temporary.write_bytes(self.text.encode())

@@ -181,7 +181,8 @@ def _free(draft: Draft, inside: str, stem: str) -> str:
     taken = {
         name[len(start) :].partition(".")[0] for shelf in shelves for name in shelf if name.startswith(start)
     }
-    return next(name for name in (stem, *(f"{stem}{k}" for k in itertools.count(2))) if name not in taken)
+    numbered = (f"{stem}{k}" for k in itertools.count(2))
+    return next(name for name in itertools.chain([stem], numbered) if name not in taken)
 
 
 def _seen_from(output: str, inside: str) -> str:

@@ -6,26 +6,24 @@ from typing import Any
 
 from ...control.blocks import BLOCKS, FAMILIES
 from ...io.edit_text import TextEditor
-from ...model.block import Block, wire_fields
+from ...io.kinds import file_types
+from ...model.block import wire_fields
 from ...model.describe import field_texts, summary
 from ...model.errors import LinkworkError
 from .draft import Draft
 
-_PYTHON = "function"  # blocks with such a field cannot stand in a file
-
 
 def palette() -> list[dict[str, Any]]:
     """All blocks that a file can hold, by family."""
-    return [
-        {
-            "family": family,
-            "blocks": [
-                {"kind": cls.kind, "about": summary(cls).split("\n")[0]} for cls in classes if _in_file(cls)
-            ],
-        }
-        for family, classes in FAMILIES.items()
-        if any(_in_file(cls) for cls in classes)
-    ]
+    known = file_types("control")
+    told = []
+    for family, classes in FAMILIES.items():
+        blocks = [
+            {"kind": cls.kind, "about": summary(cls).split("\n")[0]} for cls in classes if cls.kind in known
+        ]
+        if blocks:
+            told.append({"family": family, "blocks": blocks})
+    return told
 
 
 def form_of(draft: Draft, name: str) -> dict[str, Any]:
@@ -69,7 +67,3 @@ def wires_of(draft: Draft, inside: str) -> list[str]:
     ]
     signals = [name[len(start) :] for name in draft.diagram.signals if name.startswith(start)]
     return [*outputs, *signals]
-
-
-def _in_file(cls: type[Block]) -> bool:
-    return _PYTHON not in {field.name for field in field_texts(cls)}
