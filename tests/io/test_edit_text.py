@@ -29,8 +29,8 @@ panel:
 
 def changed(text, *edits):
     editor = TextEditor(text)
-    for name, *given in edits:
-        getattr(editor, name)(*given)
+    for name, *arguments in edits:
+        getattr(editor, name)(*arguments)
     return editor.text
 
 
@@ -67,8 +67,13 @@ def test_what_was_put_can_be_taken_out_again():
     assert changed(added, ("remove", ("control", "a b"))) == TEXT
 
 
-@pytest.mark.parametrize("text", ["linkwork: 1\n", "linkwork: 1", "linkwork: 1\ncontrol:\n", "linkwork: 1\ncontrol: {}\n",
-                                  "linkwork: 1\ncontrol:   # nothing yet\n", "linkwork: 1\ncontrol: null\n"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "linkwork: 1\n", "linkwork: 1", "linkwork: 1\ncontrol:\n", "linkwork: 1\ncontrol: {}\n",
+        "linkwork: 1\ncontrol:   # nothing yet\n", "linkwork: 1\ncontrol: null\n",
+    ],
+)  # fmt: skip
 def test_the_first_entry_of_a_section(text):
     made = changed(
         text, ("put", ("control", "a"), {"type": "clock"}), ("put", ("control", "b"), {"type": "clock"})
@@ -98,16 +103,11 @@ def test_what_is_not_there_cannot_be_taken_out(path):
         TextEditor(TEXT).remove(path)
 
 
+KEYS = st.from_regex(r"[a-z]{1,3}", fullmatch=True)
+LETTERS = st.characters(min_codepoint=32, max_codepoint=1000)
 VALUES = st.recursive(
-    st.one_of(
-        st.integers(-1000, 1000),
-        st.booleans(),
-        st.text(st.characters(min_codepoint=32, max_codepoint=1000), max_size=8),
-    ),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.from_regex(r"[a-z]{1,3}", fullmatch=True), inner, max_size=3)
-    ),
+    st.one_of(st.integers(-1000, 1000), st.booleans(), st.text(LETTERS, max_size=8)),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=6,
 )
 EDITS = st.lists(

@@ -1,5 +1,6 @@
 // What a mouse or finger does in the diagram: choose, move blocks, draw wires from outputs to inputs, open components.
 const FAR = 5; // a pointer that moves less has clicked [px]
+const DOUBLE = 500; // between two clicks that open something [ms]
 const WIDTH = 128, HEIGHT = 52; // units of a block's `spot`, as layout.py counts
 
 export class Hand {
@@ -9,14 +10,11 @@ export class Hand {
     this.boxes = new Set();
     this.link = null; // [block, path] of the wire that was chosen
     this.drag = null;
+    this.clicked = [null, 0]; // which box was clicked last, and when
     drawing.addEventListener("pointerdown", (event) => this.press(event));
     drawing.addEventListener("pointermove", (event) => this.pull(event));
     drawing.addEventListener("pointerup", (event) => this.lift(event));
     drawing.addEventListener("pointercancel", () => this.forget());
-    drawing.addEventListener("dblclick", (event) => {
-      const box = event.target.closest(".box.instance");
-      if (box) this.page.open(box.dataset.box);
-    });
     drawing.parentElement.addEventListener("pointerdown", (event) => { if (!event.target.closest(".box, .link")) this.choose([]); });
   }
 
@@ -84,8 +82,11 @@ export class Hand {
     if (!drag) return;
     if (drag.kind === "wire") this.join(drag.output, document.elementFromPoint(event.clientX, event.clientY));
     else if (!drag.far || !this.page.editable()) {
-      const name = drag.box.dataset.box;
-      if (!event.shiftKey) this.choose([name]);
+      const name = drag.box.dataset.box, [before, then] = this.clicked;
+      this.clicked = [name, event.timeStamp];
+      // No dblclick is told of the box, since the drawing has captured the pointer.
+      if (before === name && event.timeStamp - then < DOUBLE && drag.box.classList.contains("instance")) this.page.open(name);
+      else if (!event.shiftKey) this.choose([name]);
       else {
         if (!this.boxes.delete(name)) this.boxes.add(name);
         this.link = null;
