@@ -43,7 +43,8 @@ CASES: dict[str, tuple[str, int, str]] = {
         PD + "instances:\n  law: {component: pd, inputs: {target: 1, tagret: 2}}", 6, "did you mean 'target'"
     ),
     "unknown wire into a component": (
-        PD + "instances:\n  law: {component: pd, inputs: {target: stik}}", 6, "there is no block, output or signal 'stik'"
+        PD + "instances:\n  law: {component: pd, inputs: {target: stik}}", 6,
+        "there is no block, output or signal 'stik'",
     ),
     "unit into a component": (
         PD + "instances:\n  law: {component: pd, inputs: {target: rail.travel}}", 6, "[rad] is wanted here"
@@ -62,7 +63,10 @@ CASES: dict[str, tuple[str, int, str]] = {
         "  a: {type: gain, input: h}", 1, "h → a → h",
     ),
     # --- units ---
-    "metres to radians": (CONTROL + "  e: {type: sum, inputs: [pivot.angle, rail.travel]}", 1, "'rail.travel' is in [m]"),
+    "metres to radians": (
+        CONTROL + "  e: {type: sum, inputs: [pivot.angle, rail.travel]}", 1,
+        "'rail.travel' is in [m]",
+    ),
     "angle to a torque": (CONTROL + "  d: {type: drive, drive: motor, input: pivot.angle}", 1, "[N m] is wanted here"),
     "stated unit": (
         CONTROL + "  g: {type: gain, input: 1, unit: N}\n  d: {type: drive, drive: motor, input: g}", 2,
@@ -89,7 +93,10 @@ CASES: dict[str, tuple[str, int, str]] = {
     "a spring is no force": (CONTROL + "  a: {type: force_command, load: coil, input: 1}", 1, "not a spring"),
     "a joint that always holds": (CONTROL + "  a: {type: attach, joint: pivot, when: 1}", 1, "give it `attached`"),
     # --- values ---
-    "bounds the wrong way round": (CONTROL + "  s: {type: saturation, input: 1, low: 2, high: 1}", 1, "low below its high"),
+    "bounds the wrong way round": (
+        CONTROL + "  s: {type: saturation, input: 1, low: 2, high: 1}", 1,
+        "low below its high",
+    ),
     "start outside the range": (CONTROL + "  s: {type: lever, low: 0, high: 1, start: 2}", 1, "outside its range"),
     "a relay the wrong way round": (
         CONTROL + "  r: {type: relay, input: 1, on_above: 0, off_below: 1}", 1, "switches off below 1"
@@ -102,14 +109,20 @@ CASES: dict[str, tuple[str, int, str]] = {
         CONTROL + "  x: {type: state_space, inputs: [1], A: [[0, 1], [0, 0]], B: [[0], [1]], C: [[1]]}", 1,
         "C must be 1 × 2",
     ),
-    "times that decrease": (CONTROL + "  t: {type: time_table, times: [0, 2, 1], values: [0, 1, 2]}", 1, "must not decrease"),
+    "times that decrease": (
+        CONTROL + "  t: {type: time_table, times: [0, 2, 1], values: [0, 1, 2]}", 1,
+        "must not decrease",
+    ),
     "a table with places that stand still": (
         CONTROL + "  t: {type: lookup, input: 1, x: [0, 1, 1], y: [0, 1, 2]}", 1, "must increase"
     ),
     "no sample time": (CONTROL + "  d: {type: delay, input: 1}", 1, "is required"),
     "a negative sample time": (CONTROL + "  d: {type: hold, input: 1, sample_time: -1}", 1, "greater than 0"),
     "a formula with a gap": (CONTROL + "  f: {type: formula, formula: 2*}", 1, "cannot be read as a formula"),
-    "a formula that calls": (CONTROL + "  f: {type: formula, formula: open(pivot.angle)}", 1, "there is no function 'open'"),
+    "a formula that calls": (
+        CONTROL + "  f: {type: formula, formula: open(pivot.angle)}", 1,
+        "there is no function 'open'",
+    ),
     "a formula with an unknown name": (
         CONTROL + "  f: {type: formula, formula: sin(pivot.angel)}", 1, "did you mean 'pivot.angle'"
     ),

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from helpers.runs import orders
 from helpers.diagrams import run
+from helpers.runs import orders
 from linkwork.control.blocks.continuous import (
     ContinuousPID,
     FirstOrder,

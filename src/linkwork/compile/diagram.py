@@ -35,6 +35,8 @@ class Lowered:
     """Drives that the diagram commands, and the blocks that do."""
     switches: tuple[str, ...] = ()
     """Joints that it attaches and releases, by their numbers on the tape."""
+    fastest: tuple[str, float] = ("", 0.0)
+    """The block whose own states change fastest, and its largest rate [1/s]."""
     first: int = 0
     """Where its outputs begin among the states that are recorded."""
 
@@ -53,6 +55,7 @@ class Lowered:
 
 def lowered(constrainer: Constrainer, inputs: list[float]) -> Lowered:
     """The diagram of the model that rows are made of; inputs of operators are added to `inputs`."""
+    from ..control.fast import fastest_rate
     from ..control.lower import Lowering  # all blocks: only with a diagram
 
     flat = constrainer.compiler.flat
@@ -62,7 +65,10 @@ def lowered(constrainer: Constrainer, inputs: list[float]) -> Lowered:
     tape = Lowering(diagram, place).run()
     constrainer.compiler.owners += tape.owners
     driven = {block.drive: name for name, block in diagram.blocks.items() if block.kind == "drive"}  # type: ignore[attr-defined]
-    return Lowered(diagram, tape, tuple(place.channels), driven, tuple(place.switches))
+    fastest = max(
+        ((name, fastest_rate(block)) for name, block in diagram.blocks.items()), key=lambda one: one[1]
+    )
+    return Lowered(diagram, tape, tuple(place.channels), driven, tuple(place.switches), fastest)
 
 
 class _Place:

@@ -17,7 +17,7 @@ from .blocks.actuators import AttachCommand, DriveCommand, ForceCommand, Inlet
 from .signals import Signal, signals_of
 from .units import command_unit, fits
 
-_ACTS_LATER = ("integrator", "first_order", "rate_limit", "delay")
+_ACTS_LATER = ("integrator", "first_order", "rate_limit", "delay", "flip_flop", "state_machine")
 """Blocks none of whose outputs follow their inputs at once."""
 
 

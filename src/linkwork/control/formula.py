@@ -103,13 +103,13 @@ def renamed(text: str, rename: Callable[[str], str]) -> str:
     """The formula with other names of outputs and signals."""
 
     class Rename(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+        def visit_Name(self, node: ast.Name) -> ast.AST:
             return _name(rename(node.id)) if node.id not in CONSTANTS else node
 
-        def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+        def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
             return _name(rename(path_of(node)))
 
-        def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+        def visit_Call(self, node: ast.Call) -> ast.AST:
             return ast.Call(node.func, [self.visit(part) for part in node.args], [])
 
     copy = ast.parse(text.strip(), mode="eval").body

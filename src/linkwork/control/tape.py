@@ -141,6 +141,7 @@ class Tape:
         head["a"] = int(in_pieces.any())
         head["b"] = int((table["due"][1:] < math.inf).any())
         head["c"] = int(np.isin(kinds, codes.MEASURED_LATER).any())
+        table["samples"][1:][np.isin(kinds, codes.MEASURED_LATER)] = -1.0
         head["due"], head["mode"] = -math.inf if head["b"] else math.inf, 0
         return named(table)
 

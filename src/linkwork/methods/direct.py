@@ -37,6 +37,7 @@ from .sampled import ExplicitMethod, run_memory
 
 DEFAULT_SWEEPS = 100
 _PROBES = 3
+_FAST = 0.2  # step times the rate of a state of the diagram
 _LATER = 0.5  # how much smaller pivots must have become before another choice of rows is looked for again
 
 
@@ -212,7 +213,10 @@ class DirectMethod(ExplicitMethod):
             for name in self._implicit:
                 rows["stiff"][self._rows.names.index(name)] = 1
         course = self._run.course
-        course.integrator = RUNGE_KUTTA if self._kind == ADAMS and self._implicit else self._kind
+        # Adams' method judges steps by accelerations: states of a diagram that are fast for it would grow unseen.
+        fast = self._rows.diagram is not None and h * self._rows.diagram.fastest[1] > _FAST
+        hard = bool(self._implicit) or fast
+        course.integrator = RUNGE_KUTTA if self._kind == ADAMS and hard else self._kind
         course.bounded = bool(
             ((rows["role"] == LIMIT) | np.isfinite(rows["strength"]) | (rows["pieces"] > 0)).any()
             or self._constraints.tape["a"][:1].any()

@@ -12,6 +12,7 @@ from ..compile.constrain import RowTable
 from ..engine.kernels.clock import cycles_per_second
 from ..engine.kernels.jit import Steady
 from ..engine.kernels.record import as_array, new_record
+from ..engine.kernels.tape import BY_IMPULSES
 from ..engine.steppers.impulse import OPTIONS, STATS, Plan, run_impulses
 from ..engine.steppers.samples import Samples
 from ..engine.steppers.state import new_state
@@ -49,6 +50,7 @@ class ImpulseMethod(RowMethod):
 
     def _fill(self) -> None:
         self._constraints = self._rows.fresh()
+        self._constraints.tape["c"][:1] *= BY_IMPULSES
         self._after = np.zeros(len(self._rows.names))
 
     def _marks(self) -> Sequence[tuple[str, RowTable]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
+from ..control.tape import carry_tape
 from ..engine.contact.detect import enlarge_detection, make_detection
 from ..engine.elements.respond import read_states
 from ..engine.kernels.record import named
@@ -141,7 +142,9 @@ class SmoothMethod(DirectMethod):
                 k = other._rows.names.index(name)
                 for field in ("x", "memory", "samples"):
                     mine[i][field] = theirs[k][field]
-        self._constraints.tape[:] = other._constraints.tape
+        if (told := self._rows.diagram) is not None:
+            names = told.tape.names
+            carry_tape(names, self._constraints.tape, names, other._constraints.tape)
         if self._rows.states:
             read_states(self._constraints, self._run.motion.y, 2 * self.system.nv + 2)
         clock.taken += 1

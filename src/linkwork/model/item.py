@@ -378,6 +378,6 @@ def field_names(cls: type) -> list[str]:
 __all__ = [
     "GROUND", "Axial", "Axis", "BodyName", "Bounds", "Color", "DriveName", "Flag", "GroupName", "Item", "JointName",
     "Literal", "LoadName", "LocalOffset", "LocalOrientation", "MarkerName", "MaterialName", "Name", "NonNegative",
-    "Number", "Orientation", "PanelGroupName", "PerCoordinate", "PerCoordinateNonNegative", "Place", "Point", "Polar", "Positive", "QuaternionTuple", "Refers",
-    "Size3", "TouchingName", "Vector", "explain", "item",
+    "Number", "Orientation", "PanelGroupName", "PerCoordinate", "PerCoordinateNonNegative", "Place", "Point", "Polar",
+    "Positive", "QuaternionTuple", "Refers", "Size3", "TouchingName", "Vector", "explain", "item",
 ]  # fmt: skip

@@ -77,9 +77,33 @@ def bounded() -> Model:
     return model
 
 
+def controlled() -> Model:
+    """All of that, and a control diagram with operations of all kinds."""
+    from ..control.blocks import BLOCKS
+
+    model = bounded()
+    of: dict[str, Any] = {**BLOCKS}
+    for block in (
+        of["lever"]("stick"), of["sine_wave"]("wave", 1.0), of["chirp"]("chirp", 1.0, 2.0, 1.0), of["imu"]("imu", "r"),
+        of["time_table"]("corners", (0.0, 1.0), (0.0, 1.0)), of["noise"]("noise", 1e-3), of["pulse"]("beat", 0.1),
+        of["formula"]("sum", "sin(wave)*R.angle + atan2(stick, 2) + abs(chirp)*lag + r.position.x + r.rotation.w"),
+        of["saturation"]("bounded", "sum"), of["relay"]("relay", "bounded", 0.5, 0.1), of["play"]("loose", "sum", 0.1),
+        of["lookup"]("curve", "sum", (0.0, 1.0), (0.0, 1.0)), of["rate_limit"]("slow", "curve", 1.0, time_constant=1.0),
+        of["lookup_2d"]("map", "sum", "wave", (0.0, 1.0), (0.0, 1.0), ((0.0, 1.0), (1.0, 0.0))),
+        of["first_order"]("lag", "map", 1.0), of["integrator"]("area", "loose", low=-1.0, high=1.0),
+        of["sampled_pid"]("pid", "slow", "noise", 1e-3, proportional=1.0), of["delay"]("late", "pid", 1e-3),
+        of["moving_average"]("mean", "late", 1e-3, 3), of["flip_flop"]("seen", "relay", "beat"),
+        of["state_machine"]("machine", ("a", "b"), ({"source": "a", "target": "b", "when": "seen"},), 1e-3),
+        of["formula"]("all", "0.01*mean + 0.01*area + 0.01*machine.elapsed + 1e-6*servo.force + imu.az*1e-6"),
+        of["drive"]("act", "servo", "all"),
+    ):  # fmt: skip
+        model.add(block)
+    return model
+
+
 def touching() -> Model:
     """All of that, and shapes of many kinds that drop on scenery: some slip, some stick."""
-    model = bounded()
+    model = controlled()
     model.add(Material("matter", friction=0.5, rolling=1e-3))
     flat = ((0.0,) * 4,) * 4
     floors = (
@@ -103,8 +127,8 @@ def touching() -> Model:
 
 
 def sliding() -> Model:
-    """All that `bounded` has, a ball that slides and a box that meets the floor."""
-    model = bounded()
+    """All that `controlled` has, a ball that slides and a box that meets the floor."""
+    model = controlled()
     model.add(Material("matter", friction=0.5))
     model.add(Scenery("floor", shapes=(Plane(),), material="matter"))
     things: list[tuple[Shape, float, tuple[float, ...]]] = [
@@ -135,8 +159,8 @@ PIECES = {
     "topological": Piece(loop, {"method": "topological"}),
     "global": Piece(loop, {"method": "global"}),
     "components": Piece(bounded, {"method": "components"}, ({}, {"integrator": "adaptive"})),
-    "direct": Piece(bounded, {"method": "simgc", "solver": "direct"}, _FIXED_AND_ADAPTIVE),
-    "impulses": Piece(bounded, {"method": "simgc", "solver": "impulses"}),
+    "direct": Piece(controlled, {"method": "simgc", "solver": "direct"}, _FIXED_AND_ADAPTIVE),
+    "impulses": Piece(controlled, {"method": "simgc", "solver": "impulses"}),
     "tree": Piece(open_chain, {"method": "tree"}, _FIXED_AND_ADAPTIVE),
 }
 """All kernels that stepping and recording need: those of a method or solver, of contact by impulses ("contact"), or of

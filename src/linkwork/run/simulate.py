@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..methods.options import DEFAULT_DT, DEFAULT_TOLERANCE, Options
 from ..methods.registry import options_for
 from ..methods.touching import Touch, TouchEvent
 from ..model import Flat, Model, Port
-from ..model.errors import LinkworkError, nearest, need_positive
+from ..model.errors import LinkworkError, need_positive
 from ..model.providers import provider
 from ..model.rotation import Array, vector
 from ..observe.observer import Block
@@ -31,17 +31,14 @@ from ..results.frames import centres_of_mass
 from ..results.record import Record
 from ..stage.stage import Stage, stage_of
 from . import snapshot
+from .operating import Operating
 from .pieces import piece_of
 from .progress import about, advance, record_run, unavailable
 from .schedule import Schedule
 from .warmup import make_ready
 
-if TYPE_CHECKING:
-    from ..control.blocks.panel import Element
-    from ..control.diagram import Diagram
 
-
-class Simulation:
+class Simulation(Operating):
     """A model in motion.
 
     `method` is "tree" (open mechanisms), "simgc" or "simmc" (generalized or maximal coordinates: loops, limits,
@@ -109,6 +106,7 @@ class Simulation:
         touches = bool(features(what.flat, [CONTACT])) if isinstance(what, Compiled) else bool(what.colliders)
         make_ready(piece_of(self.options.way, touches, self.integrator))
         self.method: Method = self.options.build(what, self.dt)
+        self._refuse_fast_blocks()
         self.method.observer.unavailable = unavailable(self.method)
         self._tables = self.method.scratch.tables("look", self.system)
         if self._compiled is not None:
@@ -156,46 +154,6 @@ class Simulation:
     def close(self) -> None:
         """End what other processes do for this simulation; it can still be read and saved, but not go on with them."""
         self.method.close()
-
-    @property
-    def diagram(self) -> Diagram | None:
-        """The control diagram, resolved; None if the model has none."""
-        told = self.method.diagram
-        return None if told is None else told.diagram
-
-    @property
-    def wires(self) -> tuple[str, ...]:
-        """Names of all outputs of the control diagram, in the order of `wire_values`."""
-        told = self.method.diagram
-        return () if told is None else tuple(told.diagram.outputs)
-
-    def wire_values(self) -> Array:
-        """Values of all outputs of the control diagram now, in the order of `wires`."""
-        return self.method.wire_values()
-
-    def operate(self, channel: str, value: float) -> None:
-        """Move an element of the panel, `stick.x`, from now on; beyond its range it stays at the end."""
-        element = self._element(channel)
-        if not np.isfinite(value):
-            raise LinkworkError(f"'{channel}' must be a finite number, not {value}")
-        low, high = element.span()
-        self.method.operate(channel, min(max(float(value), low), high))
-
-    def let_go(self, channel: str) -> None:
-        """Let go of an element of the panel: it goes back to rest if it springs, else it stays."""
-        element = self._element(channel)
-        if element.springs:
-            self.method.operate(channel, element.rest())
-
-    def _element(self, channel: str) -> Element:
-        """The element of the panel that an output belongs to."""
-        told = self.method.diagram
-        known = [] if told is None else [one.name for one in told.channels]
-        if told is None or channel not in known:
-            raise LinkworkError(
-                f"there is no element of the panel '{channel}' to operate{nearest(channel, known)}"
-            )
-        return cast("Element", told.diagram.blocks[channel.rpartition(".")[0]])
 
     def command(self, drive: str, value: float) -> None:
         """Tell a drive what to do from now on, in units of its kind."""
@@ -317,7 +275,7 @@ class Simulation:
         """
         observer = self.method.observer
         state = (*self.system.coordinates, *self.system.rates)
-        settable = {name for name, _ in (*observer.coordinates, *observer.rates, *state)}
+        settable = {name for name, _ in (*observer.coordinates, *observer.rates, *observer.states, *state)}
         for name in values:
             if name not in settable and name in self.signals:
                 raise LinkworkError(f"'{name}' follows from the state: set coordinates and rates of joints")
@@ -357,6 +315,7 @@ class Simulation:
         if dt is not None and dt != self.dt:
             need_positive("dt", dt)
             self.dt = float(dt)
+            self._refuse_fast_blocks()
             self.method.change_step(self.dt)
         advance(self, [self._later(count)], None)
 

@@ -1,4 +1,4 @@
-"""Blocks with continuous states, which are integrated with the mechanics: same steps, same order, same error control."""
+"""Blocks with continuous states, integrated with the mechanics: same steps, same order, same error control."""
 
 from __future__ import annotations
 

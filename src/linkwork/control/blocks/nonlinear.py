@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
+from itertools import pairwise
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -195,7 +196,7 @@ class Lookup2D(Block):
 
 
 def _rising(what: str, places: tuple[float, ...]) -> None:
-    if any(not a < b for a, b in zip(places, places[1:], strict=False)):
+    if any(not a < b for a, b in pairwise(places)):
         raise ValueError(f"{what} must increase from place to place")
 
 

@@ -15,8 +15,9 @@ _ORIGIN = (0.0, 0.0, 0.0)
 class IMU(Block):
     """An inertial measurement unit on a body, in axes of its own.
 
-    Outputs: angular velocity `wx`, `wy`, `wz` [rad/s], and specific force `ax`, `ay`, `az` [m/s²], the acceleration less
-    gravity: at rest it is 9.81 upwards. Accelerations are those at the end of the last step.
+    Outputs: angular velocity `wx`, `wy`, `wz` [rad/s], and specific force `ax`, `ay`, `az` [m/s²], the acceleration
+    less gravity: at rest it is 9.81 upwards. Accelerations are those at the end of the last step; of methods with
+    impulses, the mean over it.
     """
 
     kind = "imu"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
+from itertools import pairwise
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -163,7 +164,7 @@ class TimeTable(Source):
     def _matches(self) -> Self:
         if len(self.times) != len(self.values):
             raise ValueError(f"has {len(self.times)} times but {len(self.values)} values")
-        if any(b < a for a, b in zip(self.times, self.times[1:], strict=False)):
+        if any(b < a for a, b in pairwise(self.times)):
             raise ValueError("times must not decrease")
         if self.repeats and self.times[-1] == self.times[0]:
             raise ValueError("repeats, but lasts no time")

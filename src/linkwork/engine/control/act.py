@@ -7,7 +7,7 @@ between steps alone: where a step begins anew, at an instant, at an event that w
 import math
 
 from ..kernels.jit import apart_exact, exact_kernel, kernel
-from ..kernels.tape import HEAD, early, note_due
+from ..kernels.tape import BY_IMPULSES, HEAD, early, note_due
 from .codes import (
     ABSOLUTE,
     ACCELERATION,
@@ -36,7 +36,7 @@ from .codes import (
 )
 from .pieces import choose, margin
 from .sampled import call, sample, take_in
-from .sensors import sense
+from .sensors import sense, sense_means
 from .sources import source_value, turn_source
 from .values import UNKNOWN, flow_of, operate
 
@@ -126,6 +126,8 @@ def pass_between(tables, constraints, v, t):
     """
     tape = constraints.tape
     ended = int(tape[HEAD].mode)
+    if tape[HEAD].c == BY_IMPULSES:
+        sense_means(tables, constraints, t)
     for k in range(_ROUNDS):
         for again in range(2):  # some ask for rates and flows, which are there the second time
             _turn(tables, constraints, v, t, ended, k + again == 0, again == 0)

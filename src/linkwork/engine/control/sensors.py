@@ -76,6 +76,31 @@ def sense_later(tables, constraints, a):
 
 
 @kernel
+def sense_means(tables, constraints, t):
+    """(placed at the start of a step by impulses) Accelerations as means over the last step: differences of velocities.
+
+    memory[1:]: velocity of the place then; samples: when that was, -1 for never.
+    """
+    tape, up = constraints.tape, get6(tables.dofs[0].A0)
+    for i in range(1, tape.shape[0]):
+        op = tape[i]
+        if op.kind != ACCELERATION and op.kind != SPECIFIC_FORCE:
+            continue
+        _, R = body_pose(tables, op.a)
+        w, u = body_twist(tables, op.a)
+        u = add3(u, cross3(w, rotate(R, (op.p[0], op.p[1], op.p[2]))))
+        m, h = op.memory, t - op.samples
+        if op.samples >= 0.0 and h > 0.0:
+            f = ((u[0] - m[1]) / h, (u[1] - m[2]) / h, (u[2] - m[3]) / h)
+            if op.kind == ACCELERATION:
+                m[0] = f[op.b]
+            else:
+                m[0] = dot3(rotate(R, (op.p[3], op.p[4], op.p[5])), add3(f, (up[3], up[4], up[5])))
+        if op.samples < 0.0 or h > 0.0:
+            m[1], m[2], m[3], op.samples = u[0], u[1], u[2], t
+
+
+@kernel
 def sense_forces(constraints, h):
     """The same after a step of h by impulses, which knows forces alone."""
     tape, rows = constraints.tape, constraints.rows

@@ -6,6 +6,7 @@ from ..kernels.jit import exact_kernel
 from .codes import CHIRP, CLOCK, PULSE, RAMP, SINE, STEP, TABLE
 
 _TURN = 2.0 * math.pi
+_MASK = 0xFFFFFFFF
 
 
 @exact_kernel
@@ -103,12 +104,17 @@ def normal(seed, k):
 
 @exact_kernel
 def _scatter(seed, k):
-    """A whole number below 2⁵³ that depends on all bits of both: products and remainders that floats hold exactly.
+    """A whole number below 2⁵³ that hangs on all bits of both (the last rounds of MurmurHash3, Appleby, 2011)."""
+    high = _mix(_mix(seed + 0x9E3779B9) ^ (k & _MASK))
+    low = _mix(high + 0x7F4A7C15)
+    return float((high >> 5) * 67108864 + (low >> 6))
 
-    Four rounds of x ← (a x + b) mod m with primes near 2²⁶, on two halves that are crossed (as in combined multiple
-    recursive generators, L'Ecuyer, Oper. Res. 47, 1999, shortened to what a few calls need).
-    """
-    x, y = (seed * 7919 + k * 104729 + 12345) % 67108859, (seed * 15485863 + k * 32452843 + 777) % 67108837
-    for _ in range(4):
-        x, y = (48271 * x + 39373 * y + 1) % 67108859, (40014 * y + 40692 * x + 3) % 67108837
-    return float((x * 134217728 + y * 2) % 9007199254740992)
+
+@exact_kernel
+def _mix(x):
+    x &= _MASK
+    x ^= x >> 16
+    x = (x * 0x85EBCA6B) & _MASK
+    x ^= x >> 13
+    x = (x * 0xC2B2AE35) & _MASK
+    return x ^ (x >> 16)

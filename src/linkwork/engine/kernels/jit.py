@@ -255,7 +255,7 @@ A large loop is compiled in several processes that way, and nothing is optimised
 microsecond for some hundred arrays, for all words of its arguments are passed: give it only those that it needs.
 Functions that users compile and keep on disk cannot call it."""
 
-apart_exact = _compile(within=ApartCompiler)
+apart_exact = _compile(within=ApartCompiler, fastmath=False)
 """The same with strict IEEE arithmetic: sampled controllers tell the same bits as their formulas do anywhere else."""
 
 inlined = _compile(fastmath=_FAST, forceinline=True)
@@ -266,7 +266,7 @@ woven = _compile(fastmath=_FAST, inline="always")
 """Decorator of the outer loops of a formulation, which are called from one place: woven into the caller before any
 machine code is made. As kernels, each would be optimised anew with everything that it calls, level by level."""
 
-exact_kernel = _compile()
+exact_kernel = _compile(fastmath=False)  # said, for else a kernel has it as its caller does
 """Decorator of a kernel with strict IEEE arithmetic, for code whose rounding matters (argument reduction)."""
 
 

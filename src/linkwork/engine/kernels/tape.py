@@ -1,9 +1,9 @@
 """The tape of a control diagram as steppers see it: states to integrate, instants to meet, events to look for.
 
 Its first record stands for the whole: `a`: 1 if some law consists of pieces, `b`: 1 if something acts at instants,
-`c`: 1 if forces or accelerations are measured, `due`: the next instant, `mode`: the operation whose piece is known to
-end now, 0 for none, `p[0]`: 1 while joints wait to be attached or released, `p[1]`: 1 if a step begins anew with the next
-evaluation.
+`c`: 1 if forces or accelerations are measured, `BY_IMPULSES` if accelerations are means over a step, `due`: the next
+instant, `mode`: the operation whose piece is known to end now, 0 for none, `p[0]`: 1 while joints wait to be attached
+or released, `p[1]`: 1 if a step begins anew with the next evaluation.
 """
 
 import math
@@ -11,6 +11,7 @@ import math
 from .jit import inlined, kernel
 
 HEAD = 0
+BY_IMPULSES = 2
 SWITCH = 23
 """Status of a run: the diagram attaches or releases joints; do so, and come again."""
 _EARLY = 1e-9  # share of a period by which a step may miss an instant: rounding of times

@@ -176,7 +176,7 @@ def _plan(constraints, touch, motion, course, clock, stats, targets):
     """What is next: where the loop goes on, or END with a status."""
     if course.sample == targets.shape[0]:
         return END, OK
-    if constraints is not None:
+    if constraints is not None:  # noqa: SIM102 (alone: it is left out where there are none)
         if joints_wait(constraints.tape) and (course.integrator == ADAPTIVE or course.left == 0.0):
             return END, SWITCH
     course.counted = stats.evaluations

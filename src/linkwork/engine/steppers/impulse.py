@@ -15,11 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..control.act import pass_between
 from ..control.sensors import sense_forces
-from ..coordinates.tree import retract
+from ..coordinates.tree import place, retract
 from ..elements.impulse import end_rows
 from ..elements.respond import up_to_sample
 from ..kernels.jit import kernel, woven
+from ..kernels.rows import measure
 from ..kernels.tape import SWITCH, joints_wait, push_tape
 from .bounce import end_patches
 from .contact import solve_contact
@@ -158,6 +160,8 @@ def run_impulses(tables, constraints, matrix, contact, state, plan, targets, out
                 return k, SWITCH
             if contact is not None and 2 * stats.waiting > contact.events.shape[0]:
                 return k, FULL
+        if clock.taken == 0 and constraints.tape.shape[0] > 0:
+            begin_diagram(tables, constraints, state)
         for i in range(constraints.rows.shape[0]):
             constraints.rows[i].force = constraints.rows[i].p / h if clock.taken > 0 else np.nan
         write_sample(
@@ -169,6 +173,14 @@ def run_impulses(tables, constraints, matrix, contact, state, plan, targets, out
             mounts = contact.colliders.mounts
             sample_contact(contact.found, mounts, contact.pairs, stats, clock.taken, h, out.solver[k])
     return targets.shape[0], OK
+
+
+@kernel
+def begin_diagram(tables, constraints, state):
+    """Values of the diagram before the first step."""
+    place(tables.dofs, tables.islands, state.q, state.v)
+    measure(tables, constraints, state.q)
+    pass_between(tables, constraints, state.v, state.clock.now)
 
 
 @woven
