@@ -50,6 +50,10 @@ def view(
     host: Host = _LOOPBACK,
     port: Port = 8080,
     token: Token = None,
+    udp: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Let programs drive it by datagrams at this port; 0 for any."),
+    ] = None,
     browse: Open = True,
     settings: Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the address as JSON.")] = False,
@@ -64,6 +68,12 @@ def view(
             paused=paused, method=method, solver=solver, dt=dt, budget=budget,
         )  # fmt: skip
         closers.append(page.close)
+        if udp is not None:
+            from ..live.remote import UdpPort
+
+            programs = UdpPort(lambda: page.session, port=udp, host=host, token=page.server.token)
+            closers.append(programs.close)
+            errors.print(f"programs may drive it by datagrams at {host}:{programs.port}")
         start, mark, query = page.server.url.partition("?")
         _serve(page, start + ("" if subject else "gallery") + mark + query, browse, as_json)
 

@@ -1,101 +1,199 @@
-"""A diagram as an SVG picture."""
+"""A diagram as an SVG picture, for docs and the page, which finds boxes, ports and wires by their data attributes."""
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape
+from html import escape
+from typing import Any
 
-from .blocks import FAMILIES
-from .diagram import Diagram
-from .layout import Box, Drawing, Line, draw
+from ..model.block import Block
+from ..model.item import field_names
+from .diagram import Diagram, Fault
+from .graph import Box, Graph, graph_of
+from .layout import HEAD, PITCH, Layout, Place, Point, lay_out
 
-_COLORS = {
-    "sources": "#dbeafe", "sensors": "#dcfce7", "signal": "#dcfce7", "panel": "#fef3c7", "mathematics": "#f1f5f9",
-    "nonlinear": "#fce7f3", "continuous": "#ede9fe", "sampled": "#e0f2fe", "logic": "#ffedd5", "user": "#e2e8f0",
-    "actuators": "#fee2e2", "indicators": "#fef3c7", "ports": "#ffffff",
-}  # fmt: skip
-_FAMILY = {cls.kind: family for family, classes in FAMILIES.items() for cls in classes}
-_STYLE = """
-text { font: 11px system-ui, sans-serif; fill: #0f172a }
-.kind { font-size: 9px; fill: #475569 }
-.wire { fill: none; stroke: #334155; stroke-width: 1.2 }
-.box { stroke: #334155; stroke-width: 1 }
+_ROUND = 7.0  # of corners of wires
+_LONGEST, _PORT = 20, 9  # characters on a box, and at a port
+STYLE = """
+.diagram { font: 11px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: #1d2733; }
+.diagram .box rect { fill: #fff; stroke: #b9c2cc; stroke-width: 1.2; }
+.diagram .box.operated rect { fill: #eaf2fd; stroke: #7fa9e4; }
+.diagram .box.acting rect { fill: #fdf1e3; stroke: #dfae6d; }
+.diagram .box.sampled rect { stroke-dasharray: 5 3; }
+.diagram .box.instance rect { fill: #f0ecfa; stroke: #a592d8; stroke-width: 2; }
+.diagram .box.wrong rect { stroke: #c62828; stroke-width: 2.2; }
+.diagram .box.chosen rect { stroke: #266ed2; stroke-width: 2.5; }
+.diagram .title { font-weight: 600; }
+.diagram .face { fill: #5d6977; }
+.diagram .port { font-size: 9.5px; fill: #5d6977; }
+.diagram .wire { fill: none; stroke: #6b7886; stroke-width: 1.4; }
+.diagram .hit { fill: none; stroke: transparent; stroke-width: 11; }
+.diagram .link:hover .wire, .diagram .link.chosen .wire { stroke: #266ed2; stroke-width: 2.4; }
+.diagram .plug, .diagram .socket { fill: #6b7886; }
+.diagram .plug.wrong { fill: #c62828; r: 6px; }
+.diagram .stub { font-size: 10px; fill: #266ed2; }
+.diagram .stubwire { stroke: #9cbce8; stroke-width: 1.2; }
+.diagram .value { font-size: 10px; fill: #0b6b3a; font-variant-numeric: tabular-nums; }
+.diagram .minus { font-weight: 700; font-size: 13px; }
 """
+# What stands on a box, by kind: a symbol, or fields of it in a text.
+_FACES = {
+    "sum": "Σ", "product": "Π", "integrator": "1/s", "first_order": "1/(1 + T s), T = {time_constant}",
+    "gain": "× {gain}", "formula": "{formula}", "constant": "{value}", "compare": "input {relation} {other}",
+}  # fmt: skip
+_ACTING = ("drive", "force_command", "attach")
 
 
-def diagram_svg(diagram: Diagram) -> str:
-    """The text of an SVG file."""
-    drawing = draw(diagram)
-    width, height = drawing.width, drawing.height
+def diagram_svg(diagram: Diagram, inside: str = "", *, title: str = "control diagram") -> str:
+    """The level of a diagram inside an instance (by default the top) as the text of an SVG file."""
+    graph = graph_of(diagram, inside)
+    layout = lay_out(graph)
+    faults: dict[str, list[Fault]] = {}
+    for fault in diagram.faults:
+        faults.setdefault(fault.block, []).append(fault)
+    width, height, (right, down) = f"{layout.width:.0f}", f"{layout.height:.0f}", layout.shift
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="diagram" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}" '
+        f"{_data(x=f'{right:.1f}', y=f'{down:.1f}')}>"
+    )
     parts = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'width="{width:.0f}" height="{height:.0f}">'
-        ),
-        f"<style>{_STYLE}</style>",
-        (
-            '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" '
-            'orient="auto"><path d="M0 0L8 4L0 8z" fill="#334155"/></marker></defs>'
-        ),
-        f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>',
-        *map(_line, drawing.lines),
-        *_joints(drawing),
-        *map(_box, drawing.boxes),
+        head,
+        f"<style>{STYLE}</style>",
+        *_wires(graph, layout),
+        *(_box(box, layout.places[name], faults) for name, box in graph.boxes.items()),
         "</svg>",
     ]
-    return "\n".join(parts) + "\n"
+    return "\n".join(parts)
 
 
-def _line(line: Line) -> str:
-    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in line.points)
-    wire = (
-        f'<path class="wire" d="M{path}" marker-end="url(#arrow)"><title>{escape(line.source)}</title></path>'
-    )
-    if not line.negative:
-        return wire
-    x, y = line.points[-1]
-    return f'{wire}<text x="{x - 14:.1f}" y="{y - 3:.1f}">−</text>'
-
-
-def _joints(drawing: Drawing) -> list[str]:
-    """Dots where wires of one output part."""
-    seen: dict[tuple[str, tuple[float, float]], int] = {}
-    for line in drawing.lines:
-        for point in line.points[1:-1]:
-            seen[line.source, point] = seen.get((line.source, point), 0) + 1
-    return [
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="#334155"/>'
-        for (_, (x, y)), n in seen.items()
-        if n > 1
-    ]
-
-
-def _box(box: Box) -> str:
-    color = _COLORS[_FAMILY.get(box.kind, "signal")]
-    middle = box.x + box.width / 2
-    round_ = 10 if box.kind == "signal" else 3
-    parts = [
-        (
-            f'<rect class="box" x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
-            f'rx="{round_}" fill="{color}"/>'
-        )
-    ]
-    label = box.y + box.height / 2 + (4 if box.kind == "signal" else -1)
-    parts.append(
-        f'<text x="{middle:.1f}" y="{label:.1f}" text-anchor="middle">{escape(_short(box.title))}</text>'
-    )
-    if box.kind != "signal":
-        kind = box.kind.replace("_", " ")
+def _wires(graph: Graph, layout: Layout) -> list[str]:
+    parts = []
+    for link, way in zip(graph.links, layout.ways, strict=True):
+        plug = graph.boxes[link.target].plugs[link.plug]
+        path, data = _rounded(way), _data(output=link.output, block=plug.block, path=_way(plug.path))
         parts.append(
-            f'<text class="kind" x="{middle:.1f}" y="{label + 12:.1f}" text-anchor="middle">{escape(kind)}</text>'
+            f'<g class="link" {data}><title>{escape(link.output)} → {escape(plug.block)}</title>'
+            f'<path class="hit" d="{path}"/><path class="wire" d="{path}"/></g>'
         )
-    if len(box.outputs) > 1:
-        for name in box.outputs:
-            x, y = box.port_out(name)
-            parts.append(
-                f'<text class="kind" x="{x - 3:.1f}" y="{y + 3:.1f}" text-anchor="end">{escape(name)}</text>'
-            )
-    return f'<g data-name="{escape(box.name)}">{"".join(parts)}</g>'
+    return parts
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 19 else f"{text[:9]}…{text[-9:]}"
+def _box(box: Box, place: Place, faults: dict[str, list[Fault]]) -> str:
+    within = f"{box.name}."
+    inner = [
+        one for name, every in faults.items() if name == box.name or name.startswith(within) for one in every
+    ]
+    classes = " ".join(["box", *_classes(box.block), *(["wrong"] if inner else [])])
+    said = "\n".join([box.name, *(fault.what for fault in inner)])
+    name = box.name.rpartition(".")[2] if box.block is None or box.block.note is None else box.block.note
+    face = "component" if box.block is None else face_of(box.block)
+    rows = max(len(box.plugs), len(box.sockets), 1)
+    middle = place.width / 2
+    parts = [
+        f'<g class="{classes}" transform="translate({place.x:.1f} {place.y:.1f})" {_data(box=box.name)}>',
+        f"<title>{escape(said)}</title>",
+        f'<rect width="{place.width:.0f}" height="{place.height:.1f}" rx="8"/>',
+        _text("title", middle, 14.0, name, "middle"),
+        _text("face", middle, HEAD + PITCH * (rows - 1) / 2 + 4, face, "middle"),
+        *_plugs(box, {fault.path for fault in inner}),
+        *_sockets(box, place.width),
+        "</g>",
+    ]
+    return "".join(parts)
+
+
+def _plugs(box: Box, wrong: set[tuple[str | int, ...]]) -> list[str]:
+    parts = []
+    for k, plug in enumerate(box.plugs):
+        y = HEAD + PITCH * k
+        if plug.stub:
+            parts.append(f'<line class="stubwire" x1="-12" y1="{y}" x2="0" y2="{y}"/>')
+            parts.append(_text("stub", -15.0, y + 3.5, plug.stub, "end"))
+        if plug.negative:
+            parts.append(_text("minus", -9.0, y - 3.0, "−"))
+        is_open = {"open": "open"} if plug.open else {}
+        kind = "plug wrong" if plug.path in wrong else "plug"
+        data = _data(block=plug.block, path=_way(plug.path), **is_open)
+        title = f"<title>{escape(plug.block)}: {escape(plug.name)}</title>"
+        parts.append(f'<circle class="{kind}" cy="{y}" r="4" {data}>{title}</circle>')
+        if len(box.plugs) > 1 and plug.name and not plug.name.isdigit():
+            parts.append(_text("port", 8.0, y + 3.5, _short(plug.name, _PORT)))
+    return parts
+
+
+def _sockets(box: Box, width: float) -> list[str]:
+    parts = []
+    for k, socket in enumerate(box.sockets):
+        y = HEAD + PITCH * k
+        title = f"<title>{escape(socket.output + (f' [{socket.unit}]' if socket.unit else ''))}</title>"
+        data = _data(output=socket.output)
+        parts.append(f'<circle class="socket" cx="{width:.0f}" cy="{y}" r="4" {data}>{title}</circle>')
+        if socket.name:
+            parts.append(_text("port", width - 8.0, y + 3.5, _short(socket.name, _PORT), "end"))
+        parts.append(
+            f'<text class="value" x="{width + 6:.0f}" y="{y - 4}" {_data(value=socket.output)}></text>'
+        )
+    return parts
+
+
+def _text(kind: str, x: float, y: float, text: str, anchor: str = "start") -> str:
+    return (
+        f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(_short(text))}</text>'
+    )
+
+
+def face_of(block: Block) -> str:
+    """What stands on a block: a symbol or its most telling numbers."""
+    text = _FACES.get(block.kind)
+    if text is None:
+        return block.kind.replace("_", " ")
+    known = {name: _told(getattr(block, name)) for name in field_names(type(block))}
+    return text.format_map(known)
+
+
+def _classes(block: Block | None) -> list[str]:
+    if block is None:
+        return ["instance"]
+    kinds = []
+    if hasattr(block, "channels"):
+        kinds.append("operated")
+    if block.kind in _ACTING:
+        kinds.append("acting")
+    if block.period > 0.0:
+        kinds.append("sampled")
+    return kinds
+
+
+def _told(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _short(text: str, longest: int = _LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _way(path: tuple[str | int, ...]) -> str:
+    return "/".join(map(str, path))
+
+
+def _data(**attributes: str) -> str:
+    return " ".join(f'data-{name}="{escape(value)}"' for name, value in attributes.items())
+
+
+def _rounded(way: list[Point]) -> str:
+    """A path along points with round corners."""
+    x, y = way[0]
+    text = f"M {x:.1f} {y:.1f}"
+    for before, (x, y), after in zip(way, way[1:], way[2:], strict=False):
+        a, b = _near((x, y), before), _near((x, y), after)
+        text += f" L {a[0]:.1f} {a[1]:.1f} Q {x:.1f} {y:.1f} {b[0]:.1f} {b[1]:.1f}"
+    x, y = way[-1]
+    return f"{text} L {x:.1f} {y:.1f}"
+
+
+def _near(corner: Point, other: Point) -> Point:
+    """A point on the way from a corner to another."""
+    dx, dy = other[0] - corner[0], other[1] - corner[1]
+    length = abs(dx) + abs(dy)
+    share = min(_ROUND, length / 2) / length if length else 0.0
+    return corner[0] + dx * share, corner[1] + dy * share

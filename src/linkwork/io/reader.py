@@ -62,8 +62,13 @@ def parse_model(text: str, file: Path) -> Model:
     return _load(Files(file, text), {})
 
 
-def _load(files: Files, parameters: Mapping[str, float]) -> Model:
-    model = _Reader(files).model(parameters)
+def parse_draft(text: str, file: Path, parameters: Mapping[str, float] | None = None) -> Model:
+    """The model that the text of a model file describes, though its control diagram may be wrong: for editors."""
+    return _load(Files(file, text), parameters or {}, diagram=False)
+
+
+def _load(files: Files, parameters: Mapping[str, float], *, diagram: bool = True) -> Model:
+    model = _Reader(files).model(parameters, diagram=diagram)
     if files.problems or model is None:
         raise ModelError(_in_order(files.problems))
     model.files = files.stamps
@@ -87,7 +92,7 @@ class _Reader:
         self.parts: dict[tuple[Definition, tuple[tuple[str, float | None], ...]], Part] = {}
         self.stack: list[Definition] = []
 
-    def model(self, parameters: Mapping[str, float]) -> Model | None:
+    def model(self, parameters: Mapping[str, float], *, diagram: bool = True) -> Model | None:
         definition = self.files.model()
         if definition is None:
             return None
@@ -101,7 +106,7 @@ class _Reader:
         left_out = bodies is None or bodies.value in (None, {})
         if left_out and next(part.known(Refers.BODY), None) is None and None not in part.inner.values():
             definition.entry.refuse("the model has no bodies", ("bodies",))
-        if not self.problems:
+        if diagram and not self.problems:
             self._diagram(model, part)
         return model
 

@@ -28,10 +28,20 @@ class Lever(NamedTuple):
     automatic: bool
     """True if a signal over time scales the command; the lever is then a factor."""
 
+    @property
+    def springs_back(self) -> bool:
+        """Whether it goes to zero when it is let go: drives of places stay, and those that the model itself runs."""
+        return self.command == 0.0 and not self.automatic and self.unit not in _UNITS["place"]
+
 
 def levers(flat: Flat, automatic: bool) -> list[Lever]:
-    """Of all drives; not `automatic`, of drives without their signals."""
-    return [_lever(flat, drive, automatic and drive.signal is not None) for drive in flat.drives.values()]
+    """Of all drives but those that the control diagram commands; not `automatic`, of drives without their signals."""
+    commanded = {getattr(block, "drive", None) for block in flat.control.values()}
+    return [
+        _lever(flat, drive, automatic and drive.signal is not None)
+        for drive in flat.drives.values()
+        if drive.name not in commanded
+    ]
 
 
 def _lever(flat: Flat, drive: Drive, automatic: bool) -> Lever:

@@ -213,6 +213,16 @@ class RealTime:
             self.simulation.steps, self._failure, again,
         )  # fmt: skip
 
+    @property
+    def paused(self) -> bool:
+        """Whether somebody has paused it."""
+        return self._paused
+
+    @property
+    def stands(self) -> bool:
+        """Whether no steps are taken now: it is paused, over or failed."""
+        return self._paused or self._stands is not None or self._failure is not None
+
     def forget(self) -> Future[None]:
         """Measure lateness anew from now on."""
         return self.do(lambda _: self._latenesses.clear())

@@ -6,7 +6,7 @@ takes what the physics has left there, names it, keeps traces and histories, and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from math import inf
@@ -15,9 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..compile.compiler import Compiled
-from ..methods.options import DEFAULT_DT, Options, option_names
-from ..methods.registry import WAYS, way_for
+from ..methods.registry import WAYS
 from ..model import Flat, Model
 from ..model.edit import with_item
 from ..model.errors import LinkworkError, nearest
@@ -26,8 +24,11 @@ from ..observe.observer import Block
 from ..run.simulate import Simulation
 from ..scenes import Scene
 from ..stage.stage import stage_of
+from .desk import Desk
 from .drives import Lever, levers
 from .hand import Grip, Hand
+from .inputs import inputs_of
+from .opened import names_of, open_model, options_of
 from .parameters import Parameter, parameters, with_parameter
 from .realtime import RealTime
 from .rewrite import kept_commands, kept_values, other_start, went_over
@@ -57,7 +58,7 @@ class Session(Sight):
         **options: Any,
     ):
         # Many arguments: each is a wish of its own, told by name.
-        self._opened = _opened(model)
+        self._opened = open_model(model)
         self.written = model
         """As it was opened."""
         self.scene = scene
@@ -66,13 +67,19 @@ class Session(Sight):
         self._values: dict[str, float] = dict(changed or {})
         self.commands: dict[str, float] = {}
         """Commands of drives that the operator gave."""
+        self.operated: dict[str, float] = {}
+        """Where the operator put elements of the model's panel, by channel."""
         self.manual = False
         """True if the drives obey the operator alone, not their signals."""
-        simulation = Simulation(self._model(), **_defaults(self._opened, scene, options))
-        self.names, self.warnings = _names(simulation), [*simulation.system.notes]
+        simulation = Simulation(self._model(), **options_of(self._opened, scene, options))
+        self.names, self.warnings = names_of(simulation), [*simulation.system.notes]
         self._watch: Watch | None = None
+        self.desk = Desk(inputs_of(self._opened.flat, self.levers, self.commands), self._operate)
+        """What operators hold: pages and programs."""
         loop = RealTime(simulation, speed=speed, paused=paused)
-        loop.before_steps += [self._press_by_itself, lambda simulation: self.hand.act(simulation)]
+        loop.before_steps += [
+            self.desk.act, self._press_by_itself, lambda simulation: self.hand.act(simulation)
+        ]  # fmt: skip
         origin = {"model": model.name, "scene": scene and scene.name}
         super().__init__(loop, stage_of(self._opened), Path(folder), origin)
         self.loops = scene is not None and not scene.endless
@@ -148,13 +155,13 @@ class Session(Sight):
         Waits until the motion goes on; an error leaves everything as it was. What the operator changed stays, unless
         the model changes the same.
         """
-        opened = _opened(model)
+        opened = open_model(model)
         old, new = self._opened.flat, opened.flat
         hand = Hand(new)
         values = kept_values(self._values, self.written, model)
         commands = kept_commands(self.commands, old, new)
         fresh = Simulation(
-            hand.held_by(self._changed(model, new, values)), **_defaults(opened, self.scene, self._wishes)
+            hand.held_by(self._changed(model, new, values)), **options_of(opened, self.scene, self._wishes)
         )
         fresh.step()  # compiles what is new in it, while the old one moves
         fresh.reset()
@@ -162,14 +169,19 @@ class Session(Sight):
 
         def become() -> None:
             self.written, self._opened = model, opened
-            self.names, self.warnings = _names(fresh), [*fresh.system.notes]
+            self.names, self.warnings = names_of(fresh), [*fresh.system.notes]
             self._set_stage(stage, [mark.name for mark in fresh.system.markers])
 
         def apply(simulation: Simulation) -> str:
             failed = self.loop.status.failure and "the motion had ended"
             anew = failed or other_start(old, new) or went_over(fresh, simulation)
-            for name, drive in new.drives.items():
-                fresh.command(name, commands.get(name, drive.command))
+            known = levers(new, not self.manual)
+            self.desk.offer(inputs_of(new, known, commands | self.operated), anew=True)
+            self.operated = {name: v for name, v in self.operated.items() if name in self.desk.inputs}
+            for lever in known:
+                fresh.command(lever.drive, commands.get(lever.drive, new.drives[lever.drive].command))
+            for name, value in self.operated.items():
+                fresh.operate(name, value)
             self.loop.simulation, self.hand = fresh, hand
             self._values, self.commands = values, commands
             self._coming[self.loop.run + 1] = become
@@ -179,6 +191,11 @@ class Session(Sight):
         return self.loop.change(apply).result()
 
     # What an operator does
+
+    @property
+    def flat(self) -> Flat:
+        """The model, components taken apart."""
+        return self._opened.flat
 
     @property
     def levers(self) -> list[Lever]:
@@ -192,6 +209,7 @@ class Session(Sight):
             raise LinkworkError(f"there is no drive '{drive}'{nearest(drive, known)}")
         if not np.isfinite(value):
             raise LinkworkError(f"the command of drive '{drive}' must be a finite number, not {value}")
+        self.desk.told(drive, value)
         self.commands[drive] = value
         return self._do(lambda simulation: simulation.command(drive, value))
 
@@ -221,6 +239,7 @@ class Session(Sight):
                 factor = self.commands.get(name, drive.command) * drive.signal.value(now)
                 self.commands[name] = factor if manual else drive.command
         self.manual = manual
+        self.desk.offer(inputs_of(flat, self.levers, self.commands | self.operated), anew=True)
 
         def apply(simulation: Simulation) -> None:
             simulation.alter(self._model())
@@ -253,6 +272,7 @@ class Session(Sight):
         def apply(simulation: Simulation) -> None:
             if self._values.get(name) == value:  # else a later change is on its way
                 simulation.alter(self._model())
+                self._obey(simulation)
 
         return self._change(apply)
 
@@ -319,13 +339,22 @@ class Session(Sight):
         self._obey(simulation)
         self._touched = self._pressed = 0.0
 
+    def _operate(self, simulation: Simulation, values: Mapping[str, float]) -> None:
+        """What operators did since the last step."""
+        self._touched = simulation.time
+        for name, value in values.items():
+            (self.commands if name in self._opened.flat.drives else self.operated)[name] = value
+        self._obey(simulation)
+
     def _obey(self, simulation: Simulation) -> None:
         for name, value in self.commands.items():
             simulation.command(name, value)
+        for name, value in self.operated.items():
+            simulation.operate(name, value)
 
     def _end(self) -> float:
         """When it begins again [s of the simulation]."""
-        held = self.manual or self.hand.grip is not None or self.recording is not None
+        held = self.manual or self.hand.grip or self.recording or self.desk.owners
         if self.scene is None or not self.loops or held:
             return inf
         return self._touched + self.scene.duration
@@ -354,32 +383,3 @@ class Session(Sight):
             for name in flat.drives:
                 model = with_item(model, "drives", name, signal=None)
         return model
-
-
-def _opened(model: Model) -> Compiled:
-    opened = Compiled(model)
-    if not opened.flat.bodies:
-        raise LinkworkError(f"the model '{model.name}' has no bodies: there is nothing to see")
-    return opened
-
-
-def _names(simulation: Simulation) -> tuple[str, Any]:
-    """Method and solver."""
-    return simulation.method.name, simulation.method.info().get("solver")
-
-
-def _defaults(model: Compiled, scene: Scene | None, options: dict[str, Any]) -> dict[str, Any]:
-    chosen = {name: value for name, value in options.items() if value is not None}
-    if scene is not None:
-        if "method" not in chosen and "solver" not in chosen:
-            chosen = {**scene.live_options, **chosen}
-        chosen.setdefault("dt", scene.dt)
-        if scene.method is not None:
-            chosen.setdefault("method", scene.method)
-    named = chosen.get("method"), chosen.get("solver")
-    if any(isinstance(name, Options) for name in named):
-        return chosen
-    dt = chosen.get("dt", DEFAULT_DT)
-    if "budget" in option_names(way_for(model, *named, dt).options):
-        chosen.setdefault("budget", dt)  # a step must not take longer than it simulates
-    return chosen

@@ -14,6 +14,7 @@ PROVIDERS = {
     "header of a file": "linkwork.distributed.sealed_file:read_header",
     "header of an address": "linkwork.distributed.handshake:ask_header",
     "foreign file": "linkwork.interchange:open_model",
+    "real time": "linkwork.live.paced:run_realtime",
     "component method": "linkwork.distributed.choose:component_method",
 }
 """Module and name of each function, by what it is for."""

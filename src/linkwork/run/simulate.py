@@ -24,6 +24,7 @@ from ..methods.registry import options_for
 from ..methods.touching import Touch, TouchEvent
 from ..model import Flat, Model, Port
 from ..model.errors import LinkworkError, PartLostError, SimulationError, need_positive
+from ..model.providers import provider
 from ..model.rotation import Array, vector
 from ..observe.observer import Block
 from ..results.builder import RecordBuilder
@@ -352,6 +353,15 @@ class Simulation(Access, Operating):
         self.method.observer.choose(reactions=reactions)
         builder = RecordBuilder(self.method.observer.groups, about(self, duration, schedule.every), save)
         return record_run(self, schedule, builder, until, progress)
+
+    def run_realtime(self, duration: float, controller: Callable[[Simulation], Any], *, rate: float = 100.0,
+                     speed: float = 1.0) -> Any:  # fmt: skip
+        """Simulate `duration` seconds as the clock goes; returns how it kept up (`Pace`: calls, lateness, lost time).
+
+        `controller(sim)` is called `rate` times a second of the simulation, when its instant has come: it reads signals
+        and commands drives, or returns commands by name; False ends the run. What it commands holds from that instant.
+        """
+        return provider("real time")(self, duration, controller, rate=rate, speed=speed)
 
     def _later(self, count: int) -> float:
         """The target `count` steps of dt from now: a step count, or a time for the adaptive integrator."""

@@ -218,19 +218,29 @@ class Channel:
 
             with contextlib.suppress(ConnectionClosed):
                 async for text in connection:
-                    message = _understood(text)
-                    if message is None:
+                    message = parsed(text)
+                    if message is None or not self.take(visitor, message):
                         visitor.tell(
                             "the page and the server do not understand each other: load the page anew"
                         )
-                    else:
-                        visitor.hear(message, self.listeners)
         finally:
             with self._lock:
                 self._visitors.remove(visitor)
                 self._gone = [*self._gone[-_KEPT_FILES:], visitor]
             sender.cancel()
             visitor.leave()
+            self.gone(visitor)
+
+    def take(self, visitor: Visitor, message: Message) -> bool:
+        """(thread of the server) Take what a page says; False if it is no message."""
+        match message:
+            case {"set": [int(), _]} | {"click": int()} | {"open": str()}:
+                visitor.hear(message, self.listeners)
+                return True
+        return False
+
+    def gone(self, visitor: Visitor) -> None:
+        """(thread of the server) A page has left."""
 
     def stop(self) -> None:
         """Wait for what visitors have begun."""
@@ -247,21 +257,18 @@ def _place(message: Message) -> tuple[str, object] | None:
         return key, value["id"]
     if key == "note":
         return key, next(iter(value))
-    return (key, None) if key == "panel" else None
+    return (key, None) if key in ("panel", "operate", "now", "diagram", "live") else None
 
 
-def _understood(text: Any) -> Message | None:
-    """A message from a page, if it is one."""
+def parsed(text: Any) -> Message | None:
+    """A message from a page, if it is one: an object of JSON."""
     if not isinstance(text, str) or len(text) > _LONGEST:
         return None
     try:
         message = json.loads(text)
     except ValueError:
         return None
-    match message:
-        case {"set": [int(), _]} | {"click": int()} | {"open": str()}:
-            return dict(message)
-    return None
+    return message if isinstance(message, dict) else None
 
 
 def _plain(value: Any) -> Any:

@@ -95,11 +95,10 @@ class Page:
         with self._stage_lock:
             if self.session is not None:
                 self.session.stop()
-        self.server.channel.note("ended", True)  # the connection is not just lost
+        self.server.note("ended", True)  # the connection is not just lost
         if self.server.channel.visitors:
             time.sleep(_GOODBYE)
         self.server.stop()
-        self.server.channel.stop()
 
     def __enter__(self) -> Page:
         self.start()
@@ -112,11 +111,11 @@ class Page:
 
     def progress(self, share: float | None, text: str) -> None:
         """Show how far something is above the picture, None if that is not known; without a text, nothing more."""
-        self.server.channel.note("progress", {"share": share, "text": text} if text else None)
+        self.server.note("progress", {"share": share, "text": text} if text else None)
 
     def trouble(self, text: str | None) -> None:
         """Show an error until None clears it: what is wrong with a file, while the last good model runs."""
-        self.server.channel.note("trouble", text)
+        self.server.note("trouble", text)
 
     def news(self, text: str) -> None:
         """Tell everybody something."""
@@ -361,6 +360,8 @@ class Page:
     def _show(self, panel: bool, trace: bool) -> None:
         if panel:
             self._tell_status()
+        self.server.operators.show(self.session)
+        self.server.editors.show(self.session, self.settings)
         if self.player is not None:
             poses = self.player.look(panel)
             if poses is not None:
@@ -395,4 +396,4 @@ class Page:
                 tab.refresh(session.view)
 
     def _tell_status(self) -> None:
-        self.server.channel.note("status", status_of(self))
+        self.server.note("status", status_of(self))

@@ -25,8 +25,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from ..model.errors import LinkworkError, MissingExtraError
-from . import channel, site
+from . import channel, editors, operators, signals, site
 from .channel import Channel
+from .editors import Editors
+from .operators import Operators
 from .reply import Handler, Reply
 
 LOOPBACK = "127.0.0.1"
@@ -58,7 +60,7 @@ class Server:
         except ImportError:
             raise MissingExtraError("viser", "view", "the live page") from None
         self.host, self.token, self.complete = host, token, complete
-        self.channel = Channel()
+        self.channel, self.operators, self.editors = Channel(), Operators(), Editors()
         self._handlers: list[Handler] = [site.answer, self.channel.answer]
         _refuse_busy(host, port)
         listening = False
@@ -82,6 +84,12 @@ class Server:
                 place, _, name = path.rpartition("/")
                 if place == channel.PATH:
                     await self.channel.receive(connection, name)
+                elif place == operators.PATH:
+                    await self.operators.receive(connection, name)
+                elif place == editors.PATH:
+                    await self.editors.receive(connection, name)
+                elif path == signals.PATH:
+                    await signals.receive(connection, lambda: self.operators.session)
                 else:
                     _visitor.set(name if place == site.CANVAS else "")
                     await handler(connection)
@@ -116,6 +124,11 @@ class Server:
         """Let a handler answer requests before all others."""
         self._handlers.insert(0, handler)
 
+    def note(self, name: str, value: Any) -> None:
+        """Tell pages and operators' panels something that new ones are told, too: see `Channel.note`."""
+        for one in self._channels:
+            one.note(name, value)
+
     @staticmethod
     def visitor_of_connection() -> str:
         """(async callback of viser) Which visitor a canvas belongs to."""
@@ -125,6 +138,12 @@ class Server:
         """End it."""
         with contextlib.redirect_stdout(io.StringIO()):
             self.viser.stop()
+        for one in self._channels:
+            one.stop()
+
+    @property
+    def _channels(self) -> tuple[Channel, ...]:
+        return self.channel, self.operators, self.editors
 
     # The guard; runs in the thread of the server
 

@@ -10,7 +10,10 @@ from .reply import CANVAS_POLICY, Reply
 CANVAS = "/canvas"
 """Where the picture of a visitor is: /canvas/<visitor>."""
 _WEB = Path(__file__).parent / "web"
-_PAGES = ("/", "/index.html", "/gallery")
+_PAGES = {
+    "/": "index.html", "/index.html": "index.html", "/gallery": "index.html", "/panel": "operator.html",
+    "/diagram": "diagram.html",
+}  # fmt: skip
 # Not kept by browsers: another version of the package may be started at the same address.
 _FRESH = (("Cache-Control", "no-cache"),)
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
@@ -19,7 +22,7 @@ _KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".
 def answer(path: str, query: dict[str, str]) -> Reply | None:
     """A file of the page, or None."""
     if path in _PAGES:
-        return _file("index.html")
+        return _file(_PAGES[path])
     place, _, name = path.rpartition("/")
     if place == CANVAS:
         return Reply(200, "text/html; charset=utf-8", canvas(), _FRESH, CANVAS_POLICY)

@@ -8,6 +8,7 @@ export class Canvas {
     this.name = name;
     this.count = 0;
     this.shown = this.coming = null;
+    this.listeners = []; // are given the window of every picture, which may have the focus
     this.fresh();
   }
 
@@ -39,6 +40,7 @@ export class Canvas {
     frame.classList.add("ready");
     if (this.shown) this.shown.remove();
     this.shown = frame;
+    for (const listen of this.listeners) listen(frame.contentWindow);
     this.coming = null;
     this.poster.hidden = true;
     document.getElementById("loading").hidden = true;

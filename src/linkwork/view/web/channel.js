@@ -1,10 +1,10 @@
-// The channel to the server; the messages are described in channel.py.
+// Connections to the server; the messages of the page are described in channel.py.
 const RETRY = 1000; // [ms]
 
-export class Channel {
+export class Connection {
   /** `hear(message)` is called for every message, `state(open)` when the connection opens or is lost. */
-  constructor(name, hear, state) {
-    this.url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/panel/${name}`;
+  constructor(path, hear, state) {
+    this.url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/${path}`;
     this.hear = hear;
     this.state = state;
     this.connect();
@@ -23,4 +23,9 @@ export class Channel {
   send(message) {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
+}
+
+/** A name for this page, which its connections and its picture share. */
+export function newName() {
+  return [...crypto.getRandomValues(new Uint32Array(3))].map((part) => part.toString(36)).join("");
 }

@@ -1,19 +1,21 @@
 // The page: status, picture, panel, gallery, and what the server has to say.
 import { Canvas } from "./canvas.js";
-import { Channel } from "./channel.js";
+import { Connection, newName } from "./channel.js";
 import { make } from "./controls.js";
 import { Gallery } from "./gallery.js";
+import { OperatorStrip } from "./operator_strip.js";
 import { Panel } from "./panel.js";
 
 const NOTICE = 12000; // how long what went wrong is shown [ms]
 const find = (id) => document.getElementById(id);
-const name = [...crypto.getRandomValues(new Uint32Array(3))].map((part) => part.toString(36)).join("");
+const name = newName();
 
 const canvas = new Canvas(find("stage"), find("poster"), name);
 const gallery = new Gallery((scene) => channel.send({ open: scene }));
+new OperatorStrip(find("operator"), find("operate"), name, canvas, tell);
 const panel = new Panel(find("panel"), (message) => channel.send(message));
 let connected = false, ended = false;
-const channel = new Channel(name, hear, state);
+const channel = new Connection(`panel/${name}`, hear, state);
 
 function hear(message) {
   if ("note" in message) for (const [key, value] of Object.entries(message.note)) NOTES[key](value);
