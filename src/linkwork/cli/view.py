@@ -120,5 +120,5 @@ def _greet(page: Any, url: str, as_json: bool) -> None:
         say(f"[bold]{escape(page.subject)}[/] runs at [link={url}]{escape(url)}[/link]   (Ctrl-C ends it)")
         if page.compiling:
             errors.print(
-                "compiling kernels, once per version: the page shows how far it is, and the seconds left"
+                "compiling kernels, once per version: the page shows how far it is"
             )

@@ -58,7 +58,7 @@ class Part:
         """Time that it takes once all that it calls is there [s], on some machine."""
         if self.entry or self.kernel.is_apart:
             size = _ENTRY_OWN * self.size + sum(part.size for part in self._below())
-            return _ENTRY + _ENTRY_KILOBYTE * (1e-3 * size) ** _ENTRY_POWER
+            return _ENTRY + _ENTRY_KILOBYTE * float((1e-3 * size) ** _ENTRY_POWER)
         return _INNER + _INNER_BYTE * self.size
 
     def _below(self) -> set[Part]:
