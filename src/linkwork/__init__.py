@@ -14,7 +14,8 @@ _HOMES = {
         "VelocityServo",
     ),
     "linkwork.model.errors": ("LinkworkError", "ModelError", "Problem", "SimulationError", "UnsupportedError"),
-    "linkwork.interchange": ("export_model", "import_model"),
+    "linkwork.interchange.export_file": ("export_model",),
+    "linkwork.interchange.open_file": ("import_model",),
     "linkwork.io": ("load_model", "save_model"),
     "linkwork.model.joints": (
         "Cylindrical", "Free", "Hinge", "Planar", "Screw", "Slider", "Spherical", "Universal", "Weld",
@@ -82,7 +83,8 @@ if TYPE_CHECKING:
         VelocityServo,
     )
     from .engine.loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Spring, Torque
-    from .interchange import export_model, import_model
+    from .interchange.export_file import export_model
+    from .interchange.open_file import import_model
     from .io import load_model, save_model
     from .mechanism.switching import JointChange
     from .methods.components import Components

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -182,8 +183,13 @@ def test_median_and_half_the_interquartile_range():
 
 def test_contenders_take_turns_from_the_same_start():
     log = []
+
+    def work(name, units):
+        log.append((name, units))
+        time.sleep(1e-6 * units)  # what takes no time is never long enough, however much of it there is
+
     contenders = [
-        Contender(name, lambda units, name=name: log.append((name, units)), 10, lambda: log.append("reset"))
+        Contender(name, lambda units, name=name: work(name, units), 10, lambda: log.append("reset"))
         for name in "ab"
     ]
     figures = interleave(contenders, 3, shortest=1e-5, tick=lambda: log.append("tick"))

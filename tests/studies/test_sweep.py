@@ -168,7 +168,7 @@ from linkwork.studies.design import grid
 from linkwork.studies.evaluate import evaluate
 if __name__ == "__main__":
     design = grid({"x": [float(k) for k in range(40)]})
-    evaluate(Slow(sys.argv[1], 0.03), design, on="processes:2", save=sys.argv[2], about={"study": "killed"})
+    evaluate(Slow(sys.argv[1], 0.1), design, on="processes:2", save=sys.argv[2], about={"study": "killed"})
 """
 
 

@@ -66,8 +66,8 @@ def find_subject(subject: str, settings: list[str] | None) -> tuple[Model, Scene
 
     given = find_settings(settings)
     if is_foreign(subject):
-        from ..interchange import import_model
         from ..interchange.kinds import open_options
+        from ..interchange.open_file import import_model
 
         model, report = import_model(subject, **open_options(subject, given))
         if not report.lossless:

@@ -11,7 +11,7 @@ from rich.markup import escape
 from .common import AsJson, Settings, Subject, app, find_subject, need_folder, print_json, say
 
 if TYPE_CHECKING:
-    from ..interchange import LossReport
+    from ..interchange.report import LossReport
 
 _COLOURS = {"mapped": "cyan", "approximated": "yellow", "dropped": "red"}
 
@@ -40,8 +40,8 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Read a file of another program, tell what was taken, mapped, approximated and dropped, write a model file."""
-    from ..interchange import import_model
     from ..interchange.keep import save_imported
+    from ..interchange.open_file import import_model
 
     need_folder(output)
     model, report = import_model(

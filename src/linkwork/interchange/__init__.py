@@ -1,7 +1,4 @@
-"""Models from other programs, and back: what was taken, mapped, approximated and dropped is told."""
+"""Models from other programs, and back: what was taken, mapped, approximated and dropped is told.
 
-from .export_file import export_model
-from .open_file import import_model, open_model, read_any
-from .report import Imported, LossReport
-
-__all__ = ["Imported", "LossReport", "export_model", "import_model", "open_model", "read_any"]
+Names are imported from its modules, so that knowing a file by its ending brings neither readers nor compiler along.
+"""

@@ -8,7 +8,7 @@ from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
-from ..interchange import read_any
+from ..interchange.open_file import read_any
 from ..model import Model
 from ..model.errors import LinkworkError
 from .session import Session

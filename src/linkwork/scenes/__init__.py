@@ -149,7 +149,7 @@ def open_subject(subject: str | Model, settings: dict[str, Any]) -> tuple[Model,
     if subject not in scene_names() and (
         path.suffix in (".yaml", ".yml") or is_foreign(path) or path.exists()
     ):
-        from ..interchange import open_model
+        from ..interchange.open_file import open_model
 
         return open_model(path, **open_options(path, settings)), None
     return scene(subject, **settings), find_scene(subject)
