@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .contact import ContactResult
     from .dynamics import DynamicsResult
     from .implicit import ImplicitResult
@@ -69,11 +71,16 @@ def _links(*, quick: bool = False, progress: Callable[[float], object] | None = 
     return run(quick=quick, progress=progress)
 
 
-def _start(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> StartResult:
+def _start(
+    *,
+    quick: bool = False,
+    progress: Callable[[float], object] | None = None,
+    against: Path | None = None,
+) -> StartResult:
     """First use, with nothing compiled: each method's first step, the gallery, a live page, all kernels."""
     from .start import run
 
-    return run(quick=quick, progress=progress)
+    return run(quick=quick, progress=progress, against=against)
 
 
 SUITES: dict[

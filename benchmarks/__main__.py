@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -24,13 +25,19 @@ def bench(
         ),
     ] = "tree",
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions.")] = False,
+    against: Annotated[
+        Path | None, typer.Option(help="Of start: the checkout of another version, to stand beside this one.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure speed as ratios against other engines, interleaved in this process."""
     if suite not in SUITES:
         raise LinkworkError(f"there is no benchmark '{suite}' (known: {', '.join(SUITES)})")
+    options: dict[str, Any] = {} if against is None else {"against": against}
+    if options and suite != "start":
+        raise LinkworkError(f"only 'start' is measured against another version, not '{suite}'")
     with progress_bar(f"benchmark {suite}", quiet=as_json) as advance:
-        result = SUITES[suite](quick=quick, progress=advance)
+        result = SUITES[suite](quick=quick, progress=advance, **options)
     if as_json:
         print_json(result.to_dict())
     else:

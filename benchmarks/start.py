@@ -11,9 +11,13 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from linkwork.model.errors import LinkworkError
 
 from .report import Section, grids, made_with, number
 
@@ -22,12 +26,18 @@ if TYPE_CHECKING:
 
 HOW = {
     "cold_s": "wall time from the start of a process to the end of a method's first step, no kernel compiled",
-    "warm_s": "the same once more",
+    "before_s": "the same with the other version that was named by `--against`",
+    "warm_s": "the same once more, with what the first process kept",
     "cpu_s": "processor time of all processes that took part in the first of them",
+    "before_cpu_s": "the same with the other version",
+    "longest_s": "processor time of the longest chain of kernels of which each calls the one before: no number of "
+    "processes can be faster",
     "estimate": "by how much the time that was foretold was off at worst, as a share of what it took in all",
     "gallery_s": "from `linkwork view` to the first answer of its gallery over HTTP, no kernel compiled",
-    "live_s": "until the address of a page that moves is printed by `linkwork view SCENE`, no kernel compiled",
+    "moves_s": "the same to the film of the opening scene, which plays until browsers can draw",
+    "live_s": "the same to a simulation of it that runs in real time, as its page is told",
     "all_s": "wall time of `linkwork warmup`, no kernel compiled",
+    "all_cpu_s": "processor time of all of its processes",
 }
 _METHODS = {
     "tree": ("chain5", {"method": "tree"}),
@@ -40,12 +50,22 @@ _METHODS = {
     "contact": ("gripper", {}),
     "smooth": ("rolling", {"integrator": "rk4"}),
 }
-_UNTIL = {"gallery_s": "the gallery answers", "live_s": "a scene is live", "all_s": "all is compiled"}
+_PAGE = {
+    "gallery_s": "the gallery answers",
+    "moves_s": "something moves",
+    "live_s": "it is live",
+    "all_s": "all methods are compiled",
+    "all_cpu_s": "processor time of that",
+}
 _QUICK = ("tree",)
 _STEP = """
 import json, sys, time
+from contextlib import nullcontext
 from linkwork import Simulation, scene
-from linkwork.run.warmup import telling
+try:
+    from linkwork.run.warmup import telling
+except ImportError:
+    telling = lambda note: nullcontext()
 told, began = [], time.monotonic()
 def note(share, pieces):
     if share > 0.0:
@@ -56,8 +76,20 @@ took = time.monotonic() - began
 simulation.run(simulation.dt)
 print(json.dumps(max((abs(whole / took - 1.0) for whole in told), default=None)))
 """
+_CHAINS = """
+import json, sys, time
+from linkwork.run.pieces import parts_of
+pieces, took, ends = {name: parts_of(name) for name in sys.argv[1:]}, {}, {}
+for name, parts in pieces.items():
+    for key, part in parts.items():
+        if key not in took:
+            began = time.process_time()
+            part.compile()
+            took[key] = time.process_time() - began
+        ends[name, key] = took[key] + max((ends[name, called.name] for called in part.calls), default=0.0)
+print(json.dumps({name: max(ends[name, key] for key in parts) for name, parts in pieces.items()}))
+"""
 _LIMIT = 900.0  # [s]
-_MOVING = "crank_rocker"
 
 
 @dataclass(frozen=True)
@@ -67,7 +99,9 @@ class StartResult:
     quick: bool
     made_with: dict[str, Any]
     methods: dict[str, dict[str, Any]]
-    page: dict[str, float]
+    page: dict[str, float | None]
+    before: dict[str, float | None] | None = None
+    """What `page` has, with another version."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -80,60 +114,100 @@ class StartResult:
 
 def sections(data: dict[str, Any]) -> Iterator[Section]:
     """The tables of a result."""
+    before = data["before"]
+    keys = {
+        "before_s": "before", "cold_s": "nothing compiled", "warm_s": "compiled",
+        "before_cpu_s": "processor time before", "cpu_s": "processor time", "longest_s": "longest chain",
+        "estimate": "estimate off by",
+    }  # fmt: skip
+    shown = [key for key in keys if before is not None or not key.startswith("before")]
     yield Section(
         "First step of a method, from the start of its process [s]",
-        ("method", "nothing compiled", "compiled", "processor time", "estimate off by"),
-        [
-            (name, *(number(row[key]) for key in ("cold_s", "warm_s", "cpu_s", "estimate")))
-            for name, row in data["methods"].items()
-        ],
+        ("method", *(keys[key] for key in shown)),
+        [(name, *(number(row[key]) for key in shown)) for name, row in data["methods"].items()],
     )
+    columns = [data["page"]] if before is None else [before, data["page"]]
     yield Section(
         "Nothing compiled: time until ... [s]",
-        ("what", "seconds"),
+        ("what", *(["before"] if before is not None else []), "seconds"),
         [
-            (what, number(data["page"][key]))
-            for key, what in _UNTIL.items()
+            (what, *(number(column.get(key)) for column in columns))
+            for key, what in _PAGE.items()
             if key in data["page"]
         ],
-    )  # fmt: skip
+    )
 
 
-def run(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> StartResult:
-    """Measure; takes several minutes on two cores, a quick run (one method, no warm-up of all) half a minute."""
+def run(
+    *,
+    quick: bool = False,
+    progress: Callable[[float], object] | None = None,
+    against: Path | None = None,
+) -> StartResult:
+    """Measure; takes 8 min on two cores that are idle, a quick run (one method, not all kernels) half a minute.
+
+    against: another version's checkout, which is measured, too; an old one takes three times as long.
+    """
+    if against is not None and not (against / "src" / "linkwork").is_dir():
+        raise LinkworkError(f"{against}: there is no checkout of linkwork (src/linkwork)")
     tell = progress or (lambda share: None)
     names = _QUICK if quick else tuple(_METHODS)
-    methods: dict[str, dict[str, Any]] = {}
-    for k, name in enumerate(names):
-        tell(k / (len(names) + 3))
-        scene, options = _METHODS[name]
-        with tempfile.TemporaryDirectory() as folder:
-            before = _processor_time()
-            cold, told = _wall(folder, "-c", _STEP, scene, json.dumps(options))
-            spent = _processor_time() - before
-            warm, _ = _wall(folder, "-c", _STEP, scene, json.dumps(options))
-        methods[name] = {"cold_s": cold, "warm_s": warm, "cpu_s": spent, "estimate": json.loads(told)}
+    versions = [None] if against is None else [None, against]
+    jobs = (len(names) + 2) * len(versions) + 1
+    done = iter(range(1, jobs + 1))
+    methods: dict[str, dict[str, Any]] = {name: {} for name in names}
+    pages: list[dict[str, float | None]] = []
+    for version in versions:
+        for name in names:
+            methods[name] |= _first_step(name, version)
+            tell(next(done) / jobs)
+        page: dict[str, float | None] = dict(_page(version))
+        tell(next(done) / jobs)
+        if not quick:
+            with tempfile.TemporaryDirectory() as folder:
+                before = _processor_time()
+                page["all_s"], _ = _wall(folder, version, "-m", "linkwork", "warmup", "--json")
+                page["all_cpu_s"] = _processor_time() - before
+        tell(next(done) / jobs)
+        pages.append(page)
     with tempfile.TemporaryDirectory() as folder:
-        page = {"gallery_s": _until_served(folder, gallery=True)}
-    if not quick:
-        with tempfile.TemporaryDirectory() as folder:
-            page["live_s"] = _until_served(folder, _MOVING)
-        with tempfile.TemporaryDirectory() as folder:
-            page["all_s"], _ = _wall(folder, "-m", "linkwork", "warmup", "--json")
+        chains = json.loads(_wall(folder, None, "-c", _CHAINS, *names)[1])
+    for name in names:
+        methods[name]["longest_s"] = chains[name]
     tell(1.0)
-    return StartResult(quick, made_with(1, min(row["warm_s"] for row in methods.values())), methods, page)
+    made = made_with(1, min(row["warm_s"] for row in methods.values()))
+    return StartResult(quick, made, methods, pages[0], pages[1] if against is not None else None)
 
 
-def _environment(folder: str) -> dict[str, str]:
-    return {**os.environ, "LINKWORK_CACHE_DIR": folder}
+def _first_step(name: str, version: Path | None) -> dict[str, Any]:
+    """Of a method: without kernels and, of this version, once more with them. What a version lacks is None."""
+    scene, options = _METHODS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        before = _processor_time()
+        try:
+            cold, told = _wall(folder, version, "-c", _STEP, scene, json.dumps(options))
+        except subprocess.CalledProcessError:
+            if version is None:
+                raise
+            return {"before_s": None, "before_cpu_s": None}
+        spent = _processor_time() - before
+        if version is not None:
+            return {"before_s": cold, "before_cpu_s": spent}
+        warm, _ = _wall(folder, version, "-c", _STEP, scene, json.dumps(options))
+    return {"cold_s": cold, "warm_s": warm, "cpu_s": spent, "estimate": json.loads(told)}
 
 
-def _wall(folder: str, *arguments: str) -> tuple[float, str]:
+def _environment(folder: str, version: Path | None) -> dict[str, str]:
+    own = {} if version is None else {"PYTHONPATH": str(version.resolve() / "src")}
+    return {**os.environ, "LINKWORK_CACHE_DIR": folder, **own}
+
+
+def _wall(folder: str, version: Path | None, *arguments: str) -> tuple[float, str]:
     """Wall time of a new interpreter [s], and what it prints."""
     began = time.perf_counter()
     done = subprocess.run(
         [sys.executable, *arguments],
-        env=_environment(folder),
+        env=_environment(folder, version),
         capture_output=True,
         text=True,
         check=True,
@@ -148,21 +222,60 @@ def _processor_time() -> float:
     return times.children_user + times.children_system
 
 
-def _until_served(folder: str, *subject: str, gallery: bool = False) -> float:
-    """Time until a page is there [s]: until it has printed its address, and answers."""
+def _page(version: Path | None) -> Iterator[tuple[str, float | None]]:
+    """What can be seen of `linkwork view`, and when [s]."""
+    with tempfile.TemporaryDirectory() as folder, _served(folder, version) as (url, since):
+        _fetch(url)
+        yield "gallery_s", since()
+        parts = urlsplit(url)
+        film = _fetch(f"{parts.scheme}://{parts.netloc}/gallery/now/picture")
+        yield "moves_s", since() if film == "image/webp" else None
+        _wait_until_live(f"ws://{parts.netloc}/panel/benchmark", f"http://{parts.netloc}")
+        yield "live_s", since()
+
+
+@contextmanager
+def _served(folder: str, version: Path | None) -> Iterator[tuple[str, Callable[[], float]]]:
+    """The address of a page of its own, and a clock that was started with it."""
     began = time.perf_counter()
-    command = [sys.executable, "-m", "linkwork", "view", *subject, "--no-open", "--port", "0", "--json"]
-    with subprocess.Popen(command, env=_environment(folder), stdout=subprocess.PIPE, text=True) as server:
+    command = [
+        sys.executable, "-m", "linkwork", "view", "--no-open", "--port", "0", "--json", "--folder", folder,
+    ]  # fmt: skip
+    with subprocess.Popen(
+        command, env=_environment(folder, version), stdout=subprocess.PIPE, text=True
+    ) as server:
         try:
             assert server.stdout is not None
             url = str(json.loads(server.stdout.readline())["url"])
-            if gallery:
-                start, mark, query = url.partition("?")
-                url = start.rstrip("/").removesuffix("/gallery") + "/gallery" + mark + query
-            while True:
-                with suppress(urllib.error.URLError), urllib.request.urlopen(url, timeout=_LIMIT) as answer:
-                    answer.read()
-                    return time.perf_counter() - began
-                time.sleep(0.05)
+            yield url, lambda: time.perf_counter() - began
         finally:
             server.terminate()
+
+
+def _fetch(url: str) -> str | None:
+    """What kind of thing a page answers with, as soon as it answers; None if it has no such thing."""
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=_LIMIT) as answer:
+                answer.read()
+                return str(answer.headers.get_content_type())
+        except urllib.error.HTTPError:
+            return None
+        except urllib.error.URLError:
+            time.sleep(0.05)
+
+
+def _wait_until_live(url: str, origin: str) -> None:
+    """Until a page is told of a method and a time that goes on. A version without such a channel has printed its
+    address when that was so."""
+    from websockets.exceptions import WebSocketException
+    from websockets.sync.client import connect
+    from websockets.typing import Origin
+
+    with suppress(WebSocketException), connect(url, origin=Origin(origin), max_size=None) as page:
+        times: set[str] = set()
+        while len(times) < 2:
+            for message in json.loads(page.recv(_LIMIT)):
+                status = message.get("note", {}).get("status")
+                if status and not status["badge"] and status["time"].replace(".", "").isdigit():
+                    times.add(status["time"])

@@ -270,6 +270,8 @@ def test_a_scene_that_must_be_compiled_stands_there_and_another_can_be_chosen(pa
     wait_until(lambda: visitor.status("badge") == "starting position", "it stands there")
     wait_until(lambda: visitor.status("now") == "bennett", "it is named")
     assert page.nodes.stage.name == stage_of(find_scene("bennett").build()).name
+    # 40 % are done all the time: what is left grows
+    wait_until(lambda: " s left" in visitor.status("doing"), "it is said how long that takes")
     visitor.keep("bennett_compiling")
     visitor.press("Scenes")
     visitor.browser.locator('.card[data-scene="chain5"]').click()

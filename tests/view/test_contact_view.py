@@ -169,6 +169,11 @@ def test_contacts_are_seen_on_the_page(browser, tmp_path):
         wait_until(lambda: visitor.number("contacts") == 10, "the panel counts contacts")
         assert visitor.number("deepest penetration") >= 0.0
         visitor.tab("View")
+        why = page.session.without_reactions
+        reactions = visitor.browser.locator(
+            'label:text-is("Reactions")'
+        )  # what the mouse is over, to read why not
+        assert reactions.get_attribute("title") == f"Reactions: {why}"
         visitor.tick("Contacts")
         wait_until(lambda: page.nodes.shows("contacts"), "the layer appears")
         visitor.keep("stack10_contacts")

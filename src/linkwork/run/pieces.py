@@ -149,12 +149,15 @@ class Piece(NamedTuple):
     """Of `Simulation`."""
     ways: tuple[dict[str, Any], ...] = ({},)
     """Further options, for each rehearsal: what one of them does not come by another one may."""
+    besides: tuple[str, ...] = ()
+    """Pieces whose rehearsals come by more of its kernels."""
 
 
 _FIXED_AND_ADAPTIVE: tuple[dict[str, Any], ...] = ({}, {"integrator": "euler"}, {"integrator": "adaptive"})
 PIECES = {
     "contact": Piece(touching, {"method": "simgc"}),
-    "smooth": Piece(sliding, {"method": "simgc", "integrator": "rk4"}),
+    # Which shapes meet, and how islands are solved, is compiled with both; more of it is seen where more happens.
+    "smooth": Piece(sliding, {"method": "simgc", "integrator": "rk4"}, besides=("contact",)),
     "hybrid": Piece(loop, {"method": "hybrid"}),
     "topological": Piece(loop, {"method": "topological"}),
     "global": Piece(loop, {"method": "global"}),
@@ -189,8 +192,9 @@ def parts_of(name: str) -> dict[str, Part]:
     from ..engine.kernels.rehearsal import rehearsed
 
     with rehearsed() as parts:
-        for way in PIECES[name].ways:
-            _run(PIECES[name], way)
+        for piece in (PIECES[name], *(PIECES[other] for other in PIECES[name].besides)):
+            for way in piece.ways:
+                _run(piece, way)
     return {part.name: part for part in parts}
 
 

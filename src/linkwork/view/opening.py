@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ from ..methods.capabilities import require
 from ..methods.registry import way_for
 from ..model import Model
 from ..model.errors import LinkworkError
-from ..run.warmup import missing, warm_up
+from ..run.warmup import left, missing, warm_up
 from ..scenes import Scene, live_settings, open_subject
 from ..stage.stage import Poses, Stage, stage_of
 
@@ -70,8 +72,9 @@ class Opening:
                 page.preview(self.name, *_as_written(compiled), None)
             self._compiles()
             page.progress(0.0, _compiling(lacking))
+            began = time.monotonic()
             try:
-                warm_up(lacking, report=lambda share, names: self._report(page, share, names))
+                warm_up(lacking, report=lambda share, names: self._report(page, share, names, began))
             finally:
                 page.progress(None, "")
         self._go_on()
@@ -80,9 +83,9 @@ class Opening:
         self._go_on()
         return fresh
 
-    def _report(self, page: Page, share: float, names: Sequence[str]) -> None:
+    def _report(self, page: Page, share: float, names: Sequence[str], began: float) -> None:
         self._go_on()
-        page.progress(share, _compiling(names))
+        page.progress(share, _compiling(names, left(share, time.monotonic() - began)))
 
     def _go_on(self) -> None:
         if self._overtaken.is_set():
@@ -96,5 +99,7 @@ def _as_written(compiled: Compiled) -> tuple[Stage, Poses]:
     return stage_of(compiled), poses
 
 
-def _compiling(names: Sequence[str]) -> str:
-    return f"First start: compiling the solver ({', '.join(names)}). Later starts take a second."
+def _compiling(names: Sequence[str], remaining: float = math.inf) -> str:
+    """What is done, and how many seconds it goes on, if that can be foreseen."""
+    rest = f", {remaining:.0f} s left" if remaining < math.inf else ""
+    return f"First start: compiling the solver ({', '.join(names)}){rest}. Later starts take a second."

@@ -7,7 +7,7 @@ distance of the cores by `gjk` if they are apart, and the best axis by `sat`, `c
 
 import math
 
-from ..kernels.jit import kernel, woven
+from ..kernels.jit import apart, kernel, woven
 from ..kernels.math3 import get3, get9, scale3, sub3
 from .analytic import plane_point
 from .clip import facing, pick
@@ -68,7 +68,7 @@ def _plane_core(n, b, p, R, hulls, w, contacts):
     return written
 
 
-@kernel
+@apart
 def _cores(a, R, b, p, Q, hulls, w, contacts):
     """Any two convex shapes, not both of them a sphere or a capsule."""
     margin = contacts.margin

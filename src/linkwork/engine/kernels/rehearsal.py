@@ -22,10 +22,10 @@ from .jit import played
 
 __all__ = ["Part", "rehearsed"]
 
-# Time to compile, from a fit to the kernels of the direct solver and of contact [s, s for a byte of Python's code];
-# an entry is optimised as a whole and becomes machine code.
-_INNER, _INNER_BYTE = 0.06, 2.0e-4
-_ENTRY, _ENTRY_BYTE, _ENTRY_WHOLE = 0.12, 3.0e-4, 0.9e-4
+# Time to compile, from a fit to the 550 kernels of all methods [s, s for a byte or kilobyte of Python's code]. An entry
+# is optimised as a whole: its own code weighs more than what is in shape already, and the whole more than its parts.
+_INNER, _INNER_BYTE = 0.01, 1.33e-4
+_ENTRY, _ENTRY_KILOBYTE, _ENTRY_OWN, _ENTRY_POWER = 0.064, 9.54e-3, 3.9, 1.43
 
 
 @dataclass(eq=False)
@@ -37,6 +37,8 @@ class Part:
     entry: bool
     calls: dict[Part, None] = field(default_factory=dict)
     """Other parts that it calls, in order."""
+    woven: set[Any] = field(default_factory=set)
+    """Kernels that it came by and that are woven into it."""
 
     @cached_property
     def name(self) -> str:
@@ -49,13 +51,14 @@ class Part:
     @property
     def size(self) -> int:
         """Bytes of Python's code of it, with what is woven into it."""
-        return _size(self.kernel)
+        return sum(len(one.py_func.__code__.co_code) for one in (self.kernel, *self.woven))
 
     @property
     def cost(self) -> float:
         """Time that it takes once all that it calls is there [s], on some machine."""
         if self.entry or self.kernel.is_apart:
-            return _ENTRY + _ENTRY_BYTE * self.size + _ENTRY_WHOLE * sum(part.size for part in self._below())
+            size = _ENTRY_OWN * self.size + sum(part.size for part in self._below())
+            return _ENTRY + _ENTRY_KILOBYTE * float((1e-3 * size) ** _ENTRY_POWER)
         return _INNER + _INNER_BYTE * self.size
 
     def _below(self) -> set[Part]:
@@ -70,14 +73,6 @@ class Part:
     def compile(self) -> None:
         """Compile it, or load what is kept on disk."""
         (self.kernel if self.entry else self.kernel.inner).compile(self.signature)
-
-
-def _size(kernel: Any) -> int:
-    """Bytes of Python's code of a kernel, with those that are woven into it."""
-    function = kernel.py_func
-    named = (function.__globals__.get(name) for name in function.__code__.co_names)
-    woven = (other for other in named if getattr(other, "is_woven", False))
-    return len(function.__code__.co_code) + sum(map(_size, woven))
 
 
 def _of_record(value: Any) -> bool:
@@ -100,7 +95,10 @@ def rehearsed() -> Iterator[list[Part]]:
     def play(kernel: Any, arguments: tuple[Any, ...]) -> Any:
         caller = next((one for one in reversed(callers) if one is not None), None)
         part = None
-        if not kernel.is_woven:
+        if kernel.is_woven:
+            if caller is not None:
+                caller.woven.add(kernel)
+        else:
             key = (kernel, caller is None, *map(compute_fingerprint, arguments), *map(_of_record, arguments))
             if key in known:
                 part = known[key]

@@ -5,7 +5,7 @@ all is well, what would pull opens, what needs more friction than it may have be
 what would sink in touches again, and what would not slide after all sticks.
 """
 
-from ..kernels.jit import kernel
+from ..kernels.jit import apart, kernel
 from ..kernels.math3 import add3, get3, norm3, scale3, set3
 from .touch_forces import apply_touch, gather_closed, reach_touch, solve_touch
 from .touch_log import note
@@ -22,7 +22,7 @@ _TOGETHER, _LIMIT = 12, 60  # changes of modes all at once, and in all
 _SETTLED, _MUST_OPEN, _MUST_SLIDE = range(3)
 
 
-@kernel
+@apart
 def push_touch(tables, constraints, work, touch, motion, course):
     """(rows solved) => forces of contact, with their effect on accelerations, rows and power."""
     state = touch.state[0]

@@ -5,3 +5,7 @@ document.hasFocus = () => false;
 window.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey) event.stopImmediatePropagation();
 }, true);
+// What it tells its own developers is not for those who look into the console: there they find what is wrong, alone.
+console.log = console.debug = () => {};
+const warn = console.warn;
+console.warn = (...words) => { if (!/has been deprecated|^\(OK\)/.test(words[0])) warn.apply(console, words); };

@@ -33,8 +33,11 @@ class Field {
     this.element = make("div", { className: `control row${rest.length > 1 ? " wide" : ""}` }, this.label, ...rest);
   }
   update(changed) {
-    if ("label" in changed && this.label) { this.label.textContent = changed.label; this.label.title = changed.label; }
+    if ("label" in changed && this.label) this.label.textContent = changed.label;
     if (changed.hint) this.element.title = changed.hint;
+    if (this.label) { // which may be cut off, and lies above the title of the row
+      this.label.title = [this.label.textContent, this.element.title].filter(Boolean).join(": ");
+    }
     if ("disabled" in changed && this.input) this.input.disabled = Boolean(changed.disabled);
     if ("value" in changed) this.show(changed.value);
   }

@@ -53,5 +53,9 @@ export class Gallery {
   mark(name) {
     this.now = name;
     for (const card of this.cards.children) card.classList.toggle("now", card.dataset.scene === name);
+    const now = this.cards.querySelector(".now");
+    if (!now) return;
+    const [strip, card] = [this.cards.getBoundingClientRect(), now.getBoundingClientRect()];
+    this.cards.scrollLeft += card.left + card.width / 2 - strip.left - strip.width / 2; // `scrollIntoView` moves the page, too
   }
 }
