@@ -1,4 +1,4 @@
-"""The command of rigs: a suspension over its travel."""
+"""The command of rigs: a suspension over its travel, a tyre over its slip."""
 
 from __future__ import annotations
 
@@ -18,29 +18,36 @@ class Rig(StrEnum):
     """What is put on a rig."""
 
     suspension = "suspension"
+    tyre = "tyre"
 
 
 @app.command()
 def rig(
-    what: Annotated[Rig, typer.Argument(help="Which rig: suspension.")],
-    subject: Annotated[str, typer.Argument(help="Type of suspension, such as macpherson.")],
+    what: Annotated[Rig, typer.Argument(help="Which rig: suspension or tyre.")],
+    subject: Annotated[
+        str, typer.Argument(help="Type of suspension, such as macpherson; a .tir file, or brush.")
+    ],
     settings: Settings = None,
-    count: Annotated[int, typer.Option(help="Places over the travel.")] = 11,
+    count: Annotated[int, typer.Option(help="Places over the travel, or over the slip.")] = 11,
     plot: Annotated[Path | None, typer.Option(help="Write a plot to this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Camber, toe, track and wheel rate over the travel of a wheel, and its limits by both formulas.
+    """A suspension over its travel: camber, toe, track, wheel rate, limits; or a tyre over its slip: forces and moment.
 
     --set changes the fields of a wheel (linkwork items wheel): --set radius=0.2 --set load=300
-    --set 'spring="torsion"'.
+    --set 'spring="torsion"'; or of a brush_tyre.
     """
+    need_folder(plot)
+    if what is Rig.tyre:
+        from .rig_tyre import show_tyre
+
+        show_tyre(subject, find_settings(settings), count, plot, as_json)
+        return
     from ..vehicle import SUSPENSIONS, Wheel
     from ..vehicle.rig import curves
 
-    assert what is Rig.suspension
     if subject not in SUSPENSIONS:
         raise LinkworkError(f"there is no suspension '{subject}'{nearest(subject, SUSPENSIONS)}")
-    need_folder(plot)
     wheel = Wheel(**{"suspension": subject, **find_settings(settings)})
     wheel.component()  # refuses what does not fit
     travel, found = wheel.travel_report(), curves(wheel, count)

@@ -16,14 +16,17 @@ from .suspensions import (
     TrailingArm,
 )
 from .travel import Travel
+from .tyres import Brush, Magic
 
 __all__ = [
     "SUSPENSIONS",
+    "Brush",
     "Coil",
     "DoubleLongitudinal",
     "DoubleTransverse",
     "HubMotor",
     "MacPherson",
+    "Magic",
     "SlidingPillar",
     "SwingAxle",
     "Torsion",
