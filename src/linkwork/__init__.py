@@ -37,6 +37,7 @@ _HOMES = {
         "Box", "Capsule", "Cylinder", "Ellipsoid", "HeightField", "Mesh", "Plane", "Sphere", "Torus",
     ),
     "linkwork.model.signals": ("Sine", "Table"),
+    "linkwork.model.tyres": ("BrushTyre", "MagicTyre"),
     "linkwork.run.simulate": ("Simulation",),
     "linkwork.dynamics": ("Dynamics",),
     "linkwork.analysis.check": ("check",),
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
     from .model.rotation import about
     from .model.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere, Torus
     from .model.signals import Sine, Table
+    from .model.tyres import BrushTyre, MagicTyre
     from .results.record import Record
     from .run.simulate import Simulation
     from .scenes import scene

@@ -12,10 +12,12 @@ from linkwork import (
     Body,
     BodyFunction,
     Box,
+    BrushTyre,
     Bushing,
     DCMotor,
     Distance,
     Force,
+    Free,
     Hinge,
     JointFunction,
     LineFunction,
@@ -59,6 +61,16 @@ def touching() -> Model:
     )
 
 
+def rolling() -> Model:
+    model = Model("rolling")
+    model.add(Material("asphalt"))
+    model.add(Scenery("road", shapes=(Plane(),), material="asphalt"))
+    model.add(Body("wheel", at=(0, 0, 0.29), mass=300.0, inertia=(10.0, 5.0, 10.0)))
+    model.add(Free("way", "ground", "wheel", at=(0, 0, 0.29), velocity=(2.0, 0.1, 0.0, 0.0, 6.0, 0.0)))
+    model.add(BrushTyre("tyre", "wheel", radius=0.3, load=3000.0))
+    return model
+
+
 def with_closing_function() -> Model:
     model = scene("double_four_bar")
     (joint, *_) = [item.split("'")[1] for item in features(model.flatten())["loops"]]
@@ -94,6 +106,7 @@ MODELS = {
     "line functions": lambda: arm(
         LineFunction("rope", "ground", "lower", pull_line, at_a=(0, 0, 1), at_b=TIP)
     ),
+    "tyres": rolling,
     "joint functions": lambda: arm(JointFunction("law", "elbow", pull_joint)),
     "joint functions at closed loops": with_closing_function,
     "torque sources": lambda: arm(TorqueSource("motor", "elbow", command=1.0)),

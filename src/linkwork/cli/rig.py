@@ -1,4 +1,4 @@
-"""The command of rigs: a suspension over its travel, or an axle over its steering or its roll."""
+"""The command of rigs: a suspension over its travel, an axle over its steering or its roll, a tyre over its slip."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class Rig(StrEnum):
     """What is put on a rig."""
 
     suspension = "suspension"
+    tyre = "tyre"
 
 
 class Over(StrEnum):
@@ -39,10 +40,12 @@ class Over(StrEnum):
 
 @app.command()
 def rig(
-    what: Annotated[Rig, typer.Argument(help="Which rig: suspension.")],
-    subject: Annotated[str, typer.Argument(help="Type of suspension, such as macpherson.")],
+    what: Annotated[Rig, typer.Argument(help="Which rig: suspension or tyre.")],
+    subject: Annotated[
+        str, typer.Argument(help="Type of suspension, such as macpherson; a .tir file, or brush.")
+    ],
     settings: Settings = None,
-    count: Annotated[int, typer.Option(help="Places over the travel.")] = 11,
+    count: Annotated[int, typer.Option(help="Places over the travel, or over the slip.")] = 11,
     over: Annotated[
         Over | None,
         typer.Option(
@@ -63,18 +66,23 @@ def rig(
     as_json: AsJson = False,
 ) -> None:
     """Camber, toe, kingpin, track, wheel rate, roll centre and anti-dive over the travel of a wheel, steer angles and
-    the error of Ackermann's condition over the steering, or roll steer.
+    the error of Ackermann's condition over the steering, or roll steer; forces and moment of a tyre over its slip.
 
     --set changes the fields of a wheel (linkwork items wheel): --set radius=0.2 --set load=300
-    --set 'spring="torsion"'. `anti` is anti-dive of a front axle; of a rear one its negative is anti-lift.
+    --set 'spring="torsion"'; or of a brush_tyre. `anti` is anti-dive of a front axle; of a rear one
+    its negative is anti-lift.
     """
+    need_folder(plot)
+    if what is Rig.tyre:
+        from .rig_tyre import show_tyre
+
+        show_tyre(subject, find_settings(settings), count, plot, as_json)
+        return
     from ..vehicle import AXLES, SUSPENSIONS, Axle, Rack, Wheel
 
-    assert what is Rig.suspension
     known = {**SUSPENSIONS, **AXLES}
     if subject not in known:
         raise LinkworkError(f"there is no suspension '{subject}'{nearest(subject, known)}")
-    need_folder(plot)
     wheel = Wheel(**{"suspension": subject, **find_settings(settings)})
     over = (Over.roll if subject in AXLES else Over.travel) if over is None else over
     base = 9.0 * wheel.radius if wheelbase is None else wheelbase

@@ -129,6 +129,4 @@ def _greet(page: Any, url: str, as_json: bool) -> None:
     else:
         say(f"[bold]{escape(page.subject)}[/] runs at [link={url}]{escape(url)}[/link]   (Ctrl-C ends it)")
         if page.compiling:
-            errors.print(
-                "compiling kernels, once per version: the page shows how far it is"
-            )
+            errors.print("compiling kernels, once per version: the page shows how far it is")

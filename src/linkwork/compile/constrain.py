@@ -11,7 +11,7 @@ import numpy as np
 from ..control.tape import Tape
 from ..engine.elements import LAWS, SPRING, TORQUE, Backlash, Drive
 from ..engine.kernels.record import named
-from ..engine.loads import Bushing, LineFunction, Spring
+from ..engine.loads import Bushing, LineFunction, Spring, Tyre
 from ..engine.tables import (
     BALL_AXIS,
     COORD,
@@ -31,18 +31,20 @@ from ..engine.tables import (
     Constraints,
 )
 from ..model.errors import ModelError, Problem, nearest
+from ..model.item import GROUND
 from ..model.joints import Distance, Joint
 from ..model.joints.base import AX, AZ, D
 from ..model.rotation import Array, frame_from_axis, matrix
 from .diagram import Lowered, lowered
 from .row_records import VECTORS, along_rate, readings, row_record, stacked
+from .tyres import NO_ROAD, Roads, tyre_rows
 
 if TYPE_CHECKING:
     from .tabulate import Tabulator
 
 # Below this approach speed a limit does not bounce, whatever its restitution [rad/s or m/s].
 _BOUNCE = 1e-2
-MEASURED = (Spring, Bushing, LineFunction)
+MEASURED = (Spring, Bushing, LineFunction, Tyre)
 """Loads that act along one measure each, or several: rows in methods that have rows."""
 
 
@@ -133,6 +135,7 @@ class Constrainer:
         self.problems: list[Problem] = []
         self.states = 0
         self.recorded: list[Column] = []
+        self.roads = Roads(compiler)
 
     def table(self) -> RowTable:
         """All rows, in the order: joints as declared, springs, couplings, drives."""
@@ -295,8 +298,10 @@ class Constrainer:
         return along_rate(self.coords[coord], coord, role, group, **fields)
 
     def _measured(self, load: Any, group: int) -> None:
-        """Rows of a load along one measure, or three."""
-        if isinstance(load, Bushing):
+        """Rows of a load along one measure, or several."""
+        if isinstance(load, Tyre):
+            self._tyre(load, group)
+        elif isinstance(load, Bushing):
             pair, drawn = self._ends(load, matrix(load.rotation))
             rest = drawn if load.rest is None else load.rest
             for k, axis in enumerate("xyz"):
@@ -320,6 +325,22 @@ class Constrainer:
             value = (float(record["first"]), float(record["count"]))
             own = {"law": USER_LAW, "function": record["function"], "pair": pair, "value": value}
             self._name(row_record(role=LAW, group=group, **kind, **own), f"{load.name}: function")
+
+    def _tyre(self, tyre: Tyre, group: int) -> None:
+        if not self.roads.surfaces:
+            self.problems.append(Problem(f"{tyre.kind} '{tyre.name}'", NO_ROAD))
+            return
+        record: Any = np.zeros((), PAIR)
+        self.compiler.end(record, "a", GROUND, (0.0, 0.0, 0.0))
+        self.compiler.end(record, "b", tyre.body, tyre.centre(self.compiler), tyre.axes())
+        pair = self._append(self.pairs, record)
+        for part, row in tyre_rows(tyre, self.compiler, self.roads):
+            row["pair"], row["group"] = pair, group
+            if part.state:
+                row["state"], row["column"] = self.states, len(self.recorded)
+                self.states += 1
+                self.recorded.append(Column(f"{tyre.name}.{part.state}", "m"))
+            self._name(row, f"{tyre.name}: tyre {part.name}")
 
     def _ends(self, load: Any, axes: Array) -> tuple[int, Array]:
         """The frames of a load's two ends, that on a with these axes, and how far b's is from a's along them [m]."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engine.kernels.record import named
 from ..engine.kernels.signal import WIRE
-from ..engine.loads import KIND_CODES
+from ..engine.loads import KIND_CODES, Tyre
 from ..engine.tables import BALL, BALL_NEXT, BODY, DOF, ISLAND, LOAD, SCREW, SIGNAL, Tables
 from ..model import Flat
 from ..model.errors import LinkworkError
@@ -268,7 +268,9 @@ class Tabulator:
 
     def _pushing(self) -> list[Load]:
         """Loads of the table: with rows, those that act along one measure are rows."""
-        return [load for load in self.flat.loads.values() if not (self.rows and isinstance(load, MEASURED))]
+        return [
+            load for load in self.flat.loads.values() if not isinstance(load, MEASURED if self.rows else Tyre)
+        ]
 
     def _markers(self) -> tuple[Mark, ...]:
         names = list(self.flat.bodies)

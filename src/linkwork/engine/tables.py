@@ -114,9 +114,9 @@ class Tables(NamedTuple):
 SLIDE, TURN, BALL_AXIS = 0, 1, 2
 """How a coordinate is read off the two frames of a joint."""
 
-DOT, COORDINATE, DISTANCE, SPIN = range(4)
-"""What a row measures: a joint equation α·β, joint coordinates, the distance of two points, or the angular
-velocity of B against A about an axis of B, which has no gap."""
+DOT, COORDINATE, DISTANCE, SPIN, CALLED = range(5)
+"""What a row measures: a joint equation α·β, joint coordinates, the distance of two points, the angular velocity of B
+against A about an axis of B, which has no gap, or what a function that is called by its address says (see `called`)."""
 
 HOLD, LIMIT, FRICTION, SERVO_RATE, LAW = range(5)
 """What a row is for: an equation, a bound of a coordinate, dry friction, a rate to be kept, or the force of an element
@@ -174,12 +174,12 @@ COORD = np.dtype(
 
 ROW = np.dtype(
     [
-        ("kind", "i8"),  # DOT, COORDINATE, DISTANCE or SPIN
+        ("kind", "i8"),  # DOT, COORDINATE, DISTANCE, SPIN or CALLED
         ("role", "i8"),  # HOLD, LIMIT ...
         ("group", "i8"),  # rows of one joint that are solved together share a number
-        ("pair", "i8"),  # of a DOT or DISTANCE
-        ("alpha", "i8"),  # of a DOT
-        ("beta", "i8"),
+        ("pair", "i8"),  # of a DOT, DISTANCE or CALLED
+        ("alpha", "i8"),  # of a DOT; of a CALLED row where its numbers begin
+        ("beta", "i8"),  # of a CALLED row which of its group it is
         ("first", "i8"),  # coordinate of a COORDINATE row, and of a screw's coupling
         ("second", "i8"),  # another coordinate, or -1
         ("sign", "f8"),  # factor of the first coordinate: -1 for an upper limit
@@ -193,7 +193,10 @@ ROW = np.dtype(
             "source",
             "i8",
         ),  # 1 if its power comes from outside: a drive; 0 if what is missing of it was dissipated
-        ("function", "i8"),  # address of a user's law; its numbers begin at value[0] of the table of numbers
+        (
+            "function",
+            "i8",
+        ),  # address of a user's law, whose numbers begin at value[0] of the table of numbers; or of what measures
         ("input", "i8"),  # where its command stands in `inputs`, or -1
         ("signal", "i8"),  # the time signal that scales the command, or -1
         ("state", "i8"),  # place of its continuous state among all of them, or -1

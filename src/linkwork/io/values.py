@@ -130,7 +130,7 @@ class Values:
         return compute(node, path), failed
 
     def _file(self, entry: Entry, node: Node, path: Steps) -> str:
-        """The absolute path of a mesh file."""
+        """The absolute path of a file that an item names."""
         named = Entry(entry.file, (*entry.path, *map(str, path)), node, entry.find(path)[1], entry.problems)
         return self.files.inside(named) or str(node.value)
 

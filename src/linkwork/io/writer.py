@@ -159,7 +159,7 @@ class _Writer:
             elif field.name not in ("name", "component") and repr(value) != repr(field.default):
                 described[field.name] = self._value(value)
         if "file" in described:
-            described["file"] = self._relative(thing.shape, thing.file)
+            described["file"] = self._relative(getattr(thing, "shape", "") or thing.kind, thing.file)
         if isinstance(thing, Sealed) and not thing.remote:
             described["sealed"] = self._relative(thing.kind, thing.sealed)
         return described

@@ -111,6 +111,7 @@ bushings                            +      +      +       +      +       +      
 forces and torques                  +      +      +       +      +       +      +      +           +
 body functions                      +      +      +       +      +       +      +      +           +
 line functions                      +      +      +       +      +       +      +      +           +
+tyres                               rows   +      +       +      +       +      +      +           +
 joint functions                     +      +      +       float  float   +      float  +           float
 joint functions at closed loops     rows   cut    cut     float  float   cut    float  cut         float
 torque sources                      rows   +      +       +      +       +      +      +           +

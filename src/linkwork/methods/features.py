@@ -10,7 +10,17 @@ from ..compile.colliders import may_touch
 from ..compile.spanning import Edge, Spanning, spanning_tree
 from ..compile.welded import carriers, label, light_welds, too_light
 from ..engine.elements import Backlash, Repeater
-from ..engine.loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Load, Spring, Torque
+from ..engine.loads import (
+    BodyFunction,
+    Bushing,
+    Force,
+    JointFunction,
+    LineFunction,
+    Load,
+    Spring,
+    Torque,
+    Tyre,
+)
 from ..model import Flat, Port
 from ..model.drive import Drive
 from ..model.joints import Distance
@@ -123,6 +133,9 @@ DETECTED: dict[str, Callable[[_Look], list[str]]] = {
     "forces and torques": lambda look: look.loads(Force, Torque),
     "body functions": lambda look: look.loads(BodyFunction),
     "line functions": lambda look: look.loads(LineFunction),
+    "tyres": lambda look: [
+        f"tyre '{load.name}' rolls on a road" for load in look.flat.loads.values() if isinstance(load, Tyre)
+    ],
     "joint functions": lambda look: look.joint_functions(closing=False),
     "joint functions at closed loops": lambda look: look.joint_functions(closing=True),
     "torque sources": lambda look: look.drives("torque_source"),

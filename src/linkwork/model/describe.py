@@ -72,7 +72,7 @@ def _default(field: dataclasses.Field[Any]) -> str:
     if value == math.inf:
         return "unlimited"
     if isinstance(value, tuple):
-        return f"({', '.join(f'{x:g}' for x in value)})"
+        return f"({', '.join(f'{x:g}' if isinstance(x, float | int) else str(x) for x in value)})"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -15,7 +15,7 @@ from ..compile.system import System
 from ..engine.coordinates.observe import observe_elements
 from ..engine.elements import LAWS, SPRING
 from ..engine.loads import KIND_CODES, Bushing, LineFunction, Spring
-from ..engine.tables import DISTANCE, DOT, FRICTION, HOLD, LAW, LIMIT, Tables
+from ..engine.tables import CALLED, DISTANCE, DOT, FRICTION, HOLD, LAW, LIMIT, Tables
 from ..model.rotation import Array
 
 _ALONG_LINE = (KIND_CODES[Spring], KIND_CODES[LineFunction])
@@ -27,7 +27,7 @@ class ElementForces:
 
     Signs: of a drive, a backlash, and of a joint's own springs, dampers, friction and limits, positive drives the
     coordinate upwards; of springs and line functions, positive pulls their points together; of bushings, positive along
-    an axis pulls b's point down that axis.
+    an axis pulls b's point down that axis; of tyres, what the road exerts on them: forward, to the left, upwards.
     """
 
     def __init__(self, system: System):
@@ -83,7 +83,11 @@ class ElementForces:
             if role == HOLD:
                 continue
             unit = units[int(row["first"])] if row["first"] >= 0 else "N"
-            if row["kind"] in (DISTANCE, DOT):  # of a load: positive pulls together
+            if row["kind"] == CALLED:  # of a tyre: what the road exerts on it
+                part = name.rpartition(": tyre ")[2]
+                if part in _TYRE:
+                    self._rows[name] = self._column(f"{label}.force.{_TYRE[part]}", "N"), 1.0
+            elif row["kind"] in (DISTANCE, DOT):  # of a load: positive pulls together
                 if label in table.drives:  # a drive has the same name
                     continue
                 axis = name.rpartition("bushing ")[2] if ": bushing " in name else ""
@@ -107,6 +111,7 @@ class ElementForces:
         self._dofs, self._dof_columns = springy.astype(np.int64), np.array(columns, np.int64)
 
 
+_TYRE = {"along": "x", "across": "y", "load": "z"}
 _OWN = {LAW: "spring", FRICTION: "friction", LIMIT: "limit"}
 
 

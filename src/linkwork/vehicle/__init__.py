@@ -25,6 +25,7 @@ from .suspensions import (
     TwistBeam,
 )
 from .travel import Travel
+from .tyres import Brush, Magic
 
 __all__ = [
     "AXLES",
@@ -32,6 +33,7 @@ __all__ = [
     "SUSPENSIONS",
     "AntiRollBar",
     "Axle",
+    "Brush",
     "Coil",
     "DoubleLongitudinal",
     "DoubleTransverse",
@@ -39,6 +41,7 @@ __all__ = [
     "HubMotor",
     "MacPherson",
     "MacPhersonStrut",
+    "Magic",
     "MultiLink",
     "Rack",
     "SlidingPillar",

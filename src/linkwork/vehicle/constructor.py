@@ -24,6 +24,7 @@ from .springs import SPRINGS, AnySpring, Coil, HubMotor, Torsion
 from .suspensions import AXLES, MOUNT, RACK, SUSPENSIONS, AnySuspension, Parts, Size, Suspension, WholeAxle
 from .suspensions.base import GRAVITY, Coiled
 from .travel import Travel, approximate
+from .tyres import RIGID, TYRES, AnyTyre, Brush, Magic, made
 
 _SHARE = 0.13  # of what a corner carries is the mass of its wheel, by default
 DAMPING = 0.3
@@ -51,11 +52,13 @@ else:
 if TYPE_CHECKING:
     SuspensionChoice = Any
     SpringChoice = Any
+    TyreChoice = str | Brush | Magic
 else:
     SuspensionChoice = either(
         ("name", Literal[(*SUSPENSIONS, *AXLES)]), ("described", AnySuspension), by=_named
     )
     SpringChoice = either(("name", Literal[tuple(SPRINGS)]), ("described", AnySpring), by=_named)
+    TyreChoice = either(("name", Literal[RIGID, *TYRES]), ("described", AnyTyre), by=_named)
 
 
 @item
@@ -95,7 +98,11 @@ class Wheel:
     inertia: Size3 | None = None
     """Of the wheel about its centre, along x, y (its axle) and z [kg m²]; default: that of a solid disc."""
     friction: NonNegative | None = 0.8
-    """Coefficient of dry friction of the tyre [1]; none: it touches nothing."""
+    """Coefficient of dry friction of a rigid tyre [1]; none: it touches nothing."""
+    tyre: TyreChoice = RIGID
+    """Its tyre: rigid, touching the road as a solid does; "brush", a handling tyre with numbers for the size; or a
+    mapping with its `type`, "brush" or "magic", and numbers. A handling tyre has the name `tyre`, and friction of its
+    own."""
     tread: Literal["round", "flat"] = "round"
     """Round as a torus, which touches a road in one point, or flat as a cylinder, which touches it along a line."""
 
@@ -305,8 +312,11 @@ class Wheel:
             if self.tread == "round"
             else Cylinder(R, b, rotation=_ACROSS)
         )
-        touches = None if self.friction is None else "tyre"
-        if self.friction is not None:
+        touches = None
+        if self.tyre != RIGID:
+            yield made(self.tyre, R, self.wheel_load or 1.0)
+        elif self.friction is not None:
+            touches = "tyre"
             yield Material("tyre", friction=self.friction)
         yield Body("wheel", mass=m, inertia=inertia, shapes=(shape,), material=touches, color="#303438")
         # What shows that it turns, and is not to touch anything.

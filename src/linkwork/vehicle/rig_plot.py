@@ -1,4 +1,4 @@
-"""Plots of what a suspension does on its rig, as vehicle engineers draw them: travel upwards."""
+"""Plots of rigs as vehicle engineers draw them: a suspension over its travel, upwards; a tyre over slip."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from ..model.rotation import Array
 from ..results.plot import STYLES, new_figure, write_figure
 from .rig import Curves
+from .tyre_rig import Curves as TyreCurves
 
 
 def plot_curves(found: Curves, path: Path) -> None:
@@ -67,3 +68,24 @@ def _dress(axis: Any, label: str) -> None:
     axis.set_xlabel(label)
     axis.grid(True, color="0.9", linewidth=0.8)
     axis.spines[["top", "right"]].set_visible(False)
+
+
+def plot_tyre(found: TyreCurves, path: Path) -> None:
+    """Forward force over slip, lateral force and aligning moment over the slip angle."""
+    chart = new_figure(11.0, 4.0)
+    axes: Any = chart.subplots(1, 3)
+    alpha = np.degrees(found.alpha)
+    panels = (
+        (found.kappa, 1e-3 * found.braking, "slip [1]", "longitudinal force [kN]"),
+        (alpha, 1e-3 * found.cornering, "slip angle [°]", "lateral force [kN]"),
+        (alpha, found.aligning, "slip angle [°]", "aligning moment [N m]"),
+    )
+    for axis, (slip, lines, across, up) in zip(axes, panels, strict=True):
+        for k, (load, values) in enumerate(zip(found.loads, lines, strict=True)):
+            axis.plot(slip, values, color=STYLES[k % len(STYLES)][0], linewidth=1.6, label=f"{load:.0f} N")
+        axis.set_xlabel(across)
+        axis.set_ylabel(up)
+        axis.grid(True, color="0.9", linewidth=0.8)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].legend(frameon=False)
+    write_figure(chart, path)

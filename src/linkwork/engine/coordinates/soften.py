@@ -6,7 +6,7 @@ from ..kernels.skyline import add
 from ..kernels.spatial import add6, add_scaled6, cross_motion, dot6, get6, scale6
 from ..loads import JOINT_FUNCTION
 from ..loads.tangent import PLACE, RATE, differentiate, differentiate_joint
-from ..tables import COORDINATE
+from ..tables import CALLED, COORDINATE
 from .tangent import AXIS_RATE, axis_change
 
 _REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -121,7 +121,9 @@ def _turned(dofs, above, pair, row, d, e):
 
 @inlined
 def straight(coords, row):
-    """Whether a row is linear in the coordinates of the tree."""
+    """Whether a row is linear in the coordinates of the tree, or taken to be."""
+    if row.kind == CALLED:
+        return True
     if row.kind != COORDINATE or coords[row.first].v < 0:
         return False
     return row.second < 0 or coords[row.second].v >= 0

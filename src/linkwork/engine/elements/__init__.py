@@ -4,6 +4,7 @@ from ...model.drive import Drive
 from ...model.item import Item
 from .actuator import Actuator
 from .backlash import Backlash
+from .called import CALLED_LAW
 from .dc_motor import DCMotor
 from .hydraulic_cylinder import HydraulicCylinder
 from .law import Law
@@ -22,10 +23,15 @@ DRIVES: dict[str, type[Drive]] = {drive.kind: drive for drive in _DRIVES}
 COUPLINGS: dict[str, type[Item]] = {Repeater.kind: Repeater, Backlash.kind: Backlash}
 """Every coupling by the name that model files call it."""
 
-LAWS: tuple[Law, ...] = (SPRING, Backlash.law, *(drive.law for drive in _DRIVES if drive.law is not None))
+LAWS: tuple[Law, ...] = (
+    SPRING,
+    CALLED_LAW,
+    Backlash.law,
+    *(drive.law for drive in _DRIVES if drive.law is not None),
+)
 """Every law; its place here is its number in the table of rows."""
 
 __all__ = [
-    "COUPLINGS", "DRIVES", "LAWS", "PID", "SPRING", "TORQUE", "Actuator", "Backlash", "DCMotor", "Drive",
+    "CALLED_LAW", "COUPLINGS", "DRIVES", "LAWS", "PID", "SPRING", "TORQUE", "Actuator", "Backlash", "DCMotor", "Drive",
     "HydraulicCylinder", "Law", "PositionServo", "Repeater", "TorqueSource", "VelocityServo",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ orders of differentiation, which differ by J·(x × y): half of that leads to th
 of the motions' own axes adds, J·(∂S/∂q), is up to the coordinates.
 """
 
-from ..tables import DISTANCE, SPIN
+from ..tables import CALLED, DISTANCE, SPIN
 from .jit import inlined, kernel
 from .joint_coordinates import coordinate_bias
 from .math3 import cross3, dot3
@@ -37,6 +37,8 @@ def _half_turned(row, x_A, x_B, y_A, y_B):
 @kernel
 def bend_row(pair, coords, row, x_A, x_B, y_A, y_B):
     """Second derivative of a row on one pair along the motions x, then y, of its links, given as twists."""
+    if row.kind == CALLED:  # left out: Newton's method then takes a step or two more
+        return 0.0
     if row.kind == SPIN:  # axis·(ω_B - ω_A), the axis turning with B
         k = row.alpha - 6
         axis = (pair.R_B[k], pair.R_B[k + 3], pair.R_B[k + 6])

@@ -5,7 +5,8 @@ from A to B. Its Jacobian is exact: an axis of A turns with ω_A, so it contribu
 β·(v_B - v_A) at the two points. Coordinates of joints that close loops are read from the same frames.
 """
 
-from ..tables import COORDINATE, DOT, SPIN, TURN
+from ..tables import CALLED, COORDINATE, DOT, SPIN, TURN
+from .called import call_functions, measure_called
 from .jit import kernel
 from .joint_coordinates import coordinate_bias, measure_coordinate, recall_angle, track_angle
 from .math3 import (
@@ -46,8 +47,12 @@ def measure(tables, constraints, q):
             if coord.tracked != 0:
                 recall_angle(pairs[coord.pair], coord)
             measure_coordinate(pairs[coord.pair], coord)
+    call_functions(tables, constraints)
     for i in range(rows.shape[0]):
-        _measure_row(pairs, coords, rows[i])
+        if rows[i].kind == CALLED:
+            measure_called(tables, pairs[rows[i].pair], rows[i])
+        else:
+            _measure_row(pairs, coords, rows[i])
 
 
 @kernel
@@ -118,6 +123,8 @@ def _row_bias(pairs, coords, row):
             bias -= row.ratio * coords[row.second].bias
         return bias
     pair = pairs[row.pair]
+    if row.kind == CALLED:  # as if its direction stayed: stiff rows alone ask
+        return dot3((row.J_B[3], row.J_B[4], row.J_B[5]), get3(pair.d2))
     if row.kind == DOT:
         bias = dot_motion(pair, row.alpha, row.beta)[2]
         if row.first >= 0:
@@ -162,6 +169,7 @@ def survey(tables, constraints, q):
         else:
             measure_coordinate(pairs[coord.pair], coord)
             coord.bias = coordinate_bias(pairs[coord.pair], coord)
+    call_functions(tables, constraints)
     for i in range(rows.shape[0]):
         row = rows[i]
         if (
@@ -172,6 +180,9 @@ def survey(tables, constraints, q):
             and row.first < 0
         ):
             _survey_equation(pairs[row.pair], row)
+        elif row.kind == CALLED:
+            measure_called(tables, pairs[row.pair], row)
+            row.bias = _row_bias(pairs, coords, row)
         else:
             _measure_row(pairs, coords, row)
             row.bias = _row_bias(pairs, coords, row)

@@ -1,6 +1,7 @@
 """The registry of loads: one file each."""
 
 from ...model.load import Load
+from ...model.tyres import BrushTyre, MagicTyre, Tyre
 from ..kernels.jit import kernel
 from .bushing import Bushing, apply_bushing
 from .force import Force, apply_force
@@ -11,8 +12,8 @@ from .torque import Torque, apply_torque
 
 _ORDER = (Force, Torque, Spring, BodyFunction, JointFunction, LineFunction, Bushing)
 
-LOADS: dict[str, type[Load]] = {load.kind: load for load in _ORDER}
-"""Every load by the name that model files call it."""
+LOADS: dict[str, type[Load]] = {load.kind: load for load in (*_ORDER, BrushTyre, MagicTyre)}
+"""Every load by the name that model files call it. Tyres have rows and nothing but rows: no kernel here."""
 
 KIND_CODES: dict[type[Load], int] = {load: code for code, load in enumerate(_ORDER)}
 """Number of each kind in the load table: its place in `_ORDER`, and in `apply_load` below."""
@@ -50,6 +51,6 @@ def apply_loads(tables, q, v, t):
 
 
 __all__ = [
-    "KIND_CODES", "LOADS", "BodyFunction", "Bushing", "Force", "JointFunction", "LineFunction", "Load", "Spring",
-    "Torque", "apply_loads",
+    "KIND_CODES", "LOADS", "BodyFunction", "BrushTyre", "Bushing", "Force", "JointFunction", "LineFunction", "Load",
+    "MagicTyre", "Spring", "Torque", "Tyre", "apply_loads",
 ]  # fmt: skip
