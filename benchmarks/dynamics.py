@@ -116,7 +116,8 @@ class _Arm:
     """The PUMA 560 and the same states of it in every engine."""
 
     def __init__(self, notes: list[str]):
-        from linkwork import Dynamics, scene
+        from linkwork.dynamics import Dynamics
+        from linkwork.scenes import scene
 
         self.dynamics: Dynamics = Dynamics(scene("puma560", rotors=False, friction=False))
         random = np.random.default_rng(1)
@@ -208,7 +209,8 @@ def _steps(
     name: str, options: dict[str, Any], repetitions: int, tick: Callable[[], object], notes: list[str]
 ) -> dict[str, Any]:
     """Steps of a scene, one by one."""
-    from linkwork import Simulation, scene
+    from linkwork.run.simulate import Simulation
+    from linkwork.scenes import scene
 
     model = scene(name)
     usual, inside = Simulation(model, dt=DT, **options), Simulation(model, dt=DT, **options)

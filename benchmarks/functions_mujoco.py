@@ -41,7 +41,8 @@ class MujocoFunctions:
         self._batch = self._new_batch()
 
     def _new_batch(self) -> Any:
-        batch = import_module("mujoco.batch").Batch(self.model, len(self.states[0]), 1)
+        batches: Any = import_module("mujoco.batch")
+        batch = batches.Batch(self.model, len(self.states[0]), 1)
         batch.bind("qpos")[:], batch.bind("qvel")[:] = self.states[:2]
         return batch
 

@@ -132,12 +132,12 @@ def test_messages_out_of_order_are_not_obeyed(desk):
 
 
 def test_latency_is_from_every_event_to_the_step_that_answers_it(desk, clock):
-    assert desk.latency.count == 0
+    assert desk.latency.events == 0
     for k in range(3):  # of several events before one step, each waits for it
         desk.put("anna", "lift", 0.1 * k, at=clock.now - 0.001 * k)
     clock.now += 0.010
     desk.act(None)
-    assert desk.latency.count == 3
+    assert desk.latency.events == 3
     assert desk.latency.median == pytest.approx(0.011)
     assert desk.latency.most == pytest.approx(0.0119)  # 95 % of 10, 11 and 12 ms, by interpolation
 

@@ -77,7 +77,7 @@ def test_a_key_pushes_as_long_as_it_is_held(live, panel):
     keep(one, "panel_key_held")
     one.keyboard.up("a")
     stands(page)
-    wait_until(lambda: page.session.desk.latency.count >= 4, "every event is counted")
+    wait_until(lambda: page.session.desk.latency.events >= 4, "every event is counted")
     wait_until(lambda: "ms" in one.locator("#latency").inner_text(), "the latency is shown")
 
 
@@ -209,7 +209,7 @@ def test_the_panel_below_the_picture_takes_keys_though_the_picture_has_the_focus
     one.keyboard.down("q")
     one.wait_for_timeout(200)
     one.keyboard.up("q")
-    assert visitor.session.desk.latency.count == 0  # it is closed
+    assert visitor.session.desk.latency.events == 0  # it is closed
     visitor.press("Operate")
     one.locator(".widget").first.wait_for()
     one.mouse.click(60, 120)  # beside the model: the picture has the focus

@@ -134,7 +134,11 @@ def compiling(*, quiet: bool) -> Iterator[None]:
                 told.extend(names)
                 errors.print(f"compiling kernels of {', '.join(names)}, once per version ...")
 
-        with telling(once), _after(_PATIENCE, lambda: told or errors.print(_WAITING)):
+        def unless_told() -> None:
+            if not told:
+                errors.print(_WAITING)
+
+        with telling(once), _after(_PATIENCE, unless_told):
             yield
         return
     unkept = "compiling kernels, which cannot be kept ..."
@@ -145,7 +149,11 @@ def compiling(*, quiet: bool) -> Iterator[None]:
             began.append(time.monotonic())
             status.update(f"compiling {compile_text(share, names, began[-1] - began[0])}")
 
-        with telling(update), _after(_PATIENCE, lambda: began or status.update(_WAITING)):
+        def unless_begun() -> None:
+            if not began:
+                status.update(_WAITING)
+
+        with telling(update), _after(_PATIENCE, unless_begun):
             yield
 
 

@@ -79,14 +79,14 @@ class Diagram:
         """The diagram of a flattened model."""
         made = cls(dict(flat.control), signals_of(flat))
         for name, block in made.blocks.items():
-            for port in block.ports():
-                output = f"{name}.{port.name}"
-                made.outputs[output] = Output(output, name, port.name, "")
+            for outlet in block.ports():
+                output = f"{name}.{outlet.name}"
+                made.outputs[output] = Output(output, name, outlet.name, "")
         made._names(flat)
         for instance, port in flat.strays:
             inlets = [n.removeprefix(f"{instance}.") for n, b in made.blocks.items() if isinstance(b, Inlet)]
-            known = nearest(port, [n for n in inlets if "." not in n])
-            made._fault(instance, ("inputs", port), f"its component has no inlet '{port}'{known}")
+            near = nearest(port, [n for n in inlets if "." not in n])
+            made._fault(instance, ("inputs", port), f"its component has no inlet '{port}'{near}")
         made._connect()
         made._writers(flat)
         made._sort()
@@ -111,7 +111,7 @@ class Diagram:
         self.faults.append(Fault(block, path, what))
 
     def _names(self, flat: Flat) -> None:
-        others = {
+        others: dict[str, Mapping[str, Any]] = {
             "body": flat.bodies, "joint": flat.joints, "drive": flat.drives, "load": flat.loads, "marker": flat.markers,
         }  # fmt: skip
         for name in self.blocks:
@@ -169,6 +169,7 @@ class Diagram:
     def _writers(self, flat: Flat) -> None:
         """Drives, loads and joints that several blocks command, or a signal too."""
         said: dict[tuple[str, str], str] = {}
+        shelf: Mapping[str, Any]
         for name, block in self.blocks.items():
             if isinstance(block, DriveCommand):
                 what, target, shelf = "drive", block.drive, flat.drives

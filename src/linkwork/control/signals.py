@@ -56,11 +56,11 @@ def signals_of(flat: Flat) -> dict[str, Signal]:
                 for i, axis in enumerate(axes):
                     note(f"{owner}.{quantity}.{axis}", unit, what, owner, i)
     for drive in flat.drives.values():
-        joint = flat.joints.get(drive.joint)
-        if joint is None:
+        driven = flat.joints.get(drive.joint)
+        if driven is None:
             continue
-        units = [m.unit for m in joint.motions() for _ in m.rates]
-        names = [rate.removesuffix("_rate") for rate in joint.rates]
+        units = [m.unit for m in driven.motions() for _ in m.rates]
+        names = [rate.removesuffix("_rate") for rate in driven.rates]
         k = names.index(drive.coordinate) if drive.coordinate in names else 0
         slides = bool(units) and units[min(k, len(units) - 1)] == "m"
         note(f"{drive.name}.force", "N" if slides else "N m", FORCE, drive.name, 0)

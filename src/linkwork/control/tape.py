@@ -95,9 +95,9 @@ class Tape:
         key = (kind, a, b, *p)
         if key not in self._known:
             block, self.block = self.block, "~"
-            self._known[key] = self.add(
-                kind, a, b, p=p, **({"value": p[0]} if kind == codes.CONSTANT else {})
-            )
+            place = self._known[key] = self.add(kind, a, b, p=p)
+            if kind == codes.CONSTANT:
+                self.records[place]["value"] = p[0]
             self.block = block
         return self._known[key]
 
@@ -117,9 +117,9 @@ class Tape:
             room = 3 if place < 0 else 2
             part, terms = terms[:room], terms[room:]
             now = part if place < 0 else [(1.0, place), *part]
-            ops = [op for _, op in now] + [-1, -1]
+            a, b, c = ([op for _, op in now] + [-1, -1])[:3]
             factors = [factor for factor, _ in now] + [0.0] * (3 - len(now))
-            place = self.add(codes.BLEND, *ops[:3], p=(*factors, 0.0 if terms else offset))
+            place = self.add(codes.BLEND, a, b, c, p=(*factors, 0.0 if terms else offset))
         return place
 
     def reduce(self, kind: int, ops: Sequence[int]) -> int:

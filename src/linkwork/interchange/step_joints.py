@@ -46,7 +46,7 @@ class Shape(NamedTuple):
 
 def candidates(shapes: Sequence[Shape], slack: float) -> list[Candidate]:
     """Joints between any two parts whose boxes meet; lengths below `slack` [m] are none."""
-    found = []
+    found: list[Candidate] = []
     for one, other in combinations(shapes, 2):
         if np.all(one.low <= other.high + slack) and np.all(other.low <= one.high + slack):
             found += _between(one, other, slack)

@@ -237,7 +237,7 @@ def mesh_text(shape: Any) -> str:
         for k in range(1, triangles.NbNodes() + 1):
             point = triangles.Node(k).Transformed(trsf)
             key = tuple(round(MM * x, 9) + 0.0 for x in (point.X(), point.Y(), point.Z()))
-            own.append(points.setdefault(key, len(points) + 1))  # type: ignore[arg-type]
+            own.append(points.setdefault(key, len(points) + 1))
         for k in range(1, triangles.NbTriangles() + 1):
             a, b, c = (own[i - 1] for i in triangles.Triangle(k).Get())
             if len({a, b, c}) == 3:

@@ -17,7 +17,7 @@ from ..model.joints import Free, Weld
 from ..model.rotation import vector
 from .mjcf_geoms import kept_file
 from .places import PlaceError, Places
-from .report import Imported, LossReport
+from .report import Fate, Imported, LossReport
 from .step_joints import Candidate, Shape, candidates, chosen
 from .step_parts import Part, read_parts
 from .step_scan import check_step
@@ -285,7 +285,7 @@ class Assembly:
                 if free_base
                 else "it is welded to the ground; free_base (--free-base) lets it move"
             )
-            fate = "mapped" if still or free_base else "approximated"
+            fate: Fate = "mapped" if still or free_base else "approximated"
             told = "" if still else f"; it is the first part: name others by ground of NAME{ENDING}"
             self.report.add(fate, f"part '{first}'", how + told, self.file)
         for name in self.parts:

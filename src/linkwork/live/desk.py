@@ -50,7 +50,7 @@ class Latency(NamedTuple):
     median: float
     most: float
     """Of 95 percent not more."""
-    count: int
+    events: int
 
 
 class _Waiting(NamedTuple):

@@ -147,7 +147,9 @@ class RowMethod(Method):
         """Attach and release joints as the diagram says now."""
         told = self._rows.diagram
         assert told is not None
-        tape, taking, leaving = self._constraints.tape, [], []
+        tape = self._constraints.tape
+        taking: list[str] = []
+        leaving: list[str] = []
         for op in tape[tape["kind"] == ATTACH]:
             name = told.switches[int(op["b"])]
             (taking if op["value"] else leaving).append(name)

@@ -143,11 +143,7 @@ _KNOWN: dict[type, tuple[tuple[str, str | None], ...]] = {}
 def wire_fields(cls: type) -> tuple[tuple[str, str | None], ...]:
     """Fields of a block that are inputs, and their units."""
     if cls not in _KNOWN:
-        _KNOWN[cls] = tuple(
-            (name, mark.unit)
-            for name, hint in _hints(cls).items()  # type: ignore[arg-type]
-            for mark in _takes(hint)
-        )
+        _KNOWN[cls] = tuple((name, mark.unit) for name, hint in _hints(cls).items() for mark in _takes(hint))
     return _KNOWN[cls]
 
 

@@ -33,13 +33,16 @@ class Crowd:
     async def visit(self) -> None:
         """One visitor, until it is told to leave."""
         from websockets.asyncio.client import connect
+        from websockets.typing import Subprotocol
 
         self.count += 1
         name = f"soak{self.count}"
         options: dict[str, Any] = {"origin": f"http://{self.place}", "max_size": None, "open_timeout": 60}
         async with (
             connect(f"ws://{self.place}/panel/{name}", **options) as channel,
-            connect(f"ws://{self.place}/canvas/{name}", subprotocols=[self.protocol], **options) as canvas,
+            connect(
+                f"ws://{self.place}/canvas/{name}", subprotocols=[Subprotocol(self.protocol)], **options
+            ) as canvas,
         ):
             self.transports += [channel.transport, canvas.transport]
             await asyncio.gather(self.hear(channel), self.hear(canvas))

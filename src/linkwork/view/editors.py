@@ -58,7 +58,7 @@ class Editors(Channel):
         self.welcomes.append(self._welcome)
         self.listeners.append(self._hear)
 
-    def show(self, session: Session | None, settings: Mapping[str, Any]) -> None:
+    def follow(self, session: Session | None, settings: Mapping[str, Any]) -> None:
         """(thread of the pictures) Follow what runs."""
         now = time.monotonic()
         if session is not self._session:

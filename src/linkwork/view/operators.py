@@ -60,7 +60,7 @@ class Operators(Channel):
         """What an operator is called."""
         return self._names[visitor]
 
-    def show(self, session: Session | None) -> None:
+    def follow(self, session: Session | None) -> None:
         """(thread of the pictures) Tell operators where everything stands."""
         if session is not self.session or (session and session.desk.version != self._version):
             self._begin(session)
@@ -72,7 +72,7 @@ class Operators(Channel):
         now = {
             "values": dict(desk.values), "held": desk.owners,
             "readings": {name: values[name] for name in self._readings if name in values},
-            "latency": [latency.median, latency.most, latency.count], "on": pressed(session),
+            "latency": [latency.median, latency.most, latency.events], "on": pressed(session),
         }  # fmt: skip
         if now != self._told:
             self._told = now

@@ -360,8 +360,8 @@ class Page:
     def _show(self, panel: bool, trace: bool) -> None:
         if panel:
             self._tell_status()
-        self.server.operators.show(self.session)
-        self.server.editors.show(self.session, self.settings)
+        self.server.operators.follow(self.session)
+        self.server.editors.follow(self.session, self.settings)
         if self.player is not None:
             poses = self.player.look(panel)
             if poses is not None:

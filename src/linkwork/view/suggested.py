@@ -43,7 +43,8 @@ def picture_of(model: Model, one: Candidate) -> Image:
         shapes = tuple(dataclasses.replace(shape, color=color) for shape in body.shapes)
         pair.add(dataclasses.replace(body, shapes=shapes))
     frame: dict[str, Any] = {"at": one.at, "axis": one.axis}
-    pair.add(file_types("joints")[one.kind](one.name, one.a, one.b, **frame))
+    joint: Any = file_types("joints")[one.kind]
+    pair.add(joint(one.name, one.a, one.b, **frame))
     stage = stage_of(pair)
     places = [(body.at, body.rotation) for body in pair.bodies.values()]
     poses = Poses(np.array([at for at, _ in places]), np.array([turn for _, turn in places]))
@@ -51,7 +52,7 @@ def picture_of(model: Model, one: Candidate) -> Image:
     if one.kind not in ("weld", "spherical"):
         low, high = _corners(pair, poses)
         along = _LONG * float(np.linalg.norm(high - low)) * np.array(one.axis)
-        arrows = [Arrow(tuple(np.array(one.at) - along), tuple(2.0 * along))]  # type: ignore[arg-type]
+        arrows = [Arrow(tuple(np.array(one.at) - along), tuple(2.0 * along))]
     width, height = _SIZE
     seen = close_camera(stage, poses, aspect=width / height)
     return draw(stage, poses, seen, width=width, height=height, show=("bodies", "joints"), arrows=arrows)

@@ -54,5 +54,5 @@ def address_of(kernel: Any) -> tuple[int, Any]:
     if kernel_directory() is not None:
         owner._cache = _Cache(kernel.py_func)  # type: ignore[attr-defined]
     owner.compile()
-    address: Any = owner.address
-    return int(address), owner
+    code: Any = owner.address
+    return int(code), owner

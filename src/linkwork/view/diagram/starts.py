@@ -58,7 +58,7 @@ def _target(what: str, flat: Flat, diagram: Diagram) -> str:
         "joint": flat.joints,
         "body": flat.bodies,
     }
-    known = [
+    known: list[str] = [
         name
         for name, thing in shelves[what].items()
         if getattr(thing, "signal", None) is None and (what != "joint" or thing.switchable)
