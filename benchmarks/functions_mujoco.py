@@ -37,7 +37,7 @@ class MujocoFunctions:
             "forward": np.empty_like(v), "inverse": np.empty_like(v), "mass matrix": np.empty((len(q), n, n)),
             "jacobian": np.empty((len(q), 6, n)),
         }  # fmt: skip
-        self._loops = _loops(self.model, self.data)
+        self._loops: dict[str, Callable[..., None]] = _loops(self.model, self.data)
         self._batch = self._new_batch()
 
     def _new_batch(self) -> Any:
