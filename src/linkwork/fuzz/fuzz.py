@@ -17,7 +17,20 @@ from ..io import save_model
 from ..model.errors import LinkworkError
 from .oracle import Examination, Facts, Finding, Runner, bounds_of, examine
 from .random_mechanisms import build
-from .random_plan import DRIVES, FEATURES, LOADS, LOOP_KEYS, ON_GROUND, Link, Loop, Plan, random_plan
+from .random_plan import (
+    DRIVES,
+    FEATURES,
+    LOADS,
+    LOOP_KEYS,
+    ON_GROUND,
+    RUBBER,
+    STATEFUL,
+    SWITCHED,
+    Link,
+    Loop,
+    Plan,
+    random_plan,
+)
 
 __all__ = ["Failure", "Finding", "Report", "examine", "examine_plan", "fuzz", "shrink"]
 
@@ -150,7 +163,7 @@ def examine_plan(plan: Plan, solver: str = "direct") -> tuple[list[Finding], Fac
         model = build(plan)
     except Exception as error:  # no plan that was drawn may fail; a shrunk one that does is none of interest
         return [Finding("error", "build", f"{type(error).__name__}: {error}")], Facts()
-    examination = Examination(Runner(model, bounds_of(solver)))
+    examination = Examination(Runner(model, bounds_of(solver, model)))
     return examination.findings(), examination.facts
 
 
@@ -171,10 +184,12 @@ def traits(plan: Plan, facts: Facts) -> list[str]:
         "mass ratio above 1000": plan.decades > 3.0,
         "mirrored": plan.placed in ("mirrored", "nested"),
         "drives": bool(kinds & set(DRIVES)),
-        "loads": bool(kinds & set(LOADS)),
+        "loads": bool(kinds & {*LOADS, RUBBER}),
+        "contact": plan.touching,
+        "divided among components": plan.parts > 1,
     }
     names = [name for name, is_so in found.items() if is_so]
-    names += [name for name in FEATURES if name in kinds]
+    names += [name for name in (*FEATURES, *STATEFUL, *SWITCHED, RUBBER) if name in kinds]
     names += sorted({f"{link.joint} in the tree" for link in plan.links if link.joint})
     return names + sorted({f"{loop.joint} closes a loop" for loop in plan.loops})
 
@@ -219,8 +234,8 @@ def write_failure(failure: Failure, folder: Path) -> None:
 # --- shrinking ---
 
 _SIMPLE: tuple[tuple[str, Any], ...] = (
-    ("placed", "here"), ("offset", 0.0), ("speed", 0.0), ("gravity", False), ("restitution", 0.0),
-    ("decades", 0.0), ("plain", True), ("digits", 1), ("digits", 2), ("digits", 3),
+    ("touching", False), ("parts", 1), ("placed", "here"), ("offset", 0.0), ("speed", 0.0), ("gravity", False),
+    ("restitution", 0.0), ("decades", 0.0), ("plain", True), ("digits", 1), ("digits", 2), ("digits", 3),
 )  # fmt: skip
 
 
@@ -317,9 +332,12 @@ def tidy(plan: Plan) -> Plan:
             loops.append(dataclasses.replace(loop, how="anywhere", like=ON_GROUND) if lonely else loop)
     movable = {link.key for link in links if link.joint not in (None, "weld")}
     movable |= {loop.key for loop in loops if loop.joint != "weld"}
+    jointed_now = jointed | {loop.key for loop in loops}
     extras = []
     for extra in plan.extras:
-        where = known if extra.kind in LOADS else movable
+        where = (
+            known if extra.kind in (*LOADS, RUBBER) else jointed_now if extra.kind in SWITCHED else movable
+        )
         if extra.on in where and (extra.other in where or extra.other == ON_GROUND):
             extras.append(extra)
     return dataclasses.replace(plan, links=tuple(links), loops=tuple(loops), extras=tuple(extras))
