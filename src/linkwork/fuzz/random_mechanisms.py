@@ -55,7 +55,7 @@ from .random_plan import (
 
 __all__ = ["Extra", "Link", "Loop", "Plan", "allowed_rates", "build", "random_mechanism", "random_plan"]
 
-SIZE, MARGIN = 0.1, 0.02  # of shapes that touch, and of the floor below them, at most [m]
+SIZE, MARGIN = 0.1, 0.002  # of shapes that touch, and of the floor below them, at most [m]
 MATERIAL, PIECES = "stuff", "pieces"
 SHAPE_KEYS = 10_000
 REACH = 0.5  # of pivots from origins along each axis [m]
@@ -186,11 +186,11 @@ class _Builder(Actions):
         """Something round or with corners that stays within SIZE of the body's origin."""
         rng = self.rng(SHAPE_KEYS + key)
         size = self.number(SIZE * rng.uniform(0.3, 1.0))
-        match int(rng.integers(3)):
+        match int(rng.integers(5)):
             case 0:
-                return Sphere(size)
-            case 1:
                 return Capsule(0.4 * size, size)
+            case 1 | 2 | 3:
+                return Sphere(size)
         edges = self.vector(0.5 * size * rng.uniform(0.5, 1.0, 3) + 0.01)
         return Box(edges)
 
@@ -316,8 +316,9 @@ class _Builder(Actions):
         gravity = self.vector(9.81 * direction) if self.plan.gravity else (0.0, 0.0, 0.0)
         model = Model(f"random_{self.plan.seed}", gravity=gravity)
         if self.plan.touching:
-            things = [self._with_shape(thing) if isinstance(thing, Body) else thing for thing in things]
-            things += floor_below(-direction, [body.at for body in self.bodies.values()], rng)
+            shaped = [self._with_shape(body) for body in things if isinstance(body, Body)]
+            things = [*shaped, *(thing for thing in things if not isinstance(thing, Body))]
+            things += floor_below(-direction, shaped, rng)
         if self.plan.parts > 1:
             divide(
                 model,
@@ -342,9 +343,10 @@ class _Builder(Actions):
         return model
 
 
-def floor_below(up: Array, places: Iterable[Any], rng: np.random.Generator) -> list[Item]:
-    """A floor somewhat below all bodies, of random friction, on which they do not touch each other."""
-    height = min(float(up @ np.asarray(place)) for place in places) - SIZE - rng.uniform(0.0, MARGIN)
+def floor_below(up: Array, bodies: Iterable[Body], rng: np.random.Generator) -> list[Item]:
+    """A floor close below all bodies, of random friction, on which they do not touch each other."""
+    lowest = min(float(up @ np.asarray(body.at)) - _reach(body.shapes[0]) for body in bodies)
+    height = lowest - rng.uniform(0.0, MARGIN)
     turn = quaternion(basis(up))
     plane = Plane(at=vector(height * up), rotation=turn)
     restitution = float(rng.choice([0.0, 0.0, 0.5]))
@@ -353,6 +355,13 @@ def floor_below(up: Array, places: Iterable[Any], rng: np.random.Generator) -> l
         Scenery("floor", shapes=(plane,), material=MATERIAL),
         NoContact("apart", PIECES, PIECES),
     ]
+
+
+def _reach(shape: Any) -> float:
+    """How far a shape may reach from its middle [m]."""
+    if isinstance(shape, Box):
+        return 0.5 * float(np.linalg.norm(shape.size))
+    return float(shape.radius) + 0.5 * float(getattr(shape, "length", 0.0))
 
 
 def basis(z: Array) -> Array:
