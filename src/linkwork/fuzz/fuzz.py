@@ -6,6 +6,7 @@ for seed in ...: plan => model => findings; if any: shrink the plan while the fi
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -124,12 +125,12 @@ def fuzz(
     time_limit: float | None = None,
     small: bool = True,
     progress: Callable[[float], object] | None = None,
-    failed: Callable[[Failure], object] | None = None,
+    failed: Callable[[Failure, Report], object] | None = None,
     **options: Any,
 ) -> Report:
     """Examine the mechanisms of `count` seeds from `seed` on; options as for `random_plan`.
 
-    `time_limit` [s] ends it early; `small` shrinks failures; `progress` is told the share done, `failed` each failure.
+    `time_limit` [s] ends it early; `small` shrinks failures; `progress` is told the share done, `failed` each failure and what was seen until then.
     """
     report = Report(seed)
     began = time.perf_counter()
@@ -151,7 +152,7 @@ def fuzz(
                 failure.small_findings = examine_plan(failure.small, solver)[0]
             report.failures.append(failure)
             if failed is not None:
-                failed(failure)
+                failed(failure, report)
         if progress is not None:
             progress((number - seed + 1) / count)
     return report
@@ -218,8 +219,21 @@ def span(name: str, text: str) -> tuple[int, int]:
         raise LinkworkError(f"--{name} {text}: write a number, or FEWEST-MOST") from None
 
 
-def write_failure(failure: Failure, folder: Path) -> None:
-    """The small mechanism as a model file, and a text with what went wrong; their names go into the failure."""
+def write_report(report: Report, folder: Path) -> None:
+    """What was seen, as JSON."""
+    (folder / "report.json").write_text(json.dumps(report.to_dict(), indent=1), encoding="utf-8")
+
+
+def write_failure(failure: Failure, folder: Path, report: Report) -> None:
+    """The small mechanism as a model file, and a text with what went wrong; their names go into the failure.
+
+    The report is written, too, as it is by then.
+    """
+    _write_plans(failure, folder)
+    write_report(report, folder)
+
+
+def _write_plans(failure: Failure, folder: Path) -> None:
     text = folder / f"fuzz-{failure.seed}.txt"
     text.write_text(failure.text(), encoding="utf-8")
     failure.files.append(str(text))
