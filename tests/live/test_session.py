@@ -134,6 +134,18 @@ def test_the_energy_of_a_direct_method_is_kept(begin):
     assert session.report["worst_gap_m"] < 1e-9
 
 
+def test_traces_that_are_drawn_do_not_grow_meanwhile(begin):
+    """Whoever looks, in whatever thread, makes them grow: what was handed out stays as it was."""
+    session = begin(cart(velocity=1.0))
+    session.trace(["nose"])
+    advance(session, 0.2)
+    drawn = session.traced()["nose"]
+    before = drawn.copy()
+    advance(session, 0.2)
+    assert len(session.traces["nose"]) > len(drawn) > 2
+    np.testing.assert_array_equal(drawn, before)
+
+
 def test_what_a_method_tells_is_asked_in_the_thread_that_steps(begin, monkeypatch):
     """It works on what it tells of: asked by the thread of the pictures while steps were taken, memory was spoilt."""
     session, askers = begin("crank_rocker", paused=False), set()

@@ -167,7 +167,9 @@ def fuzz(
     offset: Annotated[bool, typer.Option("--offset", help="Loops start slightly open.")] = False,
     solver: Annotated[str, typer.Option(help="Of both formulations: direct or impulses.")] = "direct",
     time_limit: Annotated[float | None, typer.Option(help="Begin no mechanism after this time [s].")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the report and failures: model files and texts.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the report and failures: model files and texts.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Examine random mechanisms: two formulations must tell one motion; nothing may break, open or gain energy."""

@@ -130,7 +130,8 @@ def fuzz(
 ) -> Report:
     """Examine the mechanisms of `count` seeds from `seed` on; options as for `random_plan`.
 
-    `time_limit` [s] ends it early; `small` shrinks failures; `progress` is told the share done, `failed` each failure and what was seen until then.
+    `time_limit` [s] ends it early; `small` shrinks failures; `progress` is told the share done, `failed` each failure
+    and what was seen until then.
     """
     report = Report(seed)
     began = time.perf_counter()
