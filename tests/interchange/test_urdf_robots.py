@@ -29,6 +29,7 @@ def test_masses_gravity_and_accelerations_are_those_of_pinocchio(name):
     file = str(ROBOTS / name)
     model, report = import_model(file)
     assert report.of("taken")
+    assert all(entry.how and entry.line for entry in report.of("approximated") + report.of("dropped"))
     peer = pin.buildModelFromUrdf(file)
     data = peer.createData()
     weight = sum(body.mass_properties.mass for body in model.bodies.values())
