@@ -49,7 +49,7 @@ def test_panda_reaches_its_pose_and_one_finger_mimics_the_other():
 @pytest.mark.peers
 @pytest.mark.parametrize(("name", "trunk", "low"), [("anymal_c", "base", 0.4), ("g1", "pelvis", 0.7)])
 def test_legs_carry_the_trunk(name, trunk, low):
-    """At rest what the ground pushes with is the weight, and only feet touch it."""
+    """They land, come to rest upright, and their feet are on the ground."""
     found = find_scene(name)
     simulation = Simulation(found.build(), dt=found.dt)
     record = simulation.run(4.0, every=0.01)
