@@ -19,11 +19,11 @@ def build(height: float = 0.65, bend: float = 0.6) -> Model:
         "anymal_c", "anymal_c_simple_description/urdf/anymal.urdf", free_base=True, contact=True
     )
     start_at(model, "base_base", (0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0))
-    pose = {}
+    pose: dict[str, float] = {}
     for leg, way in LEGS.items():
         pose |= {f"{leg}_HAA": 0.0, f"{leg}_HFE": way * bend, f"{leg}_KFE": -2.0 * way * bend}
     for joint, angle in pose.items():
         start_at(model, joint, angle)
     hold(model, pose, stiffness={"": 400.0}, damping={"": 15.0}, strength={"": 80.0})
-    model.add(Scenery("floor", shapes=[Plane()], material="surface"))
+    model.add(Scenery("floor", shapes=(Plane(),), material="surface"))
     return model

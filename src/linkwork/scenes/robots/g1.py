@@ -35,5 +35,5 @@ def build(crouch: float = 0.4) -> Model:
         strength={"wrist_roll": 25.0, "wrist": 5.0, "shoulder": 25.0, "elbow": 25.0, "knee": 139.0, "hip": 88.0,
                   "waist_yaw": 88.0, "": 50.0},
     )  # fmt: skip
-    model.add(Scenery("floor", shapes=[Plane()], material="surface"))
+    model.add(Scenery("floor", shapes=(Plane(),), material="surface"))
     return model
