@@ -13,7 +13,7 @@ from linkwork import Simulation, render, scene, show
 from linkwork.analysis.partition import partition
 from linkwork.analysis.partition_plot import plot_partition
 from linkwork.reproduce import reproduce
-from linkwork.scenes import scene_names
+from linkwork.scenes import gallery_names
 from linkwork.view import thumbnails
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -43,7 +43,7 @@ def vehicles() -> None:
 
 def cards() -> None:
     """Pictures of the gallery, which come with the package."""
-    thumbnails.make(scene_names())
+    thumbnails.make(gallery_names())
 
 
 def subsystems() -> None:
