@@ -348,7 +348,7 @@ class Page:
         """Draw the traces anew."""
         with self._stage_lock:
             if self.session is not None:
-                self.nodes.trace(self.session.traces)
+                self.nodes.trace(self.session.traced())
 
     # Pictures
 
@@ -389,7 +389,7 @@ class Page:
                 if contacts is not None:
                     self.nodes.touch(contacts.points, contacts.forces, contacts.slides)
             if trace and self.nodes.shows("traces"):
-                self.nodes.trace(session.traces)
+                self.nodes.trace(session.traced())
         if panel:
             for tab in self.tabs:
                 tab.refresh(session.view)
