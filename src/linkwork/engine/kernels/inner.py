@@ -62,7 +62,7 @@ class _Library(codegen.JITCodeLibrary):
 
     def finalize(self) -> None:
         """Link what it calls, each piece of code once, and optimise."""
-        # Callers first: LLVM takes in only what something that is there already refers to. What a kernel calls calls less.
+        # Callers first: LLVM takes in only what something that is there already refers to. A callee has fewer callees.
         called = sorted(
             dict.fromkeys(self._linking_libraries), key=lambda one: -len(getattr(one, "large", ()))
         )
