@@ -21,6 +21,7 @@ from .mechanism import mechanism_of
 from .single import Single
 
 Vector3 = Sequence[float] | Array
+Pair = tuple[Array, Array]
 ORIGIN, START = (0.0, 0.0, 0.0), 0.0
 _NOTHING = np.empty(0)
 _REMEMBERED = 1000  # points of bodies that were asked for
@@ -169,15 +170,19 @@ class Functions:
 
     def _two(
         self, what: int, shape: Shape, more: Shape, q: Any, v: Any = None, force: Any = None, x: Any = None,
-        u: Any = None, t: Any = START, *, name: str = "force",
-    ) -> tuple[Array, Array]:  # fmt: skip
+        u: Any = None, t: Any = START, *, name: str = "force", out: Pair | None = None,
+    ) -> Pair:  # fmt: skip
         """Two results."""
-        first, second = np.empty(shape), np.empty(more)
-        if self._single(what, first.reshape(-1), second.reshape(-1), q, v, force, x, u, t):
-            return first, second
+        if out is not None and not (isinstance(out, tuple | list) and len(out) == 2):
+            raise LinkworkError("out must be two arrays, one for each result")
+        if out is None or (fits(out[0], shape) and fits(out[1], more)):
+            first, second = (np.empty(shape), np.empty(more)) if out is None else out
+            if self._single(what, first.reshape(-1), second.reshape(-1), q, v, force, x, u, t):
+                return first, second
         inputs = self._state(q, v, (name, force), x, u, t)
         axes = leading(inputs)
-        first, second = np.empty((*axes, *shape)), np.empty((*axes, *more))
+        a, b = (None, None) if out is None else out
+        first, second = room_for(a, (*axes, *shape)), room_for(b, (*axes, *more))
         self._compute(what, inputs, first, second, len(shape))
         return first, second
 
