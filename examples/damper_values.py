@@ -33,17 +33,13 @@ def corner(stiffness=26e3, bump=1200.0, rebound=3000.0):
     spring = Coil(stiffness=stiffness, damping=0.0, length=0.48)
     part = wheel(suspension="macpherson", radius=0.3, load=9.81 * MASS, spring=spring, friction=None)
     fit(model, "front", part, chassis="chassis", at=(0, 0.7, 0.3))
-    top, foot = (0, 0.565, 0.81), (0, 0.625, 0.45)  # of the strut
+    top, centre = (0, 0.565, 0.81), (0, 0.7, 0.3)  # of the strut, of the wheel
+    values = (bump, rebound)
     model.add(
-        LineFunction(
-            "damper", "chassis", "front.hub", damper, at_a=top, at_b=foot, parameters=(bump, rebound)
-        )
+        LineFunction("damper", "chassis", "front.wheel", damper, at_a=top, at_b=centre, parameters=values)
     )
-    model.add(
-        Spring(
-            "tyre", "ground", "front.hub", at_a=(0, 0.7, 0), at_b=(0, 0.7, 0.3), stiffness=TYRE, damping=100
-        )
-    )
+    post = (0, 0.7, 0)
+    model.add(Spring("tyre", "ground", "front.wheel", at_a=post, at_b=centre, stiffness=TYRE, damping=100))
     return model
 
 

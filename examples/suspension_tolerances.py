@@ -17,7 +17,7 @@ RADIUS, SPEED = 0.3, 5.0  # of the wheel [m]; of the car [m/s]
 
 
 def road(t, x, v, parameters, out):
-    """A tyre that pushes the hub up, over a bump of 4 cm and half a metre; parameters: stiffness [N/m], radius [m],
+    """A tyre that pushes the wheel up, over a bump of 4 cm and half a metre; parameters: stiffness [N/m], radius [m],
     when the bump begins and how long it lasts [s]."""
     stiffness, radius, begins, lasts = parameters
     along = (t - begins) / lasts
@@ -33,9 +33,7 @@ def corner(mass, spring, damping, tyre):
     coil = Coil(stiffness=spring, damping=damping)
     part = wheel(suspension="double_wishbone", radius=RADIUS, load=9.81 * 300, spring=coil, friction=None)
     fit(model, "front", part, chassis="chassis", at=(0, 0.7, RADIUS))
-    model.add(
-        BodyFunction("road", "front.upright", road, parameters=(tyre, RADIUS + 0.017, 1.5, 0.5 / SPEED))
-    )
+    model.add(BodyFunction("road", "front.wheel", road, parameters=(tyre, RADIUS + 0.017, 1.5, 0.5 / SPEED)))
     return model
 
 
