@@ -11,9 +11,9 @@ WORKERS = 2
 CASES, CASES_QUICK = 1000, 40
 DURATION = 10.0
 HOW = (
-    f"linkwork.sweep of chain5 over gravity and damping, {DURATION:g} s each (the default), in this process (`here`) and "
-    f"in {WORKERS} others, their start included; efficiency: time here over {WORKERS} times the time there. By CPU time, "
-    "of all processes together, what else the machine does counts little; by the clock, only on an idle machine"
+    f"linkwork.sweep of chain5 over gravity and damping, {DURATION:g} s each (the default), in this process (`here`) "
+    f"and in {WORKERS} others, their start included; efficiency: time here over {WORKERS} times the time there. By CPU "
+    "time, of all processes together, what else the machine does counts little; by the clock, only on an idle machine"
 )
 
 
