@@ -83,7 +83,7 @@ class Dynamics(Kinematics):
 
         τ is zero if not given, x and u are as the model starts. Equations that follow from others are harmless.
         """
-        return self._one(ask.FORWARD, (self.nv,), out, q, v, tau, x, u, t, name="tau", spare=self._spare)
+        return self._one(ask.FORWARD, (self.nv,), out, q, v, tau, x, u, t, "tau", self._spare)
 
     def constraint_forces(
         self,
@@ -117,7 +117,7 @@ class Dynamics(Kinematics):
 
         With loops this is what joints of the tree and the loops supply together: `actuate` shares it out.
         """
-        return self._one(ask.INVERSE, (self.nv,), out, q, v, a, x, u, t, name="a")
+        return self._one(ask.INVERSE, (self.nv,), out, q, v, a, x, u, t, "a")
 
     def actuate(self, q: Any, tau: Any, by: Sequence[str], *, out: Array | None = None) -> Array:
         """Forces along some coordinates of the tree alone that move a mechanism with loops as τ does [N m, N]:

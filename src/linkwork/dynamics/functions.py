@@ -90,6 +90,7 @@ class Functions:
         self._spare = np.empty(self._rows)
         asked = np.asarray(self._asked)
         self._body, self._at = slots(asked["body"].reshape(1)), slots(asked["at"])
+        self._looked: Place | None = None
         self._points: dict[tuple[str, Vector3], Place] = {}
         self._places: dict[str, Place] = {}
         for index, name in enumerate(system.bodies):
@@ -145,22 +146,22 @@ class Functions:
     def _look_at(self, body: str, at: Vector3) -> Place:
         """Let the next function be of this point."""
         place = self._place(body, at)
-        self._body[0] = place.body
-        self._at[0], self._at[1], self._at[2] = place.at
+        if place is not self._looked:
+            self._looked = place
+            self._body[0] = place.body
+            self._at[0], self._at[1], self._at[2] = place.at
         return place
 
     # --- and what they get ---
 
     def _one(
         self, what: int, shape: Shape, out: Array | None, q: Any, v: Any = None, force: Any = None, x: Any = None,
-        u: Any = None, t: Any = START, *, name: str = "force", spare: Array = _NOTHING,
+        u: Any = None, t: Any = START, name: str = "force", spare: Array = _NOTHING,
     ) -> Array:  # fmt: skip
         """One result; `name`: what errors call the force; `spare`: for a second result that nobody wants."""
         if out is None or fits(out, shape):
             result = np.empty(shape) if out is None else out
-            if self._single(
-                what, result if len(shape) == 1 else result.reshape(-1), spare, q, v, force, x, u, t
-            ):
+            if self._single(what, result, spare, q, v, force, x, u, t):
                 return result
         inputs = self._state(q, v, (name, force), x, u, t)
         axes = leading(inputs)
