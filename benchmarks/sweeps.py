@@ -18,7 +18,7 @@ HOW = (
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """Times and efficiencies; both data sets must be the same."""
+    """Times and efficiencies, and whether both data sets are the same."""
     from linkwork import sweep
 
     count = CASES_QUICK if quick else CASES

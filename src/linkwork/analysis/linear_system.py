@@ -50,7 +50,7 @@ class Mode(NamedTuple):
     def damping(self) -> float:
         """Damping ratio: 1 creeps, 0 swings on and on, negative grows; of an eigenvalue of zero not a number."""
         size = abs(self.eigenvalue)
-        return -self.eigenvalue.real / size if size > 0.0 else math.nan
+        return 0.0 - self.eigenvalue.real / size if size > 0.0 else math.nan
 
     @property
     def text(self) -> str:

@@ -145,7 +145,9 @@ class Functions:
 
     def _look_at(self, body: str, at: Vector3) -> Place:
         """Let the next function be of this point."""
-        place = self._place(body, at)
+        place = self._places.get(body) if at is ORIGIN else None
+        if place is None:
+            place = self._place(body, at)
         if place is not self._looked:
             self._looked = place
             self._body[0] = place.body
