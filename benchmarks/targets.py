@@ -106,6 +106,7 @@ def judge_dynamics(data: dict[str, Any]) -> list[Target]:
         _most("a call beside what it computes [µs]", 1.0, _column(calls, "over_us")),
         _least("a step from Python, times faster than mj_step", 1.0, _column(steps, "ratio")),
         _most("a step from Python beside the step [µs]", 2.0, _column(steps, "over_us")),
+        _least("sweep on two processes, efficiency by CPU time", 0.9, _column(data["sweeps"], "efficiency")),
     ]  # fmt: skip
 
 
