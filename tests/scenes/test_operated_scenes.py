@@ -188,15 +188,13 @@ def test_the_load_swings_as_its_equation_says(damping):
         return rate, turns, gathers
 
     found = solve_ivp(
-        rates, (0.0, 8.0), (0.0, 0.0, 0.0), t_eval=record.time, rtol=1e-10, atol=1e-12, max_step=2e-3
+        rates, (0.0, 8.0), (0.0, 0.0, 0.0), t_eval=record.time, rtol=1e-11, atol=1e-13, max_step=1e-3
     )
-    # A servo keeps the rate that it is told; how fast that changes it learns a step later: 1 ms times 0.2 rad/s.
-    off = np.abs(record["rope.angle_y"] - found.y[0]).max()
-    assert off < 1e-3 * np.abs(found.y[1]).max()
+    # Fourth order between the corners of the rate limit, which are met by the steps of either.
+    assert np.abs(record["rope.angle_y"] - found.y[0]).max() < 1e-7
     pull = 2.0 * damping * np.sqrt(G * crane.ROPE)
-    np.testing.assert_allclose(
-        record["bridge.travel_rate"], found.y[2] - pull * found.y[0], rtol=0.0, atol=1e-3 * crane.GATHERING
-    )
+    speed = found.y[2] - pull * found.y[0]
+    np.testing.assert_allclose(record["bridge.travel_rate"], speed, rtol=0.0, atol=1e-7)
     late = record.time > 6.0
     sway = np.abs(record["rope.angle_y"][late]).max()
     assert sway < 0.003 if damping else sway > 0.03
