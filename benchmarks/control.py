@@ -11,13 +11,13 @@ from .peer_diagrams import LIMIT, PULL, SWINGS, peers
 from .progress import Progress
 from .report import Section, grids, made_with, notes_and_targets, number, timed
 from .targets import judge_control
-from .timing import Contender, interleave
+from .timing import Contender, interleave, summary
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from linkwork.run.simulate import Simulation
     from linkwork.model import Model
+    from linkwork.run.simulate import Simulation
 
 STAGES = (2, 8, 32, 128)
 """Lengths of the chain of stages, four blocks each."""
@@ -34,7 +34,8 @@ DRIVEN = {
 SETTINGS: dict[str, dict[str, Any]] = {"krt100_driven": {"course": "flat"}}
 """So that steps are alike, whenever they are."""
 REPETITIONS, REPETITIONS_QUICK = 15, 3
-STEPS = 1500
+BEFORE, SETTLING, STEPS = 1500, 50, 200
+"""Steps until a scene moves as it is driven, before a turn, and of a turn."""
 HOW = {
     "chain": "a sine through stages, each a sum, a gain, a saturation and an integrator that goes back to the sum",
     "linkwork_us": "all blocks once, with states and located switching: a step of 1 ms of RK4 of a mass with that "
@@ -118,11 +119,11 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
 
 def chain(stages: int) -> Model:
     """A mass on a rail without anything that moves it, and the chain of stages beside it."""
-    from linkwork.model import Body, Model, Slider
     from linkwork.control.blocks.continuous import Integrator
     from linkwork.control.blocks.mathematics import Gain, Sum
     from linkwork.control.blocks.nonlinear import Saturation
     from linkwork.control.blocks.sources import SineWave
+    from linkwork.model import Body, Model, Slider
 
     model = Model("chain", gravity=(0.0, 0.0, 0.0))
     model.add(Body("mass", mass=1.0, inertia=(1.0, 1.0, 1.0)))
@@ -171,39 +172,35 @@ def _chain(stages: int, repetitions: int) -> dict[str, Any]:
 
 
 def _vehicle(name: str, repetitions: int) -> dict[str, Any]:
+    """Both go on from the same state, in turns, so that they do the same work but for the diagram."""
     from linkwork.run.simulate import Simulation
     from linkwork.scenes import scene
 
-    driven = Simulation(scene(name, **SETTINGS.get(name, {})), dt=1e-3)
-    blocks = len(driven.diagram.blocks) if driven.diagram is not None else 0
-
-    def begin() -> None:
-        driven.reset()
-        for channel, value in DRIVEN[name].items():
-            driven.operate(channel, value)
-        driven.step(STEPS)  # until it moves
-
-    _warm(driven)
-    begin()
-    plain = scene(name, **SETTINGS.get(name, {}))
+    settings = SETTINGS.get(name, {})
+    driven, plain = Simulation(scene(name, **settings), dt=1e-3), scene(name, **settings)
     plain.control.clear()
     plain.panel.clear()
     free = Simulation(plain, dt=1e-3)
-    _warm(free)
-
-    def begin_without() -> None:
-        begin()
+    for simulation in (driven, free):
+        _warm(simulation)
+        simulation.reset()
+    for channel, value in DRIVEN[name].items():
+        driven.operate(channel, value)
+    driven.step(BEFORE)
+    taken: tuple[list[float], list[float]] = [], []
+    for turn in range(2 * repetitions + 1):
         free.take_over(driven)
         _obey(driven, free)
-
-    found = interleave(
-        [Contender("with", driven.step, 1, begin), Contender("without", free.step, 1, begin_without)],
-        repetitions,
-        clock=time.process_time,
-    )
-    step, bare = found["with"], found["without"]
+        for simulation in (driven, free):
+            simulation.step(SETTLING)  # of caches, and of what impulses remember
+        for simulation, times in zip((driven, free), taken, strict=True):
+            began = time.process_time()
+            simulation.step(STEPS)
+            if turn:
+                times.append(1e6 * (time.process_time() - began) / STEPS)
+    step, bare = summary(taken[0]), summary(taken[1])
     return {
-        "scene": name, "blocks": blocks, "step_us": step.median, "step_spread": step.spread,
+        "scene": name, "blocks": len(scene(name).control), "step_us": step.median, "step_spread": step.spread,
         "diagram_us": step.median - bare.median, "share": 1.0 - bare.median / step.median,
     }  # fmt: skip
 
