@@ -110,6 +110,18 @@ def judge_dynamics(data: dict[str, Any]) -> list[Target]:
     ]  # fmt: skip
 
 
+def judge_control(data: dict[str, Any]) -> list[Target]:
+    """The same for the suite `control` (see `ControlResult.to_dict`)."""
+    found = [_least("blocks, times faster than bdsim", 100.0, _column(data["rows"], "ratio_bdsim"))]
+    found += [
+        _least("blocks, times faster than python-control", 100.0, _column(data["rows"], "ratio_control"))
+    ]
+    return found + [
+        _most(f"share of the diagram in a step of {row['scene']}", 0.05, [row["share"]])
+        for row in data["scenes"]
+    ]
+
+
 def judge_contact(data: dict[str, Any]) -> list[Target]:
     """The same for the suite `contact` (see `ContactResult.to_dict`)."""
     found = {(row["case"], row["engine"]): row for row in data["rows"]}

@@ -91,7 +91,9 @@ def test_every_scene_runs_and_keeps_its_energy(name, tmp_path):
         # Every step ends on the constraints. Steps are of fourth order too, unless events crowd, as the hitch's do.
         assert report["worst_gap_m"] < 1e-12
         record = Record.load(tmp_path / "run.h5")
-        assert report["energy_drift_J"] < 1e-5 * in_play(record)
+        # What waits for an operator stands still: rounding of its weight is left.
+        rounding = 1e-14 * np.abs(record["energy.gravity"]).max()
+        assert report["energy_drift_J"] <= 1e-5 * in_play(record) + rounding
 
 
 @pytest.mark.parametrize(
