@@ -36,5 +36,5 @@ def build(tilt: float = 25.0, friction: float = 1.0, rolling: float = 0.0) -> Mo
     w = tuple(rate * d for d in down)
     way = (w[2] * arm[1] - w[1] * arm[2], w[0] * arm[2] - w[2] * arm[0], w[1] * arm[0] - w[0] * arm[1])
     model.add(Free("disc_way", GROUND, "disc", at=at, velocity=(*way, *w)))
-    model.add(Marker("rim", "disc", at=tuple(p - RADIUS * d for p, d in zip(at, down, strict=True))))
+    model.add(Marker("rim", "disc", at=(-RADIUS * down[0], 0.0, at[2] - RADIUS * down[2])))
     return model
