@@ -26,11 +26,8 @@ from ..mechanism.dependence import Dependence, better_choice
 from ..mechanism.softness import softness
 from ..mechanism.switching import Attachment
 from ..model.rotation import Array
-from . import capabilities
 from .base import Method, slot
-from .capabilities import RESISTING, SLEEP, SMOOTHLY, SWITCHING
 from .contact import DEFAULT_ERP, ContactMethod
-from .features import features, resisting
 from .options import DEFAULT_TOLERANCE, Limits, RowOptions, option
 from .rows import Start, embedded_rows
 from .sampled import ExplicitMethod, run_memory
@@ -80,11 +77,9 @@ class Direct(RowOptions):
             return DirectMethod(model, self, dt)
         if self.integrator == "euler":
             return ContactMethod(model, self, dt)
-        from .smooth import SmoothMethod
+        from .smooth import SmoothMethod, refuse_unsmooth
 
-        wanted = {RESISTING: resisting(model.flat), **features(model.flat, [SWITCHING])}
-        wanted[SLEEP] = [] if self.sleep is None else ["`sleep` is given"]
-        capabilities.refuse([self.way, SMOOTHLY], {name: items for name, items in wanted.items() if items})
+        refuse_unsmooth(self.way, model, self.sleep)
         return SmoothMethod(model, self, dt)
 
 
@@ -269,9 +264,8 @@ class DirectMethod(ExplicitMethod):
         return done, status
 
     def _go_on(self, status: int, wanted: Array) -> int:
-        """Do what the loop came back for before these targets; the phase to go on with, or `explicit.END`."""
         if status != explicit.CHOOSE:
-            return explicit.END
+            return super()._go_on(status, wanted)
         self._choose_anew()
         return explicit.PLAN
 
