@@ -37,6 +37,7 @@ _HOMES = {
         "Box", "Capsule", "Cylinder", "Ellipsoid", "HeightField", "Mesh", "Plane", "Sphere", "Torus",
     ),
     "linkwork.model.signals": ("Sine", "Table"),
+    "linkwork.model.belts": ("BeltTyre",),
     "linkwork.model.tyres": ("BrushTyre", "MagicTyre"),
     "linkwork.run.simulate": ("Simulation",),
     "linkwork.dynamics": ("Dynamics",),
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
     from .methods.natural import Global
     from .methods.tree import Tree
     from .model import Body, Component, Marker, Material, MaterialPair, Model, NoContact, Scenery, Sealed
+    from .model.belts import BeltTyre
     from .model.errors import LinkworkError, ModelError, Problem, SimulationError, UnsupportedError
     from .model.joints import (
         Cylindrical,

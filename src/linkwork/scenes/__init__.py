@@ -3,7 +3,8 @@
 To add a scene, write a file here with a docstring (its first line is the description), a function
 `build(...) -> Model` whose keyword parameters have defaults, and, where they differ from the defaults below,
 SOURCE, DURATION, DT, METHOD, PLOT, WATCHED, BUTTONS (label: function of the live `Session`), PRESSES, LIVE,
-LIVE_OPTIONS and ENDLESS. Nothing else needs to know. Robots, read from files of another package, are in `robots`.
+LIVE_OPTIONS, ENDLESS, CHOICES (words that a parameter may be), and functions `sheet` and `written` of the parameters.
+Nothing else needs to know. Robots, read from files of another package, are in `robots`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import importlib.util
 import inspect
 import pkgutil
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -53,6 +54,12 @@ class Scene:
     """Options of `Simulation` for live runs, unless another method is asked for."""
     endless: bool = False
     """Whether live runs go on after the duration; others begin again."""
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Words that parameters of `build` may be, by their names."""
+    sheet: Callable[..., Sequence[tuple[str, str, str]]] | None = None
+    """What follows from parameters, as names, values and units: shown beside them."""
+    written: Callable[..., str] | None = None
+    """What parameters describe, as lines of a model file."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -83,7 +90,9 @@ _STATED = (
     "LIVE",
     "LIVE_OPTIONS",
     "ENDLESS",
+    "CHOICES",
 )
+_FUNCTIONS = ("sheet", "written")
 
 
 def scene_names() -> list[str]:
@@ -144,6 +153,7 @@ def scene_file(path: Path) -> Scene:
 def _scene_of(name: str, module: ModuleType) -> Scene:
     text = inspect.cleandoc(module.__doc__ or name)
     stated = {key.lower(): value for key, value in vars(module).items() if key in _STATED}
+    stated |= {key: value for key, value in vars(module).items() if key in _FUNCTIONS}
     return Scene(name, text.splitlines()[0], module.build, **stated)
 
 

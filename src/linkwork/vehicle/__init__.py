@@ -24,6 +24,7 @@ from .suspensions import (
     TrailingArm,
     TwistBeam,
 )
+from .tracks import Track, track
 from .travel import Travel
 from .tyres import Brush, Magic
 
@@ -48,11 +49,13 @@ __all__ = [
     "SolidAxle",
     "SwingAxle",
     "Torsion",
+    "Track",
     "TrailingArm",
     "Travel",
     "TwistBeam",
     "Wheel",
     "axle",
     "fit",
+    "track",
     "wheel",
 ]  # fmt: skip

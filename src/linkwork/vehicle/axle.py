@@ -172,7 +172,7 @@ class Axle:
         made = Component("hub", ports=(MOUNT, "wheel"))
         made.add(Body(MOUNT, mass=0.0))
         mirror = Placement(mirror=(0.0, 1.0, 0.0)) if side == "right" else None
-        for thing in self.each.rolling(MOUNT):
+        for thing in self.each.rolling(MOUNT, self.wheel_load):
             made.add(thing if mirror is None else thing.placed(mirror, lambda name: name))
         return made
 

@@ -273,7 +273,7 @@ class Wheel:
             dataclasses.replace(joint, **first_only(joint, holding)) if joint.name == parts.travel else joint
             for joint in parts.joints
         ]
-        made += self.rolling(parts.carrier)
+        made += self.rolling(parts.carrier, self.wheel_load)
         component = Component("wheel", ports=(*(body.name for body in grounds), "wheel"))
         mirror = Placement(mirror=(0.0, 1.0, 0.0)) if self.side == "right" else None
         for thing in made:
@@ -293,9 +293,10 @@ class Wheel:
                 "as wide as the radius"
             )
 
-    def rolling(self, carrier: str) -> Iterable[Item]:
-        """What turns, on a carrier: the wheel, its hinge and its motor, on the left."""
-        yield from self._wheel()
+    def rolling(self, carrier: str, load: float) -> Iterable[Item]:
+        """What turns, on a carrier: the wheel, its hinge and its motor, on the left; `load` on the road [N]."""
+        load = load or 1.0
+        yield from self._wheel(load)
         yield Hinge("axle", carrier, "wheel", axis=(0.0, 1.0, 0.0))
         if self.drive is not None:
             numbers = {
@@ -303,7 +304,7 @@ class Wheel:
             }
             yield DCMotor("motor", "axle", **numbers)
 
-    def _wheel(self) -> Iterable[Item]:
+    def _wheel(self, load: float) -> Iterable[Item]:
         R, b, m = self.radius, self.breadth, self.wheel_mass
         disc = (m * (3 * R * R + b * b) / 12, m * R * R / 2, m * (3 * R * R + b * b) / 12)
         inertia = disc if self.inertia is None else self.inertia
@@ -314,7 +315,7 @@ class Wheel:
         )
         touches = None
         if self.tyre != RIGID:
-            yield made(self.tyre, R, self.wheel_load or 1.0)
+            yield made(self.tyre, R, load)
         elif self.friction is not None:
             touches = "tyre"
             yield Material("tyre", friction=self.friction)
