@@ -111,8 +111,8 @@ class Driver:
 
     It wants the curvature κ that the path has `lead` seconds ahead, less 2 sin(ψ)/l + e/l², with ψ the angle of the way
     it goes against the path, e how far it is to the left of it, and l the way of a `preview`: critically damped over
-    the way. The front wheels get (wheelbase + understeer v²) κ, as a car of that understeer gradient needs. The speed is
-    kept by a proportional and integral law, whose positive part is the pedal of the motor, the negative the brakes'.
+    the way. The front wheels get (wheelbase + understeer v²) κ, as a car of that gradient needs. The speed is
+    kept by a proportional and integral law: its positive part is the pedal of the motor, the negative the brakes'.
     """
 
     def __init__(
