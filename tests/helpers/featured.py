@@ -37,6 +37,7 @@ from linkwork import (
     Weld,
     scene,
 )
+from linkwork.control import DriveCommand, Gain
 from linkwork.methods.features import features
 from linkwork.methods.registry import WAYS
 
@@ -125,6 +126,11 @@ MODELS = {
     "actuators and cylinders": lambda: arm(Actuator("muscle", "elbow", command=1.0, time_constant=0.05)),
     "sampled controllers": lambda: arm(
         PID("law", "elbow", command=0.5, sample_time=0.004, proportional=20.0, derivative=1.0)
+    ),
+    "control diagrams": lambda: arm(
+        TorqueSource("motor", "elbow"),
+        Gain("law", "elbow.angle_rate", -2.0, unit="N m"),
+        DriveCommand("told", "motor", "law"),
     ),
     "DC motors": lambda: arm(
         DCMotor("motor", "elbow", command=0.5, stall_torque=1.0, idle_speed=10.0, time_constant=0.1)
