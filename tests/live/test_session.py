@@ -54,6 +54,18 @@ def test_a_session_follows_the_clock(begin):
     assert session.status.failure is None
 
 
+@pytest.mark.parametrize("name", ["a01_pendulum", "double_four_bar"])
+def test_a_report_takes_no_steps_in_the_thread_of_whoever_asks(begin, monkeypatch, name):
+    """Two threads that step one simulation write to the same memory, and past its end."""
+    session = begin(name)
+    session.loop.step(3).result()
+    method = session.loop.simulation.method
+    for step in ("advance", "now", "step"):
+        monkeypatch.setattr(method, step, lambda *_: pytest.fail("a step was taken"), raising=False)
+    assert session.report["gap"] < 1e-9
+    monkeypatch.undo()
+
+
 def test_a_history_keeps_the_last_seconds(begin):
     session = begin("a01_pendulum")
     session.watch(("pivot.angle", "energy.balance"), 0.5)

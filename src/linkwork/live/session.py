@@ -117,7 +117,7 @@ class Session(Sight):
     def report(self) -> dict[str, Any]:
         """What the method tells of its work so far: iterations, gaps, events, overruns."""
         method = self.loop.simulation.method
-        return {**method.outcome(), **getattr(method, "report", dict)()}
+        return {**method.outcome(), **method.glance()}  # whoever asks is not in the thread that steps
 
     def warm(self) -> None:
         """Compile what is wanted later, such as reactions, which must not hold up the picture then; before `start`."""

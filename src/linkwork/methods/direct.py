@@ -272,6 +272,9 @@ class DirectMethod(ExplicitMethod):
 
     def report(self) -> dict[str, Any]:
         self.now()  # steps that are taken one by one leave no sample
+        return self.glance()
+
+    def glance(self) -> dict[str, Any]:
         return super().report()
 
     def info(self) -> dict[str, Any]:
