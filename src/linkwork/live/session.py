@@ -126,7 +126,7 @@ class Session(Sight):
 
         def told(simulation: Simulation) -> dict[str, Any]:
             method = simulation.method
-            return {**method.outcome(), **getattr(method, "report", dict)()}
+            return {**method.outcome(), **method.report()}
 
         if not self.loop.running:
             return told(self.loop.simulation)
