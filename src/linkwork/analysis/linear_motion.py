@@ -29,7 +29,8 @@ def modes_record(system: LinearSystem, modes: Sequence[int] | None = None) -> Re
     field.choose(system.coordinates)
     at = {name: k for k, name in enumerate(field.place_names)}
     columns = [(i, at[port.name]) for i, port in enumerate(system.states) if port.name in at]
-    poses, captions = [field.q0], []
+    poses = [field.q0]
+    captions: list[tuple[float, str]] = []
     for k in chosen:
         if not 0 <= k < len(system.modes):
             raise LinkworkError(f"there is no mode {k}: there are {len(system.modes)}, from 0 on")
