@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .loops import LoopResult
     from .report import Result
     from .start import StartResult
+    from .vehicles import VehicleResult
     from .view import ViewResult
 
 
@@ -91,6 +92,13 @@ def _start(
     return run(quick=quick, progress=progress, against=against)
 
 
+def _vehicle(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> VehicleResult:
+    """A vehicle on double wishbones against MuJoCo, fleets of it, the robot with its cart."""
+    from .vehicles import run
+
+    return run(quick=quick, progress=progress)
+
+
 SUITES: dict[
     str,
     Callable[
@@ -103,7 +111,8 @@ SUITES: dict[
         | ImplicitResult
         | ViewResult
         | LinkResult
-        | StartResult,
+        | StartResult
+        | VehicleResult,
     ],
 ] = {
     "tree": _tree,
@@ -115,5 +124,6 @@ SUITES: dict[
     "view": _view,
     "links": _links,
     "start": _start,
+    "vehicle": _vehicle,
 }
 """Every suite by the name that the command line calls it."""

@@ -16,6 +16,7 @@ from .report import Section, sections
 from .report_loops import limits
 from .report_loops import sections as loop_sections
 from .start import sections as start_sections
+from .vehicles import sections as vehicle_sections
 from .view import sections as view_sections
 
 _HEAD = """\
@@ -32,6 +33,7 @@ python -m benchmarks control --json > benchmarks/results/control.json
 python -m benchmarks implicit --json > benchmarks/results/implicit.json
 python -m benchmarks view --json > benchmarks/results/view.json
 python -m benchmarks start --json > benchmarks/results/start.json
+python -m benchmarks vehicle --json > benchmarks/results/vehicle.json
 python -m benchmarks.page benchmarks/results > docs/benchmarks.md    # write this page
 ```
 
@@ -245,6 +247,24 @@ def render_view(data: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
+def render_vehicle(data: dict[str, Any]) -> str:
+    """The part of the page about vehicles (see `VehicleResult.to_dict`)."""
+    made = data["made_with"]
+    parts = ["## Vehicles\n"]
+    if data["quick"]:
+        parts.append("**These figures come from a quick run: they show the form of the page, not speed.**\n")
+    mujoco = f"mujoco {made['mujoco']}" if made.get("mujoco") else "no other engine"
+    parts.append(
+        f"{made['repetitions']} repetitions on {made['machine']}; linkwork {made['linkwork']}, {mujoco}. Points, "
+        "masses, springs and motors of both engines are the same.\n"
+    )
+    for section in vehicle_sections(data):
+        parts.append(f"### {section.title}\n")
+        parts.append(_table(section))
+    parts.append(_explained("figure", data["how"]))
+    return "\n".join(parts)
+
+
 def render_start(data: dict[str, Any]) -> str:
     """The part of the page about first starts (see `StartResult.to_dict`)."""
     made = data["made_with"]
@@ -290,6 +310,9 @@ def main(arguments: list[str]) -> int:
     live = folder / "view.json"
     if live.is_file():
         page += "\n" + render_view(json.loads(live.read_text(encoding="utf-8")))
+    driven = folder / "vehicle.json"
+    if driven.is_file():
+        page += "\n" + render_vehicle(json.loads(driven.read_text(encoding="utf-8")))
     first = folder / "start.json"
     if first.is_file():
         page += "\n" + render_start(json.loads(first.read_text(encoding="utf-8")))

@@ -19,7 +19,7 @@ from linkwork.analysis.partition_plot import plot_partition
 from linkwork.control.diagram import Diagram
 from linkwork.control.svg import diagram_svg
 from linkwork.reproduce import reproduce
-from linkwork.scenes import scene_names
+from linkwork.scenes import gallery_names
 from linkwork.view import thumbnails
 
 matplotlib.use("Agg")
@@ -52,7 +52,7 @@ def vehicles() -> None:
 
 def cards() -> None:
     """Pictures of the gallery, which come with the package."""
-    thumbnails.make(scene_names())
+    thumbnails.make(gallery_names())
 
 
 def subsystems() -> None:

@@ -19,12 +19,12 @@ from linkwork.methods.capabilities import LACKS
 from linkwork.methods.features import features
 from linkwork.methods.registry import WAYS
 from linkwork.results.record import Record
-from linkwork.scenes import find_scene, scene, scene_names
+from linkwork.scenes import find_scene, gallery_names, scene, scene_names
 
 
 def test_scenes_are_listed_with_what_they_are():
     rows = document("scenes")
-    assert [row["scene"] for row in rows] == scene_names()
+    assert [row["scene"] for row in rows] == gallery_names()
     assert all(row["description"] and row["source"] for row in rows)
     assert "chain5" in call("scenes").output
 

@@ -6,7 +6,7 @@ between steps alone: where a step begins anew, at an instant, at an event that w
 
 import math
 
-from ..kernels.jit import apart_exact, exact_kernel, kernel
+from ..kernels.jit import exact_kernel, kernel, later_exact
 from ..kernels.tape import BY_IMPULSES, HEAD, early, note_due
 from .codes import (
     ABSOLUTE,
@@ -119,13 +119,13 @@ def _in_pieces(op):
     return kind == FOLLOW or (kind >= ABSOLUTE and kind <= LESS)
 
 
-@apart_exact
+@later_exact
 def pass_within(tables, constraints, v, t):
     """(placed tables, measured rows) => commands of drives and factors of forces; within a step."""
     _pass(tables, constraints, v, t)
 
 
-@apart_exact
+@later_exact
 def pass_between(tables, constraints, v, t):
     """(placed tables, measured rows) => the same where a step begins anew: pieces, instants, flip-flops.
 
