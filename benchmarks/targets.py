@@ -106,7 +106,20 @@ def judge_dynamics(data: dict[str, Any]) -> list[Target]:
         _most("a call beside what it computes [µs]", 1.0, _column(calls, "over_us")),
         _least("a step from Python, times faster than mj_step", 1.0, _column(steps, "ratio")),
         _most("a step from Python beside the step [µs]", 2.0, _column(steps, "over_us")),
+        _least("sweep on two processes, efficiency by CPU time", 0.9, _column(data["sweeps"], "efficiency")),
     ]  # fmt: skip
+
+
+def judge_control(data: dict[str, Any]) -> list[Target]:
+    """The same for the suite `control` (see `ControlResult.to_dict`)."""
+    found = [_least("blocks, times faster than bdsim", 100.0, _column(data["rows"], "ratio_bdsim"))]
+    found += [
+        _least("blocks, times faster than python-control", 100.0, _column(data["rows"], "ratio_control"))
+    ]
+    return found + [
+        _most(f"share of the diagram in a step of {row['scene']}", 0.05, [row["share"]])
+        for row in data["scenes"]
+    ]
 
 
 def judge_contact(data: dict[str, Any]) -> list[Target]:

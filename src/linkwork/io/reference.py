@@ -12,7 +12,7 @@ from ..model.errors import LinkworkError, nearest
 from ..model.sealed import Sealed
 from ..model.shapes import SHAPES
 from ..model.signals import Sine, Table
-from ..vehicle import AXLES, SUSPENSIONS, AntiRollBar, Axle, HubMotor, Rack, Wheel
+from ..vehicle import AXLES, SUSPENSIONS, AntiRollBar, Axle, HubMotor, Rack, Track, Wheel
 from ..vehicle.springs import SPRINGS
 from .kinds import PLAIN, TYPED, all_types
 
@@ -71,6 +71,7 @@ def _entries() -> Iterator[Entry]:
     yield Entry("sealed", "instances", "`sealed: FILE`; `Sealed(...)`", Sealed)
     yield Entry("wheel", "wheels", "under `components`, `wheel: {...}`; `Wheel(...)`", Wheel)
     yield Entry("axle", "wheels", "under `components`, `axle: {...}`; `Axle(...)`", Axle)
+    yield Entry("track", "wheels", "under `components`, `track: {...}`; `Track(...)`", Track)
     yield Entry("rack", "wheels", "`steering: {...}` of an axle; `Rack(...)`", Rack)
     yield Entry("anti_roll_bar", "wheels", "`anti_roll: {...}` of an axle; `AntiRollBar(...)`", AntiRollBar)
     for tag, hung in (SUSPENSIONS | AXLES).items():

@@ -117,6 +117,8 @@ velocity servos of balls            rows   +      +       +      +       smooth 
 position servos                     rows   +      +       +      +       +      +      +           +
 position servos of limited strength rows   +      +       +      +       +      +      +           +
 DC motors                           rows   +      +       +      +       +      +      +           +
+motors by their map                 rows   +      +       +      +       +      +      +           +
+brakes and clutches                 rows   +      +       +      +       +      +      +           +
 actuators and cylinders             rows   +      +       +      +       +      +      +           +
 sampled controllers                 rows   +      +       +      +       +      +      +           +
 control diagrams                    rows   +      +       +      +       tape   tape   tape        tape
