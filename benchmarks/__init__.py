@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .contact import ContactResult
+    from .control import ControlResult
     from .dynamics import DynamicsResult
     from .implicit import ImplicitResult
     from .links import LinkResult
     from .loops import LoopResult
     from .report import Result
     from .start import StartResult
+    from .vehicles import VehicleResult
     from .view import ViewResult
 
 
@@ -46,6 +48,13 @@ def _contact(*, quick: bool = False, progress: Callable[[float], object] | None 
 def _dynamics(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> DynamicsResult:
     """Functions of states, and steps one by one, from Python."""
     from .dynamics import run
+
+    return run(quick=quick, progress=progress)
+
+
+def _control(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> ControlResult:
+    """Control diagrams: cost of a block, against other programs, and share of a vehicle's step."""
+    from .control import run
 
     return run(quick=quick, progress=progress)
 
@@ -83,6 +92,13 @@ def _start(
     return run(quick=quick, progress=progress, against=against)
 
 
+def _vehicle(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> VehicleResult:
+    """A vehicle on double wishbones against MuJoCo, fleets of it, the robot with its cart."""
+    from .vehicles import run
+
+    return run(quick=quick, progress=progress)
+
+
 SUITES: dict[
     str,
     Callable[
@@ -90,20 +106,24 @@ SUITES: dict[
         Result
         | LoopResult
         | ContactResult
+        | ControlResult
         | DynamicsResult
         | ImplicitResult
         | ViewResult
         | LinkResult
-        | StartResult,
+        | StartResult
+        | VehicleResult,
     ],
 ] = {
     "tree": _tree,
     "loops": _loops,
     "contact": _contact,
     "dynamics": _dynamics,
+    "control": _control,
     "implicit": _implicit,
     "view": _view,
     "links": _links,
     "start": _start,
+    "vehicle": _vehicle,
 }
 """Every suite by the name that the command line calls it."""

@@ -65,15 +65,19 @@ def chassis(axles: int) -> Body:
     return Body("chassis", at=at, mass=m, inertia=inertia, shapes=(Box((length, 0.8, 0.3)),))
 
 
-def vehicle(axles: int = 2, *, road: bool = True, driven: bool = True) -> Model:
+def vehicle(
+    axles: int = 2, *, road: bool = True, driven: bool = True, tyres: bool = False, rods: bool = False
+) -> Model:
     """Chassis, arms, carriers, tie rods, springs and wheels; on a plane, unless without `road` it hangs on the world.
 
     Without a road the chassis is free to move all the same, but nothing pulls it down, and wheels are turned by motors.
+    `tyres`: handling tyres instead of rigid wheels; `rods`: tie rods as distance joints, without bodies.
     """
     from linkwork.engine.elements import VelocityServo
-    from linkwork.engine.loads import Spring
+    from linkwork.engine.loads import BrushTyre, Spring
     from linkwork.model import (
         Body,
+        Distance,
         Free,
         Hinge,
         Material,
@@ -98,25 +102,33 @@ def vehicle(axles: int = 2, *, road: bool = True, driven: bool = True) -> Model:
             model.add(
                 Hinge(f"{name}_{arm}_pin", "chassis", f"{name}_{arm}", at=at[f"{arm}_chassis"], axis=FORWARD)
             )
-        model.add(_bar(f"{name}_tie", at["tie_chassis"], at["tie_carrier"], TIE))
         model.add(Body(f"{name}_carrier", at=at["hub"], mass=CARRIER, inertia=(0.12, 0.06, 0.12)))
-        tyre = (Sphere(RADIUS),) if road else ()
+        rigid = road and not tyres
         model.add(
             Body(
                 f"{name}_wheel",
                 at=at["wheel"],
                 mass=WHEEL,
                 inertia=(0.5, 0.9, 0.5),
-                shapes=tyre,
-                material="rubber" if road else None,
+                shapes=(Sphere(RADIUS),) if rigid else (),
+                material="rubber" if rigid else None,
             )
         )
+        if road and tyres:
+            load = 9.81 * (MASS / 4 + 2 * ARM + CARRIER + WHEEL)
+            model.add(BrushTyre(f"{name}_tyre", f"{name}_wheel", at=at["wheel"], radius=RADIUS, load=load))
         model.add(Spherical(f"{name}_lower_ball", f"{name}_lower", f"{name}_carrier", at=at["lower_carrier"]))
         model.add(Spherical(f"{name}_upper_ball", f"{name}_upper", f"{name}_carrier", at=at["upper_carrier"]))
         rod = vector(np.subtract(at["tie_carrier"], at["tie_chassis"]))
         tie = f"{name}_tie"
-        model.add(Universal(f"{tie}_pin", "chassis", tie, at=at["tie_chassis"], axis=rod, reference=FORWARD))
-        model.add(Spherical(f"{tie}_ball", tie, f"{name}_carrier", at=at["tie_carrier"]))
+        if rods:
+            model.add(Distance(tie, "chassis", f"{name}_carrier", at=at["tie_chassis"], to=at["tie_carrier"]))
+        else:
+            model.add(_bar(tie, at["tie_chassis"], at["tie_carrier"], TIE))
+            model.add(
+                Universal(f"{tie}_pin", "chassis", tie, at=at["tie_chassis"], axis=rod, reference=FORWARD)
+            )
+            model.add(Spherical(f"{tie}_ball", tie, f"{name}_carrier", at=at["tie_carrier"]))
         model.add(Hinge(f"{name}_axle", f"{name}_carrier", f"{name}_wheel", at=at["wheel"], axis=LEFT))
         length = math.dist(at["spring_chassis"], at["spring_arm"])
         slack = length + 0.25 * MASS * 9.81 / STIFFNESS * 1.5

@@ -10,8 +10,8 @@ from .version import __version__
 
 _HOMES = {
     "linkwork.engine.elements": (
-        "PID", "Actuator", "Backlash", "DCMotor", "HydraulicCylinder", "PositionServo", "Repeater", "TorqueSource",
-        "VelocityServo",
+        "PID", "Actuator", "AxleMotor", "Backlash", "Brake", "Clutch", "DCMotor", "HydraulicCylinder", "PositionServo",
+        "Repeater", "TorqueSource", "TractionMotor", "VelocityServo",
     ),
     "linkwork.model.errors": ("LinkworkError", "ModelError", "Problem", "SimulationError", "UnsupportedError"),
     "linkwork.interchange.export_file": ("export_model",),
@@ -37,6 +37,7 @@ _HOMES = {
         "Box", "Capsule", "Cylinder", "Ellipsoid", "HeightField", "Mesh", "Plane", "Sphere", "Torus",
     ),
     "linkwork.model.signals": ("Sine", "Table"),
+    "linkwork.model.belts": ("BeltTyre",),
     "linkwork.model.tyres": ("BrushTyre", "MagicTyre"),
     "linkwork.run.simulate": ("Simulation",),
     "linkwork.dynamics": ("Dynamics",),
@@ -78,12 +79,16 @@ if TYPE_CHECKING:
     from .engine.elements import (
         PID,
         Actuator,
+        AxleMotor,
         Backlash,
+        Brake,
+        Clutch,
         DCMotor,
         HydraulicCylinder,
         PositionServo,
         Repeater,
         TorqueSource,
+        TractionMotor,
         VelocityServo,
     )
     from .engine.loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Spring, Torque
@@ -98,6 +103,7 @@ if TYPE_CHECKING:
     from .methods.natural import Global
     from .methods.tree import Tree
     from .model import Body, Component, Marker, Material, MaterialPair, Model, NoContact, Scenery, Sealed
+    from .model.belts import BeltTyre
     from .model.errors import LinkworkError, ModelError, Problem, SimulationError, UnsupportedError
     from .model.joints import (
         Cylindrical,

@@ -33,7 +33,9 @@ def off(record, table, name, column):
 )
 def test_quarter_car_drops_from_the_kerb_as_the_reference_does(mass, file):
     table = reference(file)
-    record = drop(scene("iltis_quarter", mass=mass), tolerance=1e-9)
+    # The wheel leaves the road, where a step across the corner of its force may err by more than it estimates: ten
+    # times more accurate than what is asked for.
+    record = drop(scene("iltis_quarter", mass=mass), tolerance=1e-10)
     np.testing.assert_allclose(record.time, table["t"], atol=1e-12)
     # The tie rod's mass (see below) and our own tolerance leave less than the reference's error.
     assert off(record, table, "chassis.position.z", "z_chassis").max() < 2 * QUARTER_GOOD

@@ -96,7 +96,7 @@ class JoinedMethod(ComponentMethod):
     def _own(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         """`advance` of this process' part, while the others do theirs."""
         with self._timed():
-            return super().advance(targets)
+            return self._through(targets)
 
     @contextlib.contextmanager
     def _timed(self) -> Iterator[None]:

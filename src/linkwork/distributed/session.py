@@ -70,7 +70,7 @@ class Attendant(ABC):
         targets = arrays["targets"]
         out = self.share.room(len(targets))
         began, waited = wall.perf_counter(), self._link.waited
-        done, status = part.advance(targets.tolist(), out, self._above)
+        done, status = part.advance(np.array(targets, float), out, self._above)
         waited = self._link.waited - waited
         self._waited += waited
         self._busy += wall.perf_counter() - began - waited

@@ -20,7 +20,7 @@ Stamp = tuple[int, int, int] | None
 """What changes when a file is written, replaced or removed: time of change [ns], size, inode; None if there is none."""
 
 COMPONENT_KEYS = ("name", "ports", "parameters", *SHELVES, "instances")
-BUILT = ("wheel", "axle")
+BUILT = ("wheel", "axle", "track")
 """Components that constructors of vehicles make, by the key that describes them."""
 FILE_KEYS = ("linkwork", "units", "gravity", "components", *COMPONENT_KEYS)
 _NO_GRAVITY = {"gravity": "gravity belongs to the model, not to a component"}

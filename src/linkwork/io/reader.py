@@ -14,7 +14,7 @@ from ..model.address import is_address
 from ..model.errors import LinkworkError, ModelError, Problem, nearest
 from ..model.item import GROUND, Item, Polar, Refers, _is_number, _plain, _shown, field_marks
 from ..model.sealed import Sealed
-from ..vehicle import Axle, Wheel
+from ..vehicle import Axle, Track, Wheel
 from ..vehicle.suspensions import MOUNT
 from .entry import Entry
 from .expressions import ExpressionError, parameter_name
@@ -26,7 +26,7 @@ from .values import Parameters, Values
 MAX_ITEMS = 1_000_000
 """Items of all sections with all instances spelled out: a few lines can ask for billions."""
 _MAX_PARTS = 10_000
-_BUILT: dict[str, type[Wheel | Axle]] = {"wheel": Wheel, "axle": Axle}
+_BUILT: dict[str, type[Wheel | Axle | Track]] = {"wheel": Wheel, "axle": Axle, "track": Track}
 
 
 def load_model(path: str | os.PathLike[str], parameters: Mapping[str, float] | None = None) -> Model:
@@ -200,11 +200,11 @@ class _Reader:
         return part
 
     def _built(
-        self, entry: Entry, cls: type[Wheel | Axle], parameters: Parameters, component: Component
+        self, entry: Entry, cls: type[Wheel | Axle | Track], parameters: Parameters, component: Component
     ) -> Part:
-        """A component that the constructor of wheels or axles makes."""
+        """A component that the constructor of wheels, axles or tracks makes."""
         if self.values.is_mapping(entry):
-            made: Wheel | Axle | None = self.values.item(entry, cls, parameters, {})
+            made: Wheel | Axle | Track | None = self.values.item(entry, cls, parameters, {})
             try:
                 if made is not None:
                     built = made.component()

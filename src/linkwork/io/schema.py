@@ -13,7 +13,7 @@ from ..model import Instance
 from ..model.describe import field_texts, summary
 from ..model.item import GROUND, Item, _classes, _hints, _turn
 from ..model.sealed import Sealed
-from ..vehicle import Axle, Wheel
+from ..vehicle import Axle, Track, Wheel
 from .files import BUILT, VERSION
 from .kinds import PLAIN, TYPED, file_types
 
@@ -50,7 +50,7 @@ _LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "ex
 def model_schema() -> dict[str, Any]:
     """A JSON schema (draft 2020-12) of model files."""
     classes: dict[str, Any] = {cls.kind: cls for cls in PLAIN.values()}
-    classes |= {"placed": Instance, "sealed": Sealed, "wheel": Wheel, "axle": Axle}
+    classes |= {"placed": Instance, "sealed": Sealed, "wheel": Wheel, "axle": Axle, "track": Track}
     for shelf in TYPED:
         classes |= {_key(cls): cls for cls in file_types(shelf).values()}
     made, rest = TypeAdapter.json_schemas(

@@ -209,10 +209,6 @@ class Method(ABC):
         """What the last step was like."""
         return {}
 
-    def glance(self) -> dict[str, Any]:
-        """The same as the last sample left it: may be asked for while another thread takes steps."""
-        return self.report()
-
     def outcome(self) -> dict[str, Any]:
         """What a record should say about how it went."""
         return {}

@@ -146,12 +146,17 @@ class ImplicitMethod(SampledMethod):
         """A path that begins at the state, in the unknowns of the method."""
         return new_path(self.state, len(self._constraints.inputs))
 
-    def _travel(self, wanted: Array, out: Samples) -> tuple[int, int]:
+    @property
+    def equations(self) -> Equations:
+        """What steps solve: tables, constraints and working memory."""
         tables = self._tables, self._constraints, self._work
         if self._equations is None or not all(map(is_, tables, self._equations)):
             self._equations = Equations(*tables)
+        return self._equations
+
+    def _travel(self, wanted: Array, out: Samples) -> tuple[int, int]:
         found: tuple[int, int] = self._loop(
-            self._equations, self._every_row, self._part, self._path, self._stats, self._options, wanted, out
+            self.equations, self._every_row, self._part, self._path, self._stats, self._options, wanted, out
         )
         return found
 

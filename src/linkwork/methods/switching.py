@@ -343,6 +343,10 @@ class RowMethod(Method):
         if len(targets) == 1:
             status = self._hop(targets[0])
             return int(status == OK), status, tuple(part.copy() for part in self._block(self._one()))
+        return self._through(targets)
+
+    def _through(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        """Go through targets, one or many, with new arrays for the samples there."""
         out = self._room(len(targets))
         done, status = self._travel(np.array(targets, self._counting), out)
         return done, status, self._block(out)

@@ -3,7 +3,8 @@
 To add a scene, write a file here with a docstring (its first line is the description), a function
 `build(...) -> Model` whose keyword parameters have defaults, and, where they differ from the defaults below,
 SOURCE, DURATION, DT, METHOD, PLOT, WATCHED, BUTTONS (label: function of the live `Session`), PRESSES, LIVE,
-LIVE_OPTIONS and ENDLESS. Nothing else needs to know.
+LIVE_OPTIONS, ENDLESS, CHOICES (words that a parameter may be), and functions `sheet` and `written` of the parameters.
+Nothing else needs to know. Robots, read from files of another package, are in `robots`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import importlib.util
 import inspect
 import pkgutil
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -53,6 +54,12 @@ class Scene:
     """Options of `Simulation` for live runs, unless another method is asked for."""
     endless: bool = False
     """Whether live runs go on after the duration; others begin again."""
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Words that parameters of `build` may be, by their names."""
+    sheet: Callable[..., Sequence[tuple[str, str, str]]] | None = None
+    """What follows from parameters, as names, values and units: shown beside them."""
+    written: Callable[..., str] | None = None
+    """What parameters describe, as lines of a model file."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -69,6 +76,8 @@ class Scene:
         return self.build(**settings)
 
 
+_ROBOTS = "robots"
+"""Package of scenes that need descriptions from elsewhere."""
 _STATED = (
     "SOURCE",
     "DURATION",
@@ -81,19 +90,41 @@ _STATED = (
     "LIVE",
     "LIVE_OPTIONS",
     "ENDLESS",
+    "CHOICES",
 )
+_FUNCTIONS = ("sheet", "written")
 
 
 def scene_names() -> list[str]:
-    """Names of all scenes."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    """Names of all scenes that are part of Linkwork."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != _ROBOTS)
+
+
+def gallery_names() -> list[str]:
+    """Names of all scenes that can be opened: with robots, where their descriptions are installed."""
+    from .robots import robot_names, robots_folder
+
+    return [*scene_names(), *(robot_names() if robots_folder() is not None else [])]
 
 
 def find_scene(name: str) -> Scene:
     """A scene by name."""
-    if name not in scene_names():
-        raise LinkworkError(f"there is no scene '{name}'{nearest(name, scene_names())}")
-    return _scene_of(name, import_module(f"{__name__}.{name}"))
+    if name in scene_names():
+        return _scene_of(name, import_module(f"{__name__}.{name}"))
+    from .robots import robot_names
+
+    if name in (robots := robot_names()):
+        return _scene_of(name, import_module(f"{__name__}.{_ROBOTS}.{name}"))
+    raise LinkworkError(f"there is no scene '{name}'{nearest(name, [*scene_names(), *robots])}")
+
+
+def is_scene(name: object) -> bool:
+    """Whether something is the name of a scene; robots count whether their descriptions are installed or not."""
+    if not isinstance(name, str):
+        return False
+    from .robots import robot_names
+
+    return name in scene_names() or name in robot_names()
 
 
 def scene_file(path: Path) -> Scene:
@@ -122,6 +153,7 @@ def scene_file(path: Path) -> Scene:
 def _scene_of(name: str, module: ModuleType) -> Scene:
     text = inspect.cleandoc(module.__doc__ or name)
     stated = {key.lower(): value for key, value in vars(module).items() if key in _STATED}
+    stated |= {key: value for key, value in vars(module).items() if key in _FUNCTIONS}
     return Scene(name, text.splitlines()[0], module.build, **stated)
 
 
@@ -132,9 +164,7 @@ def scene(name: str, **parameters: Any) -> Model:
 
 def live_settings(subject: str | Model, settings: dict[str, Any]) -> dict[str, Any]:
     """Parameters of a live run: those that were asked for, and the scene's own choice for the rest."""
-    if not isinstance(subject, str) or subject not in scene_names():
-        return settings
-    return {**find_scene(subject).live, **settings}
+    return {**find_scene(str(subject)).live, **settings} if is_scene(subject) else settings
 
 
 def open_subject(subject: str | Model, settings: dict[str, Any]) -> tuple[Model, Scene | None]:
@@ -146,9 +176,7 @@ def open_subject(subject: str | Model, settings: dict[str, Any]) -> tuple[Model,
     if path.suffix == ".py":
         own = scene_file(path)
         return own.model(settings), own
-    if subject not in scene_names() and (
-        path.suffix in (".yaml", ".yml") or is_foreign(path) or path.exists()
-    ):
+    if not is_scene(subject) and (path.suffix in (".yaml", ".yml") or is_foreign(path) or path.exists()):
         from ..interchange.open_file import open_model
 
         return open_model(path, **open_options(path, settings)), None

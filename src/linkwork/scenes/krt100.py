@@ -52,6 +52,7 @@ turn, in which wheels slide [1]."""
 HEIGHT = 0.06
 """Of the obstacles [m]."""
 COURSES = ("tour", "hill", "turns", "bank", "short box", "long box", "flat")
+CHOICES = {"course": COURSES}
 
 
 def hand_sums(cart: bool = True) -> dict[str, float]:

@@ -16,6 +16,7 @@ PLOT = ("*.chassis.position.z", "macpherson.front_left.pivot.angle")
 WATCHED = 5.0
 LIVE_OPTIONS = {"dt": 4e-3}
 ALL = "all"
+CHOICES = {"kind": (ALL, *SUSPENSIONS), "spring": ("coil", "torsion")}
 RADIUS, MASS = 0.2, 120.0
 """Of the wheels [m]; of a chassis [kg]."""
 LOAD = MASS * 9.81 / 4

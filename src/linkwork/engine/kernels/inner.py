@@ -67,7 +67,10 @@ class _Library(codegen.JITCodeLibrary):
 
     def finalize(self) -> None:
         """Link what it calls, each piece of code once, and optimise."""
-        called = dict.fromkeys(self._linking_libraries)
+        # Callers first: LLVM takes in only what something that is there already refers to. A callee has fewer callees.
+        called = sorted(
+            dict.fromkeys(self._linking_libraries), key=lambda one: -len(getattr(one, "large", ()))
+        )
         self.large = tuple(one for one in called if isinstance(one, _Called) and not one.is_small)
         self._linking_libraries = [_Alone(one) if isinstance(one, _Called) else one for one in called]
         super().finalize()
@@ -227,7 +230,11 @@ class _EntryLibrary(_SharedLibrary):
 
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
-            if not function.is_declaration and function.linkage == codegen.ll.Linkage.linkonce_odr:
+            if function.is_declaration:
+                known = _Called.known.get(function.name)
+                if known is not None and not known.apart:  # a call of it would go to address zero
+                    raise RuntimeError(f"{self.name}: {function.name} was not linked")
+            elif function.linkage == codegen.ll.Linkage.linkonce_odr:
                 function.linkage = "internal"
                 # The program finds functions by name, internal ones too: another one's copy, with its arguments as
                 # they were, would be replaced by this one.

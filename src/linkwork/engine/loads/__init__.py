@@ -1,5 +1,6 @@
 """The registry of loads: one file each."""
 
+from ...model.belts import BeltTyre
 from ...model.load import Load
 from ...model.tyres import BrushTyre, MagicTyre, Tyre
 from ..kernels.jit import kernel
@@ -12,7 +13,7 @@ from .torque import Torque, apply_torque
 
 _ORDER = (Force, Torque, Spring, BodyFunction, JointFunction, LineFunction, Bushing)
 
-LOADS: dict[str, type[Load]] = {load.kind: load for load in (*_ORDER, BrushTyre, MagicTyre)}
+LOADS: dict[str, type[Load]] = {load.kind: load for load in (*_ORDER, BeltTyre, BrushTyre, MagicTyre)}
 """Every load by the name that model files call it. Tyres have rows and nothing but rows: no kernel here."""
 
 KIND_CODES: dict[type[Load], int] = {load: code for code, load in enumerate(_ORDER)}
@@ -51,6 +52,6 @@ def apply_loads(tables, q, v, t):
 
 
 __all__ = [
-    "KIND_CODES", "LOADS", "BodyFunction", "BrushTyre", "Bushing", "Force", "JointFunction", "LineFunction", "Load",
-    "MagicTyre", "Spring", "Torque", "Tyre", "apply_loads",
+    "KIND_CODES", "LOADS", "BeltTyre", "BodyFunction", "BrushTyre", "Bushing", "Force", "JointFunction", "LineFunction",
+    "Load", "MagicTyre", "Spring", "Torque", "Tyre", "apply_loads",
 ]  # fmt: skip

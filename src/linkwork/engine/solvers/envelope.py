@@ -46,10 +46,16 @@ def judge(row, k, pivot, diagonal, weakest, floor, least):
     Pivots are judged against the largest diagonal that the row has had, row[SCALE], for a row may fade as a whole at a
     singular position. floor: what takes the place of a pivot that vanishes, as a share of that; 0 leaves its row out.
     least: pivots below this share of the largest that the row has had are left out too; 0 learns what is usual instead.
+
+    Softness keeps a row from fading, and comes and goes by powers of ten (a tyre that begins to roll): what was is no
+    measure then.
     """
-    scale = max(row[SCALE, k], diagonal)
+    soft = row[SOFT, k] > 0.0
+    scale = diagonal if soft else max(row[SCALE, k], diagonal)
     row[SCALE, k] = scale
-    if least == 0.0:
+    if soft:
+        least = 0.0
+    elif least == 0.0:
         row[USUAL, k] = max(row[USUAL, k], pivot)
     if pivot > max(max(DEPENDENT, _NOISE * math.sqrt(weakest)) * scale, least * row[USUAL, k]):
         return 1.0 / pivot

@@ -2,7 +2,9 @@
 
 The wheel is a circle around its axle. Its contact is the point of that circle nearest to the local plane of the road,
 found in turns: the lowest point against the plane, the plane at that point. So the normal is that of the road and the
-point not simply below the centre: vertically below, a vehicle would accelerate uphill.
+point not simply below the centre: vertically below, a vehicle would accelerate uphill. Where the
+road bends more than the wheel, at kerbs, those turns do not end, or there are several such points: there the deepest
+point of the circle counts, found along it. So the gap is continuous from the road onto a flank and over its edge.
 
 Each slip has a deflection u of the carcass as its state, with stiffness c and damping d. In the contact the tread
 slides at V + u', V the slip velocity of the rim, against the friction of the slip law F(V) = F₀ - D V, whose secant
@@ -22,7 +24,7 @@ from typing import Any, NamedTuple
 from ..kernels.called import EACH, STATES
 from ..kernels.jit import kernel
 from ..kernels.math3 import add3, cross3, dot3, norm3, scale3, sub3
-from .road import feel_road
+from .road import feel_road, sample_road
 
 (
     RADIUS, STIFFNESS, PROGRESSION, DAMPING, FULL_DAMPING, ROLLING_SHARE, HALF_LENGTH, HALF_WIDTH, STIFF_X, DAMP_X,
@@ -34,6 +36,9 @@ deflection from which that is whole [m], share of the deflection by which the ro
 numbers describe; surfaces of the road; where numbers of the slip law begin."""
 _TURNS = 12  # iterations at most for the point of contact
 _SETTLED = 1e-12  # of the normal
+_TRIED, _APART = 6, 0.22  # places on either side of the lowest; angle from one to the next [rad]
+_HALVED = 24  # times that is halved
+_NEAR, _OTHER = 0.1, 1e-2  # height over the road, in radii, and difference of normals that make another place
 _FLAT = 1e-3  # sine of the angle between axle and normal below which a wheel lies flat
 
 
@@ -95,19 +100,16 @@ def slip_of(force, speed, damping, offset):
 
 
 @kernel
-def find_patch(block, numbers, own):
-    """(what a wheel does: `kernels/called.py`) => its contact."""
-    axle = (block[1], block[4], block[7])
-    c = (block[9], block[10], block[11])
-    w = (block[12], block[13], block[14])
-    v = (block[15], block[16], block[17])
+def _meet(numbers, own, c, axle):
+    """(centre, axle) => (found, normal, to the lowest point, forward, gap, friction, whether turns came to an end)."""
     first, count, radius = int(own[ROAD_FIRST]), int(own[ROAD_COUNT]), own[RADIUS]
     n, e, x, gap, friction, there = (0.0, 0.0, 1.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0), 1.0, 0.0, False
+    settled = False
     for _ in range(_TURNS):
         x = cross3(axle, n)
         size = norm3(x)
         if size < _FLAT:
-            there = False
+            there, settled = False, True
             break
         x = scale3(1.0 / size, x)
         e = cross3(axle, x)  # in the plane of the wheel, down
@@ -116,6 +118,7 @@ def find_patch(block, numbers, own):
         along, across = scale3(own[HALF_LENGTH], x), scale3(own[HALF_WIDTH], y)
         there, z, zx, zy, friction = feel_road(numbers, first, count, p[0], p[1], along, across)
         if not there:
+            settled = True
             break
         up = 1.0 / math.sqrt(1.0 + zx * zx + zy * zy)
         m = (-zx * up, -zy * up, up)
@@ -123,7 +126,95 @@ def find_patch(block, numbers, own):
         change = norm3(sub3(m, n))
         n = m
         if change < _SETTLED:
+            settled = True
             break
+    return there, n, e, x, gap, friction, settled
+
+
+@kernel
+def _under(numbers, own, c, forward, down, axle, angle):
+    """At an angle of the circle from its lowest place: (found, depth below the road along the vertical, how that grows
+    with the angle, normal, friction)."""
+    radius = own[RADIUS]
+    cos, sin = math.cos(angle), math.sin(angle)
+    p = add3(c, scale3(radius, add3(scale3(cos, down), scale3(sin, forward))))
+    way = scale3(radius, sub3(scale3(cos, forward), scale3(sin, down)))
+    x = scale3(own[HALF_LENGTH] / radius, way)
+    there, z, zx, zy, friction = feel_road(
+        numbers, int(own[ROAD_FIRST]), int(own[ROAD_COUNT]), p[0], p[1], x, scale3(own[HALF_WIDTH], axle)
+    )
+    up = 1.0 / math.sqrt(1.0 + zx * zx + zy * zy)
+    return there, z - p[2], zx * way[0] + zy * way[1] - way[2], (-zx * up, -zy * up, up), friction
+
+
+@kernel
+def _deepest(numbers, own, c, axle):
+    """(found, normal, to the deepest point, forward, gap, friction) where the lower half of the circle is deepest below
+    the road: among a few places, then between these, where depth grows no more."""
+    n, nowhere = (0.0, 0.0, 1.0), (False, (0.0, 0.0, 1.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0), 1.0, 0.0)
+    forward = cross3(axle, n)
+    size = norm3(forward)
+    if size < _FLAT:
+        return nowhere
+    forward = scale3(1.0 / size, forward)
+    down = cross3(axle, forward)
+    best, most = 0.0, -math.inf
+    for i in range(-_TRIED, _TRIED + 1):
+        there, depth, _, n, _ = _under(numbers, own, c, forward, down, axle, i * _APART)
+        if there and depth > most:
+            best, most = i * _APART, depth
+    if most == -math.inf:
+        return nowhere
+    low, high = best - _APART, best + _APART
+    for _ in range(_HALVED):
+        angle = 0.5 * (low + high)
+        _, _, growing, _, _ = _under(numbers, own, c, forward, down, axle, angle)
+        if growing > 0.0:
+            low = angle
+        else:
+            high = angle
+    angle = 0.5 * (low + high)
+    there, depth, _, n, friction = _under(numbers, own, c, forward, down, axle, angle)
+    x = cross3(axle, n)
+    size = norm3(x)
+    if not there or size < _FLAT:
+        return nowhere
+    e = add3(scale3(math.cos(angle), down), scale3(math.sin(angle), forward))
+    return True, n, e, scale3(1.0 / size, x), -n[2] * depth, friction
+
+
+@kernel
+def _elsewhere(numbers, own, c, axle, n):
+    """Whether the circle comes near the road at a place where that has another normal than n, among a few places."""
+    forward = cross3(axle, (0.0, 0.0, 1.0))
+    size = norm3(forward)
+    if size < _FLAT:
+        return False
+    forward = scale3(1.0 / size, forward)
+    down = cross3(axle, forward)
+    first, count, radius = int(own[ROAD_FIRST]), int(own[ROAD_COUNT]), own[RADIUS]
+    for i in range(-_TRIED, _TRIED + 1):
+        angle = i * _APART
+        p = add3(c, scale3(radius, add3(scale3(math.cos(angle), down), scale3(math.sin(angle), forward))))
+        there, z, zx, zy, _ = sample_road(numbers, first, count, p[0], p[1])
+        if there and z > p[2] - _NEAR * radius:
+            up = 1.0 / math.sqrt(1.0 + zx * zx + zy * zy)
+            if norm3(sub3((-zx * up, -zy * up, up), n)) > _OTHER:
+                return True
+    return False
+
+
+@kernel
+def find_patch(block, numbers, own):
+    """(what a wheel does: `kernels/called.py`) => its contact."""
+    axle = (block[1], block[4], block[7])
+    c = (block[9], block[10], block[11])
+    w = (block[12], block[13], block[14])
+    v = (block[15], block[16], block[17])
+    radius = own[RADIUS]
+    there, n, e, x, gap, friction, settled = _meet(numbers, own, c, axle)
+    if own[ROAD_COUNT] > 1.0 and (not settled or _elsewhere(numbers, own, c, axle, n)):
+        there, n, e, x, gap, friction = _deepest(numbers, own, c, axle)
     y = cross3(n, x)
     rho = -gap
     touches = there and rho > 0.0
