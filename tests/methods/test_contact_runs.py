@@ -177,7 +177,7 @@ def test_what_contact_cannot_do_is_refused(options):
 
 SCENES = {
     "slope": {}, "stack10": {}, "mass_ratio": {}, "bouncing_ball": {}, "rolling": {}, "top": {}, "dominoes": {},
-    "chain_over_cylinder": {}, "pile200": {"count": 50},
+    "tippe_top": {}, "rattleback": {}, "eulers_disc": {}, "chain_over_cylinder": {}, "pile200": {"count": 50},
 }  # fmt: skip
 
 

@@ -42,6 +42,11 @@ def test_the_robot_is_driven_by_held_keys_and_lets_go_when_the_connection_is_los
     wait_until(lambda: reads(page, "robot.angular_velocity.z") > 0.05, "it turns to the left")
     one.keyboard.press("l")
     wait_until(lambda: reads(page, "light.out") == 1.0, "its lights are on")
+    lamp = one.locator(".bulb").first
+    wait_until(lambda: "on" in lamp.get_attribute("class").split(), "a lamp tells of it")
+    assert (
+        lamp.evaluate("one => getComputedStyle(one).borderColor") == "rgb(227, 179, 65)"
+    )  # in its own colour
     one.evaluate("sockets.at(-1).close()")  # in the middle of it, a key being held
     stands(page)
     one.locator("#lost").wait_for(state="hidden")

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from helpers.models import poses_at_start
 from helpers.pictured import ROD, at, body, pendulum_record, record_of, stage
 from helpers.processes import python
+from linkwork import Simulation
 from linkwork.cli import app
 from linkwork.model.errors import LinkworkError
 from linkwork.model.rotation import matrix
@@ -20,7 +21,7 @@ from linkwork.stage.meshes import mesh
 from linkwork.stage.stage import Poses, SeenScenery, SeenSpring, Stage, stage_of
 from linkwork.view.camera import PRESETS, Camera, close_camera
 from linkwork.view.painter import Painter, bounds_of
-from linkwork.view.picture import LAYERS, Arrow, draw, save_png, snapshot
+from linkwork.view.picture import LAYERS, Arrow, contact_arrows, draw, save_png, snapshot
 from linkwork.view.surface import surface
 
 FOV = 0.6
@@ -210,6 +211,20 @@ def test_every_layer_draws_something():
     empty = draw(seen, poses, camera, width=160, height=100, show=())
     for layer in LAYERS:
         assert (draw(seen, poses, camera, width=160, height=100, show=(layer,)) != empty).any(), layer
+
+
+def test_forces_of_contacts_are_arrows():
+    simulation = Simulation(scene("slope"))
+    simulation.step(200)
+    arrows = contact_arrows(simulation.method.touch_arrays(), 0.1)
+    # Three boxes of 1 kg on a slope of 1 : 2.5, the last one of which slides: its friction is 0.3 of what it pushes.
+    normal = 3 * 9.81 * np.cos(np.arctan(0.4))
+    total = np.sum([arrow.along for arrow in arrows], axis=0) / 0.1
+    up, down = np.array([0.4, 0.0, 1.0]) / np.hypot(1.0, 0.4), np.array([1.0, 0.0, -0.4]) / np.hypot(1.0, 0.4)
+    assert total @ up == pytest.approx(normal, rel=1e-6)
+    assert -total @ down == pytest.approx(normal / 3 * (0.4 + 0.4 + 0.3), rel=1e-6)
+    assert len({arrow.color for arrow in arrows}) == 2
+    assert len(arrows) == len(simulation.touches())
 
 
 def test_traces_and_arrows_are_drawn_where_they_are():

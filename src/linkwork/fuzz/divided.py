@@ -37,7 +37,7 @@ def divide(model: Model, things: Iterable[Item], parts: int, part_of: Callable[[
             model.add(component.instance(f"part{k}"))
     for thing in above:
         full = {field: f"part{home[name]}.{name}" for field, name in _named(thing).items() if name in home}
-        model.add(dataclasses.replace(thing, **full))  # type: ignore[type-var]
+        model.add(dataclasses.replace(thing, **full))
 
 
 def _named(thing: Any) -> dict[str, str]:

@@ -163,10 +163,10 @@ class Actions(ABC):
         coordinate = self.joint(extra.on).rates[i].removesuffix("_rate")
         strength = felt * EFFORT[slide] * 10.0 ** rng.uniform(-1.0, 0.0)
         frequency, sign = FREQUENCY * rng.uniform(0.1, 1.0), float(rng.choice([-1.0, 1.0]))
-        limited = {"strength": self.number(strength)} if rng.random() < 0.5 else {}
+        limited: dict[str, Any] = {"strength": self.number(strength)} if rng.random() < 0.5 else {}
         match extra.kind:
             case "actuator":
-                lag = {
+                lag: dict[str, Any] = {
                     "time_constant": self.number(rng.uniform(0.01, 0.1)),
                     "command": self.number(2 * sign * strength),
                 }
@@ -176,7 +176,7 @@ class Actions(ABC):
                 # Its oil is a spring of 4 B area²/volume; a stall at `strength`, and `SPIN` or `DRIFT` without load.
                 area = strength / SUPPLY
                 volume = 4.0 * BULK * area**2 / (felt * frequency**2)
-                fluid = {
+                fluid: dict[str, Any] = {
                     "area": self.number(area), "supply": SUPPLY, "flow": self.number(area * (SPIN, DRIFT)[slide]),
                     "volume": self.number(volume), "bulk_modulus": BULK,
                     "leakage": self.number(DECAY * rng.uniform(0.0, 1.0) * volume / (4.0 * BULK)),
@@ -185,7 +185,7 @@ class Actions(ABC):
                 return [HydraulicCylinder(name, joint, coordinate=coordinate, command=opening, **fluid)]
             case "pid":
                 stiffness, ratio = felt * frequency**2, rng.uniform(0.0, 1.0)
-                gains = {
+                gains: dict[str, Any] = {
                     "proportional": self.number(stiffness), "integral": self.number(2.0 * stiffness * rng.uniform()),
                     "derivative": self.number(2.0 * ratio * felt * frequency),
                     "sample_time": self.number(rng.uniform(0.002, 0.02)),
@@ -220,17 +220,17 @@ class Actions(ABC):
         if extra.kind != "repeater":
             # A spring between two coordinates is felt by the lighter one, of which `ratio` is at most two.
             play = self._play(rng, min(felt) / 4.0, min(travel), FREQUENCY * rng.uniform(0.1, 1.0))
-            both = {"coordinate_a": chosen[0], "coordinate_b": chosen[1]}
-            return [Backlash(name, *ends, ratio=ratio, **both, **play)]
+            both: dict[str, Any] = {"coordinate_a": chosen[0], "coordinate_b": chosen[1]}
+            return [Backlash(name, ends[0], ends[1], ratio=ratio, **both, **play)]
         return [Repeater(name, *ends, ratio=ratio, coordinate_a=chosen[0], coordinate_b=chosen[1])]
 
     def load(self, extra: Extra) -> Item:
         rng = self.rng(extra.key)
         name, body = f"load{extra.key - EXTRA_KEYS}", self.body_name(extra.on)
         if extra.kind == RUBBER:
-            felt = min(self.inertia[f"{name}: bushing {axis}"] for axis in "xyz")
-            frequency, decay = FREQUENCY * rng.uniform(0.1, 1.0, 3), DECAY * rng.uniform(0.0, 1.0, 3)
-            return self.bushing(extra, felt * frequency**2, felt * decay)
+            least = min(self.inertia[f"{name}: bushing {axis}"] for axis in "xyz")
+            rates, decays = FREQUENCY * rng.uniform(0.1, 1.0, 3), DECAY * rng.uniform(0.0, 1.0, 3)
+            return self.bushing(extra, least * rates**2, least * decays)
         if extra.kind == "spring_load":
             felt = self.inertia[f"{name}: spring"]
             frequency, decay = FREQUENCY * rng.uniform(0.1, 1.0), DECAY * rng.uniform(0.0, 1.0)

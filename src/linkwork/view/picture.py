@@ -6,11 +6,12 @@ import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..model.errors import LinkworkError
-from ..model.rotation import Array
+from ..model.rotation import Array, vector
 from ..results.files import atomic
 from ..results.record import Record
 from ..stage.bounds import floor
@@ -19,9 +20,22 @@ from .camera import Camera, close_camera, spread
 from .layers import Bounds
 from .motion import Motion, motion, stage_in
 from .motion import traces as ways
-from .painter import LAYERS, USUAL, Arrow, Image, Painter, bounds_of, close_painter
+from .painter import (
+    LAYERS,
+    SLIDES_COLOR,
+    STICKS_COLOR,
+    USUAL,
+    Arrow,
+    Image,
+    Painter,
+    bounds_of,
+    close_painter,
+)
 
-__all__ = ["LAYERS", "USUAL", "Arrow", "Image", "draw", "save_png", "snapshot", "thumbnail"]
+if TYPE_CHECKING:
+    from ..methods.touching import TouchArrays
+
+__all__ = ["LAYERS", "USUAL", "Arrow", "Image", "contact_arrows", "draw", "save_png", "snapshot", "thumbnail"]
 
 THUMBNAIL = (480, 300)
 # Of a scene: how long it is simulated for its thumbnail [s], how long traces are, and how many moments are compared.
@@ -79,6 +93,15 @@ def snapshot(
     except LinkworkError:  # it goes wrong later on
         whole = until.every
     return close_painter(stage, poses, lines, preset, width, height, show, whole).draw(poses, lines)
+
+
+def contact_arrows(touching: TouchArrays, newton: float) -> list[Arrow]:
+    """Arrows for the forces of contacts on bodies, friction included, `newton` long a newton [m/N]; in one colour where
+    they stick and in another where they slide, as on the live page."""
+    return [
+        Arrow(vector(point), vector(newton * force), SLIDES_COLOR if slides else STICKS_COLOR)
+        for point, force, slides in zip(touching.points, touching.forces, touching.slides, strict=True)
+    ]
 
 
 def save_png(path: Path | str, image: Image) -> None:

@@ -7,7 +7,8 @@ import { Plot, short } from "./plot.js";
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name in element && typeof value !== "string") element[name] = value;
+    if (name === "style") element.style.cssText = value; // as an attribute the page's security policy would leave it out
+    else if (name in element && typeof value !== "string") element[name] = value;
     else element.setAttribute(name === "className" ? "class" : name, value);
   }
   element.append(...children);
