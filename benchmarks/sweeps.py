@@ -19,7 +19,7 @@ HOW = (
 
 def measure(quick: bool) -> dict[str, Any]:
     """Times and efficiencies, and whether both data sets are the same."""
-    from linkwork import sweep
+    from linkwork.studies.sweep import sweep
 
     count = CASES_QUICK if quick else CASES
     vary = {"gravity.z": f"-10:-9:{count // 10}", "joint5.damping": "0.001:0.01:10"}

@@ -236,15 +236,17 @@ class DirectMethod(ExplicitMethod):
             return super()._go(target)
         self._next_target[0] = target
         run, rows, wanted, out = self._last
+        nothing = self._nothing
         if (
-            run is self._run
-            and rows is self._constraints
+            nothing is not None
+            and out is nothing
             and wanted is self._next
-            and out is self._nothing is not None
+            and run is self._run
+            and rows is self._constraints
         ):
             self._phase[0] = explicit.PLAN
             done, status = self._blind.repeat()
-            return status if status == OK else self._finish(done, status, wanted, out)[1]
+            return status if status == OK else self._finish(done, status, wanted, nothing)[1]
         if self._nothing is None:
             self._nothing = self._room(0)
         return self._travel(self._next, self._nothing)[1]
