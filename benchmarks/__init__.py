@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .contact import ContactResult
+    from .control import ControlResult
     from .dynamics import DynamicsResult
     from .implicit import ImplicitResult
     from .links import LinkResult
@@ -47,6 +48,13 @@ def _contact(*, quick: bool = False, progress: Callable[[float], object] | None 
 def _dynamics(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> DynamicsResult:
     """Functions of states, and steps one by one, from Python."""
     from .dynamics import run
+
+    return run(quick=quick, progress=progress)
+
+
+def _control(*, quick: bool = False, progress: Callable[[float], object] | None = None) -> ControlResult:
+    """Control diagrams: cost of a block, against other programs, and share of a vehicle's step."""
+    from .control import run
 
     return run(quick=quick, progress=progress)
 
@@ -98,6 +106,7 @@ SUITES: dict[
         Result
         | LoopResult
         | ContactResult
+        | ControlResult
         | DynamicsResult
         | ImplicitResult
         | ViewResult
@@ -110,6 +119,7 @@ SUITES: dict[
     "loops": _loops,
     "contact": _contact,
     "dynamics": _dynamics,
+    "control": _control,
     "implicit": _implicit,
     "view": _view,
     "links": _links,

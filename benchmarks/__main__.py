@@ -21,7 +21,7 @@ def bench(
     suite: Annotated[
         str,
         typer.Argument(
-            help="What to measure: tree, loops, contact, dynamics, implicit, view, links, start or vehicle."
+            help="What to measure: tree, loops, contact, dynamics, control, implicit, view, links, start or vehicle."
         ),
     ] = "tree",
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and repetitions.")] = False,

@@ -4,6 +4,7 @@ piles grow, and what accuracy costs."""
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 
 from linkwork.model.errors import LinkworkError, UnsupportedError
 
-from . import fingers, heaps, peer_bullet_contact, peer_mujoco_contact
+from . import fingers, grasps, heaps, peer_bullet_contact, peer_mujoco_contact, vehicle
 from .contact_peer import Engine
 from .mechanisms import exponent
 from .progress import Progress
@@ -75,6 +76,8 @@ LABELS = {
     "bullet": "PyBullet", **{f"simgc_{r:g}": f"SIMGC, residual {r:g}" for r in heaps.PRECISION},
 }  # fmt: skip
 FEW = ("simgc", "simgc_impulses", "simmc", "mujoco", "mujoco_elliptic", "mujoco_tight", "bullet")
+WHEELED = ("simgc", "simgc_impulses", "simmc")
+"""Others close its loops by springs: the suite `loops` has them."""
 MANY = ("simgc", COARSE, "simgc_impulses", "mujoco", "mujoco_tight", "mujoco_cg", "bullet")
 HOW = {
     "SIMGC, SIMMC": "semi-implicit Euler, slop 1e-5 m; direct solver, or sequential impulses with epsilon 1e-6 N s: "
@@ -84,6 +87,7 @@ HOW = {
     "MuJoCo tight": peer_mujoco_contact.HOW_TIGHT,
     "MuJoCo CG": peer_mujoco_contact.HOW_CG,
     "PyBullet": peer_bullet_contact.HOW,
+    "time": "of the processor, for the thread that steps",
     "step": "of the gripper while it carries the box round, of the stack at rest, of the piles from 1.5 s on; each "
     "engine begins with the same poses and comes there by itself",
     "slip": "farthest that the box moves along the pads from when it is held until the jaws open, 5.2 s [m]",
@@ -93,6 +97,9 @@ HOW = {
     "others do not tell it [m/s]; as an option, how much may be left, over the step [m/s²]",
     "two fingers": "of two links each with servos at pins and knees, their pads against a box of 0.3 kg; slip: "
     "farthest that it sinks between them in 2 s",
+    "vehicle": "chassis on four double wishbones with tie rods and springs, wheels driven on a plane; gap: largest of "
+    "its joints",
+    **grasps.HOW,
     **heaps.HOW,
     "height": "of the top of the stack after 5 s, less what it should be; of a pile, mean of its bodies [m]",
 }
@@ -108,6 +115,7 @@ class ContactResult:
     growth: dict[str, Any]
     floors: dict[str, Any]
     falling: dict[str, Any]
+    grasps: list[dict[str, Any]]
     notes: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
@@ -157,6 +165,11 @@ class Ours(Engine):
         return float(method.report()["residual"])
 
     @property
+    def gap(self) -> float:
+        """Largest of all joints so far [m or rad]."""
+        return float(self._simulation.method.outcome()["worst_gap_m"])
+
+    @property
     def sweeps(self) -> float:
         """Mean of all steps so far."""
         return float(self._simulation.method.outcome()["iterations_mean"])
@@ -174,6 +187,9 @@ def cases(quick: bool) -> list[Case]:
             "stack of 10", lambda: scene("stack10"), 1.0, 100 if quick else 500, watched, stack_quality, FEW
         ),
     ]
+    found.append(
+        Case("vehicle", vehicle.vehicle, 0.5, 100 if quick else 500, watched / 5, vehicle_quality, WHEELED)
+    )
     if HUMANOID in scene_names() and not quick:
         found.append(Case("humanoid", lambda: scene(HUMANOID), 0.5, 500, 1.0, depth_quality, FEW))
     return found
@@ -208,15 +224,16 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
     sizes = heaps.SIZES_QUICK if quick else heaps.SIZES
     wide = heaps.FLOORS_QUICK if quick else heaps.FLOORS
     plan = cases(quick) + [pile(count, quick) for count in sizes] + [floor(across, quick) for across in wide]
-    tick = bar.stretch(0.9, repetitions * len(plan))
+    tick = bar.stretch(0.7, repetitions * len(plan))
     rows = [row for case in plan for row in measure(case, repetitions, notes, tick)]
-    fallen = heaps.falling(quick=quick, tick=bar.stretch(0.99, len(heaps.FALLING)))
+    fallen = heaps.falling(quick=quick, tick=bar.stretch(0.94, len(heaps.FALLING)))
+    held = grasps.grasps(quick=quick, tick=bar.stretch(0.99, 2))
     bar.to(1.0)
     by_height = growth(rows, sizes, [f"pile of {n}" for n in sizes], MANY)
     bodies = tuple(heaps.LAYERS * n * n for n in wide)
     by_floor = growth(rows, bodies, [f"floor of {n} across" for n in wide], ("simgc", COARSE))
     made = made_with(repetitions, 0.0)
-    return ContactResult(quick, made, rows, by_height, by_floor, fallen, sorted(notes))
+    return ContactResult(quick, made, rows, by_height, by_floor, fallen, held, sorted(notes))
 
 
 def measure(
@@ -250,7 +267,7 @@ def measure(
         Contender(key, lambda times, e=engine: e.run(case.steps * times), case.steps, engine.reset)  # type: ignore[misc]
         for key, engine in engines.items()
     ]
-    figures = interleave(contenders, repetitions, shortest=0.0, tick=tick)
+    figures = interleave(contenders, repetitions, shortest=0.0, tick=tick, clock=time.thread_time)
     ours = figures["simgc"].median
     for row in rows:
         figure = figures[row["engine"]]
@@ -281,6 +298,12 @@ def fingers_quality(engine: Engine, duration: float) -> dict[str, float]:
             places.append(fingers.slip(engine))
     away = np.array(places) - places[0]
     return {"slip_m": float(np.linalg.norm(away, axis=1).max()), "depth_m": deepest}
+
+
+def vehicle_quality(engine: Engine, duration: float) -> dict[str, float]:
+    """Deepest penetration of the wheels, largest gap of the joints."""
+    deepest = max(engine.depth() for _ in _samples(engine, duration))
+    return {"depth_m": deepest} | ({"gap_m": engine.gap} if isinstance(engine, Ours) else {})
 
 
 def stack_quality(engine: Engine, duration: float) -> dict[str, float]:
@@ -351,6 +374,7 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
             "creep [m]",
             "height [m]",
             "depth [m]",
+            "gap [m]",
             "residual [m/s]",
             "sweeps",
         ),
@@ -379,11 +403,22 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
             for row in data["falling"]["rows"]
         ],
     )  # fmt: skip
+    yield Section(
+        "Grasps from starts a nanometre apart: slip [m]",
+        ("method", "starts", "least", "most", "spread", "steps cut short"),
+        [
+            (
+                labels[row["method"]], str(row["starts"]), number(row["least_m"]), number(row["most_m"]),
+                number(row["spread_m"]), str(row["cut_short"]),
+            )
+            for row in data["grasps"]
+        ],
+    )  # fmt: skip
     yield from notes_and_targets(data)
 
 
 def _line(row: dict[str, Any], labels: dict[str, str]) -> tuple[str, ...]:
     """A contender on a case."""
-    figures = ("ratio", "slip_m", "creep_m", "height_m", "depth_m", "residual_m_s", "sweeps")
+    figures = ("ratio", "slip_m", "creep_m", "height_m", "depth_m", "gap_m", "residual_m_s", "sweeps")
     step = timed({"step_us": row["us"], "step_spread": row["spread"]}, "step")
     return row["case"], labels[row["engine"]], step, *(number(row.get(key)) for key in figures)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import functions_mujoco, functions_pinocchio
+from . import functions_mujoco, functions_pinocchio, sweeps
 from .progress import Progress
 from .report import Section, grids, made_with, notes_and_targets, number, timed
 from .targets import judge_dynamics
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 REPETITIONS, REPETITIONS_QUICK = 21, 3
 DT = 1e-3
 _BATCH = 1000
+_SWEPT = ("here_cpu_s", "processes_cpu_s", "efficiency", "efficiency_wall")
+_BUSY = 1.5  # programs that want a core, this one among them
 FUNCTIONS = ("forward", "inverse", "mass matrix", "jacobian")
 STEPS: tuple[tuple[str, dict[str, Any]], ...] = (("chain5", {}), ("peaucellier", {}))
 """Scenes, and options of ours; the first default of each."""
@@ -41,6 +44,7 @@ HOW = {
     "pinocchio_us": f"of a batch: {functions_pinocchio.HOW}; of a call: {functions_pinocchio.HOW_SINGLE}",
     "ratio": "of a batch: the fastest of the others over linkwork_us; of a call: Pinocchio over linkwork_us; of a "
     "step: MuJoCo over linkwork_us",
+    "efficiency": sweeps.HOW,
 }
 
 
@@ -53,6 +57,7 @@ class DynamicsResult:
     batches: list[dict[str, Any]]
     calls: list[dict[str, Any]]
     steps: list[dict[str, Any]]
+    sweeps: list[dict[str, Any]]
     notes: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,6 +87,11 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
         "scene", data["steps"], ("linkwork", "adams", "inside", "mujoco"),
         ("sim.step()", "with Adams", "inside", "mj_step"), ("ratio", "over_us"), ("×", "over"),
     )  # fmt: skip
+    yield Section(
+        "A sweep on two processes: CPU time [s]",
+        ("sweep", "here", "all processes", "efficiency", "by the clock"),
+        [(row["case"], *(number(row[name]) for name in _SWEPT)) for row in data["sweeps"]],
+    )  # fmt: skip
     yield from notes_and_targets(data)
 
 
@@ -101,15 +111,18 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
     repetitions = REPETITIONS_QUICK if quick else REPETITIONS
     notes: list[str] = []
     bar = Progress(progress)
-    tick = bar.stretch(1.0, repetitions * (2 * len(FUNCTIONS) + len(STEPS)))
+    tick = bar.stretch(0.7, repetitions * (2 * len(FUNCTIONS) + len(STEPS)))
     made = _Arm(notes)
     batches = [made.batches(what, repetitions, tick) for what in FUNCTIONS]
     calls = [made.calls(what, repetitions, tick) for what in FUNCTIONS]
     for row, batch in zip(calls, batches, strict=True):
         row["over_us"] = row["linkwork_us"] - batch["linkwork_us"]
     steps = [_steps(name, options, repetitions, tick, notes) for name, options in STEPS]
+    if os.getloadavg()[0] > _BUSY:
+        notes.append("other programs were running: times of the sweep by the clock mean nothing")
+    swept = [sweeps.measure(quick)]
     bar.to(1.0)
-    return DynamicsResult(quick, made_with(repetitions, SHORTEST), batches, calls, steps, notes)
+    return DynamicsResult(quick, made_with(repetitions, SHORTEST), batches, calls, steps, swept, notes)
 
 
 class _Arm:

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import stages
 from .contact import sections as contact_sections
+from .control import sections as control_sections
 from .dynamics import sections as dynamics_sections
 from .implicit import sections as implicit_sections
 from .report import Section, sections
@@ -28,6 +29,7 @@ python -m benchmarks tree --json > benchmarks/results/tree.json                #
 python -m benchmarks loops --json > benchmarks/results/loops.json
 python -m benchmarks contact --json > benchmarks/results/contact.json
 python -m benchmarks dynamics --json > benchmarks/results/dynamics.json
+python -m benchmarks control --json > benchmarks/results/control.json
 python -m benchmarks implicit --json > benchmarks/results/implicit.json
 python -m benchmarks view --json > benchmarks/results/view.json
 python -m benchmarks start --json > benchmarks/results/start.json
@@ -194,6 +196,24 @@ def render_dynamics(data: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
+def render_control(data: dict[str, Any]) -> str:
+    """The part of the page about control diagrams (see `ControlResult.to_dict`)."""
+    made = data["made_with"]
+    parts = ["## Control diagrams\n"]
+    if data["quick"]:
+        parts.append("**These figures come from a quick run: they show the form of the page, not speed.**\n")
+    versions = ", ".join(f"{name} {made[name]}" for name in ("bdsim", "control") if made.get(name))
+    parts.append(
+        f"{made['repetitions']} repetitions on {made['machine']}; linkwork {made['linkwork']}, "
+        f"{versions or 'no other program'} (`pip install bdsim control`). A test compares the motions of all three.\n"
+    )
+    for section in control_sections(data):
+        parts.append(f"### {section.title}\n")
+        parts.append(_table(section))
+    parts.append(_explained("figure", data["how"]))
+    return "\n".join(parts)
+
+
 def render_implicit(data: dict[str, Any]) -> str:
     """The part of the page about implicit methods (see `ImplicitResult.to_dict`)."""
     made = data["made_with"]
@@ -281,6 +301,9 @@ def main(arguments: list[str]) -> int:
     functions = folder / "dynamics.json"
     if functions.is_file():
         page += "\n" + render_dynamics(json.loads(functions.read_text(encoding="utf-8")))
+    diagrams = folder / "control.json"
+    if diagrams.is_file():
+        page += "\n" + render_control(json.loads(diagrams.read_text(encoding="utf-8")))
     large_steps = folder / "implicit.json"
     if large_steps.is_file():
         page += "\n" + render_implicit(json.loads(large_steps.read_text(encoding="utf-8")))

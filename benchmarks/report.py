@@ -138,6 +138,8 @@ def made_with(repetitions: int, shortest: float) -> dict[str, Any]:
         "exudyn",
         "mpi4py",
         "mpich",
+        "bdsim",
+        "control",
     ):
         try:
             found[name] = version(packages.get(name, name))

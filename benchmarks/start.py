@@ -50,6 +50,7 @@ _METHODS = {
     "contact": ("gripper", {}),
     "smooth": ("rolling", {"integrator": "rk4"}),
 }
+"""What is run for each piece; pieces that others only ask for are compiled for the scenes that need them."""
 _PAGE = {
     "gallery_s": "the gallery answers",
     "moves_s": "something moves",

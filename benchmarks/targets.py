@@ -106,7 +106,20 @@ def judge_dynamics(data: dict[str, Any]) -> list[Target]:
         _most("a call beside what it computes [µs]", 1.0, _column(calls, "over_us")),
         _least("a step from Python, times faster than mj_step", 1.0, _column(steps, "ratio")),
         _most("a step from Python beside the step [µs]", 2.0, _column(steps, "over_us")),
+        _least("sweep on two processes, efficiency by CPU time", 0.9, _column(data["sweeps"], "efficiency")),
     ]  # fmt: skip
+
+
+def judge_control(data: dict[str, Any]) -> list[Target]:
+    """The same for the suite `control` (see `ControlResult.to_dict`)."""
+    found = [_least("blocks, times faster than bdsim", 100.0, _column(data["rows"], "ratio_bdsim"))]
+    found += [
+        _least("blocks, times faster than python-control", 100.0, _column(data["rows"], "ratio_control"))
+    ]
+    return found + [
+        _most(f"share of the diagram in a step of {row['scene']}", 0.05, [row["share"]])
+        for row in data["scenes"]
+    ]
 
 
 def judge_contact(data: dict[str, Any]) -> list[Target]:
@@ -130,7 +143,16 @@ def judge_contact(data: dict[str, Any]) -> list[Target]:
     ]
     fastest = lead("pile of 200", "mujoco")
     return [
+        *(_most(f"{case}, step [µs]", bound, [found.get((case, key), {}).get("us")]) for case, key, bound in (
+            ("gripper", "simgc", 10.0), ("two fingers", "simgc", 5.0), ("stack of 10", "simgc", 15.0),
+            ("vehicle", "simgc", 15.0), ("humanoid", "simgc", 26.0), ("pile of 200", coarse, 5000.0),
+        )),
         _most("slip of the gripped box in 5.2 s [m]", 1e-5, [ours["slip_m"]]),
+        _most(
+            "slips of the gripped box from starts a nanometre apart, spread [m]",
+            1e-6,
+            [row["spread_m"] for row in data["grasps"]],
+        ),
         _most("deepest penetration, gripper [m]", 2e-5, [ours["depth_m"]]),
         _most("creep of a stack of 10 [m]", 1e-6, [found["stack of 10", "simgc"]["creep_m"]]),
         _least("gripper, times faster than the fastest other engine, slipping or not", 2.0, grasping[:1]),
@@ -155,7 +177,7 @@ def judge_contact(data: dict[str, Any]) -> list[Target]:
         _most(
             "growth of memory with the bodies that fall, exponent", 1.05, [data["falling"]["memory_exponent"]]
         ),
-    ]
+    ]  # fmt: skip
 
 
 def judge_implicit(data: dict[str, Any]) -> list[Target]:

@@ -1,20 +1,29 @@
 """Makes the pictures of the gallery, the README and the docs: `make pictures`. The pages need a browser (Chromium).
 
-`python docs/make_pictures.py cards` makes those of the gallery alone.
+`python docs/make_pictures.py cards` makes those of the gallery alone, `... tutorial` those of docs/drive-a-robot.md.
 """
 
+import contextlib
+import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from linkwork import Simulation, render, scene, show
+import matplotlib
+
+from linkwork import Simulation, load_model, render, scene, show
 from linkwork.analysis.partition import partition
 from linkwork.analysis.partition_plot import plot_partition
+from linkwork.control.diagram import Diagram
+from linkwork.control.svg import diagram_svg
 from linkwork.reproduce import reproduce
-from linkwork.scenes import scene_names
+from linkwork.scenes import gallery_names
 from linkwork.view import thumbnails
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
 
 FOLDER = Path(__file__).parent / "pictures"
 FLAGS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
@@ -43,7 +52,7 @@ def vehicles() -> None:
 
 def cards() -> None:
     """Pictures of the gallery, which come with the package."""
-    thumbnails.make(scene_names())
+    thumbnails.make(gallery_names())
 
 
 def subsystems() -> None:
@@ -72,6 +81,55 @@ def pages(browser: Any) -> None:
             live.close()
 
 
+def tutorial_file(text: str, folder: Path) -> Path:
+    """The file that docs/drive-a-robot.md writes: the last of its sections stands in place of the one before."""
+    robot, motors, _, final = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    path = folder / "rover.yaml"
+    path.write_text("\n".join((robot, motors, final)), encoding="utf-8")
+    return path
+
+
+def tutorial(browser: Any) -> None:
+    """The robot of docs/drive-a-robot.md, its panel while it is driven, its diagram, and where it went."""
+    text = (FOLDER.parent / "drive-a-robot.md").read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as name:
+        file = tutorial_file(text, Path(name))
+        (script,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+        shown: dict[str, Any] = {}
+        with contextlib.chdir(name):
+            exec(script, shown)  # of this repository
+        model = load_model(file)
+        render(shown["paths"][1.0], FOLDER / "tutorial_robot.png", t=0.0, width=640, height=400)
+        (FOLDER / "tutorial_diagram.svg").write_text(
+            diagram_svg(Diagram.of(model.flatten())), encoding="utf-8"
+        )
+        _draw_paths(shown["paths"])
+        live = show(str(file), port=0, folder=name, block=False)
+        try:
+            page = browser.new_page(viewport={"width": 860, "height": 400})
+            page.goto(f"{live.server.url}panel")
+            page.locator(".widget").first.wait_for(timeout=60_000)
+            for key in ("w", "d"):
+                page.keyboard.down(key)
+            page.wait_for_timeout(2500)
+            page.screenshot(path=FOLDER / "tutorial_panel.png")
+            page.close()
+        finally:
+            live.close()
+
+
+def _draw_paths(paths: dict[float, Any]) -> None:
+    """Both ways of the robot from above."""
+    figure, axes = plt.subplots(figsize=(6.4, 2.6), layout="constrained")
+    for keeps, record in paths.items():
+        label = "keeps its heading" if keeps else "does not"
+        axes.plot(record["chassis.position.x"], record["chassis.position.y"], label=label)
+    axes.set(xlabel="x [m]", ylabel="y [m]")
+    axes.legend()
+    figure.savefig(FOLDER / "tutorial_paths.svg")
+    plt.close(figure)
+
+
 def _shoot(
     browser: Any, url: str, name: str, width: int, height: int, tab: str | None = None, wait: int = SETTLING
 ) -> None:
@@ -88,14 +146,17 @@ def _shoot(
 
 
 def main() -> None:
-    """All of them."""
-    cards()
-    if "cards" in sys.argv:
+    """All of them, or some."""
+    wanted = sys.argv[1:]
+    if "tutorial" not in wanted:
+        cards()
+    if "cards" in wanted:
         return
-    films()
-    vehicles()
-    subsystems()
-    papers()
+    if "tutorial" not in wanted:
+        films()
+        vehicles()
+        subsystems()
+        papers()
     found = [
         path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))
     ]
@@ -105,7 +166,9 @@ def main() -> None:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found[0], args=FLAGS)
-        pages(browser)
+        tutorial(browser)
+        if "tutorial" not in wanted:
+            pages(browser)
         browser.close()
 
 

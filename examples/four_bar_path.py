@@ -38,9 +38,9 @@ def four_bar(coupler=0.22, rocker=0.28, ground=0.2, pen=0.45):
     return model
 
 
-# Half a turn, about the time when the crank points to the rocker's hinge: 4 cranks long, 5 cranks up.
-t = TURN * np.linspace(0.25, 0.75, 41)
-wanted = {"time": t, "pen.position.x": 0.2 + 0.4 * (t / TURN - 0.5) / 0.5, "pen.position.z": np.full(41, 0.4)}
+# Half a turn, about the time when the crank points away from the rocker's hinge: 4 cranks long, 4 cranks up.
+t = TURN * np.linspace(0.75, 1.25, 41)
+wanted = {"time": t, "pen.position.x": 0.2 + 0.8 * (t / TURN - 1.0), "pen.position.z": np.full(41, 0.4)}
 found = fit(
     four_bar,
     {
@@ -55,6 +55,10 @@ found = fit(
     dt=5e-3,
 )
 print(found)
+hoeken = {"coupler": 2.5, "rocker": 2.5, "ground": 2.0, "pen": 5.0}
+off = max(abs(found.parameters[name] / (CRANK * cranks) - 1.0) for name, cranks in hoeken.items())
+print(f"within {off:.1%} of Hoeken's lengths, which are 2.5, 2.5, 2 and 5 cranks")
+assert off < 0.05
 
 figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
 for label, lengths in (("to begin with", {}), ("found", found.parameters)):

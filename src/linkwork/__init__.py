@@ -10,8 +10,8 @@ from .version import __version__
 
 _HOMES = {
     "linkwork.engine.elements": (
-        "PID", "Actuator", "Backlash", "DCMotor", "HydraulicCylinder", "PositionServo", "Repeater", "TorqueSource",
-        "VelocityServo",
+        "PID", "Actuator", "AxleMotor", "Backlash", "Brake", "Clutch", "DCMotor", "HydraulicCylinder", "PositionServo",
+        "Repeater", "TorqueSource", "TractionMotor", "VelocityServo",
     ),
     "linkwork.model.errors": ("LinkworkError", "ModelError", "Problem", "SimulationError", "UnsupportedError"),
     "linkwork.interchange.export_file": ("export_model",),
@@ -79,12 +79,16 @@ if TYPE_CHECKING:
     from .engine.elements import (
         PID,
         Actuator,
+        AxleMotor,
         Backlash,
+        Brake,
+        Clutch,
         DCMotor,
         HydraulicCylinder,
         PositionServo,
         Repeater,
         TorqueSource,
+        TractionMotor,
         VelocityServo,
     )
     from .engine.loads import BodyFunction, Bushing, Force, JointFunction, LineFunction, Spring, Torque

@@ -345,6 +345,9 @@ def test_a_bode_plot_and_a_record_of_the_modes(tmp_path):
     found.bode(output=found.outputs[0].name, path=tmp_path / "bode.png")
     assert (tmp_path / "bode.png").stat().st_size > 1000
     record = modes_record(found)
+    times, texts = zip(*record.info["captions"], strict=True)
+    assert list(texts) == [f"mode {k}: {mode.text}" for k, mode in enumerate(found.modes)]
+    assert 0.0 == times[0] <= times[-1] < record.time[-1]
     tip = record["coupler.position"]
     assert np.ptp(tip[:, 0]) > 0.05
     np.testing.assert_allclose(np.hypot(tip[:, 0], tip[:, 2]), 0.5, atol=1e-12)  # loops stay closed

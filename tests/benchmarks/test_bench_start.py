@@ -21,7 +21,7 @@ BOTH = start.StartResult(
 
 
 def test_every_piece_of_kernels_is_measured():
-    assert set(start._METHODS) == set(PIECES)
+    assert set(start._METHODS) == {name for name, piece in PIECES.items() if not piece.later}
 
 
 def test_tables_and_page_have_every_figure():

@@ -19,12 +19,12 @@ from linkwork.methods.capabilities import LACKS
 from linkwork.methods.features import features
 from linkwork.methods.registry import WAYS
 from linkwork.results.record import Record
-from linkwork.scenes import find_scene, scene, scene_names
+from linkwork.scenes import find_scene, gallery_names, scene, scene_names
 
 
 def test_scenes_are_listed_with_what_they_are():
     rows = document("scenes")
-    assert [row["scene"] for row in rows] == scene_names()
+    assert [row["scene"] for row in rows] == gallery_names()
     assert all(row["description"] and row["source"] for row in rows)
     assert "chain5" in call("scenes").output
 
@@ -91,7 +91,9 @@ def test_every_scene_runs_and_keeps_its_energy(name, tmp_path):
         # Every step ends on the constraints. Steps are of fourth order too, unless events crowd, as the hitch's do.
         assert report["worst_gap_m"] < 1e-12
         record = Record.load(tmp_path / "run.h5")
-        assert report["energy_drift_J"] < 1e-5 * in_play(record)
+        # What waits for an operator stands still: rounding of its weight is left.
+        rounding = 1e-14 * np.abs(record["energy.gravity"]).max()
+        assert report["energy_drift_J"] <= 1e-5 * in_play(record) + rounding
 
 
 @pytest.mark.parametrize(

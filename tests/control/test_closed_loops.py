@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from linkwork import Body, DCMotor, Hinge, Model, Simulation
+from helpers.diagrams import bench
+from helpers.runs import orders
+from linkwork import Body, DCMotor, Hinge, Model, Simulation, VelocityServo
 from linkwork.control.blocks.actuators import DriveCommand
 from linkwork.control.blocks.continuous import ContinuousPID
-from linkwork.control.blocks.mathematics import Sum
+from linkwork.control.blocks.mathematics import Formula, Sum
 from linkwork.control.blocks.sampled import SampledPID
-from linkwork.control.blocks.sources import Step
+from linkwork.control.blocks.sources import SineWave, Step
 
 LOAD, STALL, IDLE, LAG, GEAR, DAMPING = 0.8, 0.4, 300.0, 0.02, 50.0, 0.3
 KP, KI, KD, FILTER = 1.2, 0.8, 0.15, 0.02
@@ -87,3 +89,23 @@ def test_energy_is_audited_with_a_diagram():
     )
     record = Simulation(model, integrator="rk4", dt=1e-3).run(1.0)
     assert abs(record.energy_drift) < 1e-9
+
+
+def test_a_servo_keeps_the_rate_that_blocks_tell_it_at_the_order_of_the_integrator():
+    """A mass whose rate is told as v = sin 3t by a sine, and one of its own place: exact places, fourth order."""
+
+    def off(dt):
+        model = bench()
+        model.drives.clear()
+        model.add(VelocityServo("keeper", "rail"))
+        model.add(SineWave("wave", 3.0 / (2.0 * np.pi)))
+        model.add(Formula("law", "wave - rail.travel", unit="m/s"))
+        model.add(DriveCommand("act", "keeper", "law"))
+        record = Simulation(model, method="simgc", integrator="rk4", dt=dt).run(1.0, every=0.04)
+        # x' = sin 3t - x, x(0) = 0
+        t = record.time
+        want = (np.sin(3 * t) - 3 * np.cos(3 * t) + 3 * np.exp(-t)) / 10
+        return np.abs(record["rail.travel"] - want).max()
+
+    errors = [off(dt) for dt in (0.04, 0.02, 0.01)]
+    assert min(orders(errors)) > 3.5, errors

@@ -1,8 +1,9 @@
-"""Derivatives of forward and inverse dynamics: against differences of order 6, and against Pinocchio's."""
+"""Derivatives of forward and inverse dynamics: against differences of order 6, complex steps, and Pinocchio's."""
 
 import numpy as np
 import pytest
 
+from helpers import complex_chain
 from helpers.in_pinocchio import InPinocchio
 from helpers.loops import looped
 from helpers.peer_trees import Tree
@@ -63,6 +64,29 @@ def test_of_random_trees(seed):
     system = compile_model(model)
     q, v = random_state(system, seed, 1.0)
     check(Dynamics(model, without=WITHOUT), q, v, LOADED)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_of_trees_against_complex_steps(seed):
+    """Both are exact: what is left is rounding of some hundred sums and products, and what H makes of it."""
+    model = complex_chain.random_chain(seed)
+    dynamics = Dynamics(model)
+    order = [int(name[5]) for name in dynamics.coordinates]  # of the joints as written
+
+    def inverse(*state):
+        as_written = [x[np.argsort(order)] for x in state]
+        return complex_chain.inverse(model, *as_written)[order]
+
+    q, v, a, f = np.random.default_rng(seed).normal(size=(4, dynamics.nv))
+    tau = inverse(q, v, a).real
+    assert np.abs(dynamics.inverse(q, v, a) - tau).max() < 1e-12 * np.abs(tau).max()
+    wanted = complex_chain.slopes(inverse, q, v, a)
+    same(dynamics.inverse_derivatives(q, v, a), wanted, np.abs(wanted[0]).max(), 1e-12)
+    by_q, by_v, H = complex_chain.slopes(inverse, q, v, dynamics.forward(q, v, f))
+    rounding = 1e-14 * np.linalg.cond(H)
+    assert rounding < 1e-10
+    wanted = -np.linalg.solve(H, by_q), -np.linalg.solve(H, by_v), np.linalg.inv(H)
+    same(dynamics.forward_derivatives(q, v, f), wanted, np.abs(wanted[0]).max(), rounding)
 
 
 @pytest.mark.parametrize(

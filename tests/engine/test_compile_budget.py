@@ -35,9 +35,9 @@ def machine_code(file):
     """Bytes of machine code in a file of the cache; 0 if it is kept as LLVM code."""
     what, *_ = pickle.loads(file.read_bytes())[1]
     if ".inner." in file.name:
-        _, is_apart, code, _ = what[2][0]
+        _, is_apart, code, *_ = what[2][0]
         return len(code) if is_apart else 0
-    return len(what[1][2][0])
+    return len(what[-1][2][0])
 
 
 @pytest.mark.slow

@@ -105,6 +105,7 @@ def test_the_command_writes_down_what_fails(tmp_path):
     document = json.loads(result.stdout)
     assert not document["ok"]
     failure = document["failures"][0]
+    assert json.loads((tmp_path / "report.json").read_text()) == document
     assert failure["kind"] == "gap"
     assert failure["command"].startswith(f"linkwork fuzz --count 1 --seed {seed}")
     model = load_model(tmp_path / f"fuzz-{seed}.yaml")

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from linkwork import load_model, save_model
+from linkwork import Simulation, load_model, save_model
 from linkwork.compile.compiler import compile_model
 from linkwork.fuzz.random_actions import FREQUENCY, SPIN
 from linkwork.fuzz.random_mechanisms import (
@@ -18,7 +18,18 @@ from linkwork.fuzz.random_mechanisms import (
     random_mechanism,
     random_plan,
 )
-from linkwork.fuzz.random_plan import DRIVES, FEATURES, HOW, KINDS, LOADS, PLACED
+from linkwork.fuzz.random_plan import (
+    DRIVES,
+    FEATURES,
+    HOW,
+    KINDS,
+    LOADS,
+    PARTS,
+    PLACED,
+    RUBBER,
+    STATEFUL,
+    SWITCHED,
+)
 from linkwork.mechanism.kinematics import Kinematics
 from linkwork.model.errors import LinkworkError
 
@@ -35,7 +46,11 @@ def test_everything_occurs():
     assert {link.joint for plan in plans for link in plan.links} == {None, *KINDS}
     assert {loop.joint for plan in plans for loop in plan.loops} == set(KINDS)
     assert {loop.how for plan in plans for loop in plan.loops} == set(HOW)
-    assert {extra.kind for plan in plans for extra in plan.extras} == {*FEATURES, *DRIVES, *LOADS}
+    every = {*FEATURES, *DRIVES, *LOADS, *STATEFUL, *SWITCHED, RUBBER}
+    assert {extra.kind for plan in plans for extra in plan.extras} == every
+    assert {plan.parts for plan in plans} == set(range(1, PARTS + 1))
+    assert sum(plan.touching for plan in plans) > 20
+    assert all(plan.placed == "here" for plan in plans if plan.touching or plan.parts > 1)
     assert {plan.placed for plan in plans} == set(PLACED)
     assert {len(plan.links) for plan in plans} == set(range(1, 9))
     assert {link.backwards for plan in plans for link in plan.links} == {True, False}
@@ -97,6 +112,30 @@ def test_what_is_taken_away_leaves_the_rest_as_it_was():
     assert whole.loads == less.loads
     assert {name for name in whole.joints if whole.joints[name] != less.joints[name]} == {"joint1"}
     assert dataclasses.replace(whole.joints["joint1"], friction=0.0) == less.joints["joint1"]
+
+
+def test_parts_are_components_with_joints_between_them():
+    """A mechanism that is divided is the same mechanism: its bodies, joints and all else, under longer names."""
+    plan = next(plan for plan in map(random_plan, range(200)) if plan.parts > 1 and len(plan.links) > 5)
+    whole, divided = build(dataclasses.replace(plan, parts=1)), build(plan)
+    assert len(divided.instances) > 1
+    flat = divided.flatten()
+    for shelf in ("bodies", "joints", "drives", "loads", "couplings"):
+        names = {name.rpartition(".")[2] for name in getattr(flat, shelf)}
+        assert names == set(getattr(whole, shelf)), shelf
+    system, other = compile_model(whole, rows=True), compile_model(divided, rows=True)
+    assert (system.nv, len(system.row_table.names)) == (other.nv, len(other.row_table.names))
+
+
+def test_what_may_touch_hangs_above_a_floor():
+    """It begins free of it, and within the time of a run something touches."""
+    plans = [plan for plan in map(random_plan, range(200)) if plan.touching][:10]
+    deepest = []
+    for plan in plans:
+        simulation = Simulation(build(plan), dt=1e-3)
+        deepest.append(simulation.run(0.1, every=0.01)["contact.patches"])
+    assert all(patches[0] == 0 for patches in deepest)
+    assert sum(patches.max() > 0 for patches in deepest) > 3
 
 
 def test_the_same_joint_twice_stands_in_the_same_frame():

@@ -22,7 +22,8 @@ class Tampered(Runner):
     """A runner whose records are changed behind its back."""
 
     def __init__(self, plan, change, method="simmc"):
-        super().__init__(build(plan), bounds_of("direct"))
+        model = build(plan)
+        super().__init__(model, bounds_of("direct", model))
         self.change, self.method = change, method
 
     def record(self, method, halvings=0):
@@ -108,6 +109,49 @@ def test_a_locked_mechanism_that_moves_is_found():
         data["positions"] += np.linspace(0.0, 1e-2, len(data["positions"]))[:, None]
 
     assert {"locked", "gap", "disagree"} <= kinds(Tampered(STUCK, creep))
+
+
+TOUCHING = Plan((Link(0, "hinge"), Link(1, None)), (), (Extra(1000, "damping", 0),), seed=5, touching=True)
+DIVIDED = Plan(
+    (Link(0, "hinge"), Link(1, "universal", 0), Link(2, "hinge", 1), Link(3, "hinge", 2)),
+    (), (Extra(1000, "limits", 2), Extra(1001, "friction", 1)), seed=6, speed=0.5, parts=2,
+)  # fmt: skip
+COMING = Plan(
+    (Link(0, "hinge"), Link(1, "hinge", 0)), (Loop(100, "spherical", 1, -1),),
+    (Extra(1000, "attached", 100), Extra(1001, "limits", 0), Extra(1002, "pid", 1)), seed=5, speed=0.5,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("plan", [TOUCHING, DIVIDED, COMING], ids=["touching", "divided", "coming"])
+def test_nothing_is_found_in_what_touches_is_divided_or_comes_and_goes(plan):
+    assert examine(build(plan)) == []
+
+
+def test_components_are_a_method_of_their_own():
+    assert Runner(build(DIVIDED), bounds_of("direct")).methods == (*METHODS, "components")
+    assert Runner(build(SWING), bounds_of("direct")).methods == METHODS
+
+    def elsewhere(data):
+        data["positions"][5:] += 1e-3
+
+    assert "disagree" in kinds(Tampered(DIVIDED, elsewhere, "components"))
+
+
+def test_what_sinks_is_found():
+    def sink(data):
+        data["solver"][5:, names.index("contact.depth")] = 1e-3
+
+    model = build(TOUCHING)
+    names = list(Runner(model, bounds_of("direct", model)).record("simmc").groups["solver"].columns)
+    assert kinds(Tampered(TOUCHING, sink)) == {"sunk"}
+
+
+def test_a_joint_upon_another_does_not_lock():
+    """It takes hold where it stands already, but for rounding, by which lengths of its loop were divided."""
+    links = (Link(0, "hinge"), Link(1, "screw", 0), Link(5, "screw", 1))
+    extras = (Extra(1002, "friction", 5), Extra(1004, "repeater", 5, 1), Extra(1010, "attached", 100))
+    twice = Loop(100, "screw", 0, 1, "same", 1)
+    assert examine(build(Plan(links, (twice,), extras, seed=818, decades=0.0))) == []
 
 
 class Heavier(Runner):

@@ -12,8 +12,10 @@ from linkwork import (
     Body,
     BodyFunction,
     Box,
+    Brake,
     BrushTyre,
     Bushing,
+    Clutch,
     DCMotor,
     Distance,
     Force,
@@ -30,6 +32,7 @@ from linkwork import (
     Simulation,
     Spring,
     TorqueSource,
+    TractionMotor,
     VelocityServo,
     Weld,
     scene,
@@ -131,6 +134,13 @@ MODELS = {
     ),
     "DC motors": lambda: arm(
         DCMotor("motor", "elbow", command=0.5, stall_torque=1.0, idle_speed=10.0, time_constant=0.1)
+    ),
+    "motors by their map": lambda: arm(
+        TractionMotor("motor", "elbow", command=0.5, torque=2.0, power=1.0, top_speed=20.0)
+    ),
+    "brakes and clutches": lambda: arm(
+        Brake("brake", "elbow", command=0.5, torque=8.0),
+        Clutch("clutch", "elbow", "shoulder", torque=0.5, command=1.0),
     ),
     "repeaters": lambda: arm(Repeater("belt", "elbow", "shoulder", ratio=-0.5), elbow={"velocity": -1.0}),
     "backlash": lambda: arm(Backlash("play", "elbow", gap=0.01, stiffness=200.0, damping=0.5)),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from helpers.published_tyre import tir
 from linkwork.io import load_model
 from linkwork.io.kinds import SHELVES
 from linkwork.model import Body, Component, Model
@@ -36,6 +37,7 @@ def new_mesh_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "sub").mkdir()
     (folder / "sub" / "part.stl").write_text("solid part\nendsolid part\n")
     (folder / "sub" / "hills.csv").write_text("0, 1\n2, 3\n")
+    (folder / "sub" / "tyre.tir").write_text(tir())
     return folder
 
 

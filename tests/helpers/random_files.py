@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from linkwork import PID, Actuator, HydraulicCylinder
+from linkwork import PID, Actuator, BrushTyre, HydraulicCylinder, MagicTyre
 from linkwork.engine.elements import (
     COUPLINGS,
     DRIVES,
@@ -155,7 +155,7 @@ def joints(draw: st.DrawFn, name: str, ends: tuple[str, str], markers: list[str]
 
 
 @st.composite
-def loads(draw: st.DrawFn, name: str, known: list[str], markers: list[str]) -> Any:
+def loads(draw: st.DrawFn, name: str, known: list[str], markers: list[str], folder: Path) -> Any:
     kind = draw(st.sampled_from(sorted(file_types("loads"))))
     body = draw(st.sampled_from(known))
     place = POINTS | st.sampled_from(markers) if markers else POINTS
@@ -164,6 +164,16 @@ def loads(draw: st.DrawFn, name: str, known: list[str], markers: list[str]) -> A
         return Force(name, body, force=draw(POINTS), at=at, signal=signal, follows=draw(st.booleans()))
     if kind == "torque":
         return Torque(name, body, torque=draw(POINTS), signal=draw(SIGNALS))
+    if kind in ("brush_tyre", "magic_tyre"):
+        wheel = {"at": draw(st.none() | place), "axis": draw(AXES)}
+        wheel["footprint"] = draw(st.none() | st.tuples(NON_NEGATIVE, NON_NEGATIVE))
+        if kind == "magic_tyre":
+            side = draw(st.sampled_from(("left", "right")))
+            return MagicTyre(name, body, file=str(folder / "sub" / "tyre.tir"), side=side, **wheel)
+        own = {"stiffness": draw(st.none() | POSITIVE), "trail": draw(st.none() | NON_NEGATIVE)}
+        degression = draw(st.floats(0.0, 0.9))
+        numbers = {"radius": draw(POSITIVE), "load": draw(POSITIVE), "degression": degression}
+        return BrushTyre(name, body, **numbers, **own, **wheel)
     ends = {"at_a": draw(place), "at_b": draw(place)}
     if kind == "bushing":
         per_axis = {field: draw(st.tuples(*[NON_NEGATIVE] * 3)) for field in ("stiffness", "damping")}
@@ -263,7 +273,7 @@ def filled(draw: st.DrawFn, component: Component, inner: list[Component], folder
         ends = draw(st.lists(st.sampled_from(["ground", *known]), min_size=2, max_size=2, unique=True))
         component.add(draw(joints(name, (ends[0], ends[1]), markers)))
     for name in names[: draw(st.integers(0, 2))]:
-        component.add(draw(loads(name, ["ground", *known], markers)))
+        component.add(draw(loads(name, ["ground", *known], markers, folder)))
     joined = list(component.flatten().joints)
     unlimited = st.booleans()
     for name in names[: draw(st.integers(0, 3)) if joined else 0]:

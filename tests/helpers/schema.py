@@ -11,8 +11,8 @@ from linkwork.io import model_schema
 SCHEMA = model_schema()
 KEYWORDS = {
     "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description", "enum",
-    "exclusiveMaximum", "exclusiveMinimum", "items", "maxItems", "maximum", "minItems", "minLength", "minimum", "not",
-    "oneOf", "pattern", "properties", "propertyNames", "required", "title", "type",
+    "exclusiveMaximum", "exclusiveMinimum", "items", "maxItems", "maxLength", "maximum", "minItems", "minLength",
+    "minimum", "not", "oneOf", "pattern", "properties", "propertyNames", "required", "title", "type",
 }  # fmt: skip
 TYPES: dict[str, Any] = {
     "object": dict, "array": list, "string": str, "boolean": bool, "number": (int, float), "null": type(None),
@@ -42,7 +42,9 @@ def mismatches(schema: dict[str, Any], value: Any, root: dict[str, Any] | None =
         yield f"{at}: is no {types}"
         return
     if isinstance(value, str):
-        if not re.search(schema.get("pattern", ""), value) or len(value) < schema.get("minLength", 0):
+        if not re.search(schema.get("pattern", ""), value) or not (
+            schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", math.inf)
+        ):
             yield f"{at}: pattern"
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if value < schema.get("minimum", value) or value <= schema.get("exclusiveMinimum", -math.inf):

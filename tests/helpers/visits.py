@@ -11,12 +11,12 @@ def live_pages(tmp_path):
     """Begins live pages, and ends them; to be made a fixture: `live = pytest.fixture(live_pages)`."""
     pages = []
 
-    def begin(subject, **options):
+    def begin(subject, settings=None, **options):
         folder = tmp_path / "recordings"
         folder.mkdir(exist_ok=True)
         page = Page(Server(port=0), folder=folder, **options)
         pages.append(page)
-        page.open(subject)
+        page.open(subject, settings)
         page.start()
         return page
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 
 mujoco = pytest.importorskip("mujoco", reason="needs the extra `mjcf`")
 pytestmark = pytest.mark.peers
@@ -192,6 +193,105 @@ BAD = {
     "net": ('<mujoco><asset>\n<mesh file="http://127.0.0.1/m.stl"/></asset></mujoco>', "nothing is fetched"),
     "plugin": ('<mujoco><extension>\n<plugin plugin="p"/></extension></mujoco>', "plugins are code"),
 }  # fmt: skip
+
+
+BODY = '<body name="a">\n<joint name="j"/><geom name="g" size="1"/></body>'
+WORLD = f"<worldbody>{BODY}</worldbody>"
+
+# Of each: what stands inside <mujoco> from line 2 on, the line of the error, what it says.
+PLACED = {
+    "nan": ('<worldbody>\n<body pos="nan 0 0"/></worldbody>', 3, "must be finite numbers"),
+    "infinite": ('<worldbody><body>\n<geom size="inf"/></body></worldbody>', 3, "must be finite numbers"),
+    "nan_in_a_keyframe": (f'{WORLD}<keyframe>\n<key qpos="NaN"/></keyframe>', 4, "must be finite numbers"),
+    "singular_inertia": (
+        '<worldbody><body>\n<freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 0 0"/></body></worldbody>', 2,
+        "inertia must satisfy A + B >= C",
+    ),
+    "negative_mass": ('<worldbody><body><joint/>\n<geom size="1" mass="-1"/></body></worldbody>', 3, "are negative"),
+    "moves_without_mass": ('<worldbody>\n<body><joint/></body></worldbody>', 3, "must be larger than mjMINVAL"),
+    "axis_of_nothing": (
+        '<worldbody><body>\n<joint axis="0 0 0"/><geom size="1"/></body></worldbody>', 3, "axis too small",
+    ),
+    "turn_of_nothing": ('<worldbody>\n<body quat="0 0 0 0"/></worldbody>', 3, "zero quaternion"),
+    "crossed_limits": (
+        '<worldbody><body>\n<joint range="2 1" limited="true"/><geom size="1"/></body></worldbody>', 3,
+        "range[0] should be smaller",
+    ),
+    "two_of_a_name": (f'<worldbody>{BODY}\n<body name="a"/></worldbody>', 4, "repeated name 'a'"),
+    "two_classes_of_a_name": ('<default><default class="x"/>\n<default class="x"/></default>', 3, "repeated default"),
+    "equality_of_nobody": (
+        f'{WORLD}<equality>\n<connect body1="a" body2="b" anchor="0 0 0"/></equality>', 4, "unknown element 'b'",
+    ),
+    "distance": (
+        f'{WORLD}<equality>\n<distance geom1="g" geom2="g"/></equality>', 4, "no distance equalities any more",
+    ),
+    "actuator_of_nobody": (f'{WORLD}<actuator>\n<motor joint="k"/></actuator>', 4, "unknown"),
+    "unknown_attribute": ('<worldbody>\n<body nam="a"/></worldbody>', 3, "unrecognized attribute"),
+    "key_of_another_size": (f'{WORLD}<keyframe>\n<key qpos="1 2"/></keyframe>', 4, "invalid qpos size"),
+    "missing_mesh": ('<asset>\n<mesh file="none.stl"/></asset>', 3, "there is no file 'none.stl'"),
+    "empty_mesh": (
+        '<asset>\n<mesh name="m" file="empty.stl"/></asset><worldbody><geom type="mesh" mesh="m"/></worldbody>', 3,
+        "is empty",
+    ),
+    "copies": (f'<worldbody>\n<replicate count="999999999">{BODY}</replicate></worldbody>', 3, "its copies make"),
+    "copies_of_copies": (
+        "<worldbody>\n" + 3 * '<replicate count="1000">' + BODY + 3 * "</replicate>" + "</worldbody>", 3,
+        "its copies make",
+    ),
+    "huge_terrain": ('<asset>\n<hfield nrow="1000000" ncol="1000000" size="1 1 1 1"/></asset>', 3, "asks for 1e+12"),
+    "huge_flexible_body": (
+        '<worldbody>\n<flexcomp name="f" type="grid" count="100000 100000 10"/></worldbody>', 3, "asks for 1e+11",
+    ),
+    "huge_arrays": (f'<size nuserdata="2000000000"/>{WORLD}', 2, "asks for 2e+09"),
+    "huge_memory": (f'<size memory="100000000G"/>{WORLD}', 2, "allocate memory"),
+    "folder_of_an_include": (
+        '<include file="folder.xml"/><asset>\n<mesh name="m" file="twin.stl"/></asset>', 3, "leads outside",
+    ),
+    "mesh_of_an_attached_model": (
+        '<asset>\n<model name="m" file="part/attached.xml"/></asset>', 2, "leads outside",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PLACED)
+def test_errors_tell_the_line(case, tmp_path):
+    inside, line, what = PLACED[case]
+    (tmp_path / "home" / "part").mkdir(parents=True)
+    home = tmp_path / "home"
+    for file in (tmp_path / "twin.stl", home / "twin.stl", home / "empty.stl"):
+        file.write_text("")
+    (home / "folder.xml").write_text('<mujocoinclude><compiler meshdir="../"/></mujocoinclude>')
+    (home / "part" / "attached.xml").write_text(
+        '<mujoco><asset>\n<mesh name="m" file="../../twin.stl"/></asset></mujoco>'
+    )
+    file = home / "m.xml"
+    file.write_text(f"<mujoco>\n{inside}</mujoco>")
+    with pytest.raises(ModelError) as caught:
+        import_model(file)
+    found = [(one.what, one.line) for one in caught.value.problems]
+    assert any(what in told and at == line for told, at in found), found
+
+
+def test_meshes_of_attached_models_are_those_beside_them(tmp_path):
+    """Files of the same name lie beside the model that attaches and the one that is attached."""
+    (tmp_path / "part").mkdir()
+    trimesh.creation.box((1, 1, 1)).export(tmp_path / "m.stl")
+    trimesh.creation.box((1, 2, 3)).export(tmp_path / "part" / "m.stl")
+    body = '<body name="b"><freejoint/><geom type="mesh" mesh="m"/></body>'
+    write(
+        tmp_path / "part",
+        f'<asset><mesh name="m" file="m.stl"/></asset><worldbody>{body}</worldbody>',
+        "p.xml",
+    )
+    file = write(
+        tmp_path,
+        '<asset><model name="p" file="part/p.xml"/></asset>'
+        '<worldbody><attach model="p" body="b" prefix="x_"/></worldbody>',
+    )
+    (body,) = import_model(file).model.bodies.values()
+    (shape,) = body.shapes
+    assert body.mass == pytest.approx(6000.0)
+    assert shape.mass_properties(1000.0).mass == pytest.approx(6000.0)
 
 
 @pytest.mark.parametrize("case", BAD)

@@ -1,5 +1,6 @@
 """STEP assemblies: parts weigh what formulas say, joints are found by shapes, names or a file beside, and they move."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ pytestmark = pytest.mark.peers
 
 from helpers.assembly import box, four_bar, rod, solid  # noqa: E402
 from linkwork import LinkworkError, Model, ModelError, Simulation, import_model  # noqa: E402
+from linkwork.interchange import step_read  # noqa: E402
 from linkwork.interchange.step_read import suggest_joints  # noqa: E402
 from linkwork.model.rotation import matrix  # noqa: E402
 
@@ -38,6 +40,14 @@ def made(tmp_path_factory):
     """The assembly of ten parts, and what formulas say of them."""
     file = tmp_path_factory.mktemp("step") / "four_bar.step"
     return file, four_bar(file)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kernel_asked_once():
+    """Each file here is read by the CAD kernel once, whatever is said beside it: it takes seconds to start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(step_read, "read_parts", cache(step_read.read_parts))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -244,10 +244,21 @@ def test_the_command_tells_what_became_of_it_and_writes_a_model_with_its_meshes(
     assert "robot.urdf:3: sensor of link 'base'" in text
 
 
-@pytest.mark.parametrize("name", ["r.sdf", "r.usda", "r.urdf.xacro", "r.txt"])
-def test_other_formats_are_refused_by_name(tmp_path, name):
-    with pytest.raises(ModelError, match=r"is not read|read its output|is not known by its ending"):
-        import_model(tmp_path / name)
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("r.sdf", "SDF is not read: convert it to URDF or MJCF"),
+        ("r.world", "SDF is not read: convert it to URDF or MJCF"),
+        ("r.usda", "USD is not read: export URDF or MJCF"),
+        ("r.usdz", "USD is not read: export URDF or MJCF"),
+        ("r.urdf.xacro", "read its output"),
+        ("r.txt", "is not known by its ending"),
+    ],
+)
+def test_other_formats_are_refused_by_name(tmp_path, name, what):
+    for opened in (import_model, Model.from_file) if name != "r.txt" else (import_model,):
+        with pytest.raises(ModelError, match=what):
+            opened(tmp_path / name)
 
 
 def test_right_angles_survive_the_way_to_roll_pitch_yaw_and_back():

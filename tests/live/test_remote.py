@@ -127,6 +127,28 @@ def test_what_is_wrong_is_said_and_not_obeyed(serve, text, why):
     assert session.desk.owners == {}
 
 
+@pytest.mark.parametrize("token", [None, "secret"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 50_000, '{"a":' * 9000, '{"seq": 1, "token": "\\ud800"}', '{"seq": 1, "outputs": [["rail.travel"]]}',
+        '{"seq": 1, "put": {"motor": 1%s}}' % ("0" * 400), '{"seq": 1, "rate": 1%s}' % ("0" * 400), "\x00", "1" * 5000,
+        '{"seq": 1, "release": [{}]}', '{"seq": 1, "token": []}', "", "x" * 61_000,
+    ],
+    ids=range(12),
+)  # fmt: skip
+def test_no_datagram_ends_the_port_for_others(serve, token, text, caplog):
+    """A stranger's brackets within brackets ended the thread that hears everybody."""
+    session, program = serve(token=token, known=token)
+    stranger = Program(type("Port", (), {"port": program.to[1]}))
+    stranger.raw(text)
+    program.send(put={"motor": 0.5})
+    wait_until(lambda: session.desk.owners, "the others are heard")
+    assert session.desk.values == {"motor": 0.5}
+    assert "datagrams:" not in caplog.text
+    stranger.socket.close()
+
+
 def test_of_a_message_with_one_bad_value_nothing_is_obeyed(serve):
     session, program = serve()
     program.raw('{"seq": 1, "put": {"motor": 1.0, "other": 1.0}}')

@@ -1,5 +1,6 @@
 """Live sessions: what an operator does, what there is to see, and what is recorded."""
 
+import threading
 from math import pi
 
 import numpy as np
@@ -131,6 +132,34 @@ def test_the_energy_of_a_direct_method_is_kept(begin):
     # The rotor turns with more than a joule, and is taken implicitly at this step.
     assert abs(values["energy.balance"]) < 1e-4 * values["energy.kinetic"]
     assert session.report["worst_gap_m"] < 1e-9
+
+
+def test_traces_that_are_drawn_do_not_grow_meanwhile(begin):
+    """Whoever looks, in whatever thread, makes them grow: what was handed out stays as it was."""
+    session = begin(cart(velocity=1.0))
+    session.trace(["nose"])
+    advance(session, 0.2)
+    drawn = session.traced()["nose"]
+    before = drawn.copy()
+    advance(session, 0.2)
+    assert len(session.traces["nose"]) > len(drawn) > 2
+    np.testing.assert_array_equal(drawn, before)
+
+
+def test_what_a_method_tells_is_asked_in_the_thread_that_steps(begin, monkeypatch):
+    """It works on what it tells of: asked by the thread of the pictures while steps were taken, memory was spoilt."""
+    session, askers = begin("crank_rocker", paused=False), set()
+    method = session.loop.simulation.method
+    known = type(method).report
+
+    def report(self):
+        askers.add(threading.current_thread().name)
+        return known(self)
+
+    monkeypatch.setattr(type(method), "report", report)
+    for _ in range(20):
+        assert session.report["worst_gap_m"] < 1e-9
+    assert askers == {"linkwork-physics"}
 
 
 @pytest.mark.parametrize("method", range(9))

@@ -10,7 +10,7 @@ from linkwork import Backlash, Hinge, Simulation, UnsupportedError, scene
 from linkwork.compile.compiler import Compiled
 from linkwork.compile.subsystems import monolith
 from linkwork.methods.capabilities import IN_RANKS, LACKS, REASONS, WITH_SEALED_PARTS, require
-from linkwork.methods.components import ComponentMethod, Components
+from linkwork.methods.components import ComponentMethod
 from linkwork.methods.part import Steps
 
 
@@ -95,14 +95,10 @@ def test_events_are_refused_where_processes_share_them(circumstance):
     for model, item in (
         (rough_chain(), "joint 'joint1' has limits"),
         (rubbing_bars(1.0), "'A0' has dry friction"),
+        (scene("rolling"), "may touch"),
     ):
         with pytest.raises(UnsupportedError) as caught:
             require(["components", circumstance], model.flatten())
         assert f"{reason.why}, but" in str(caught.value)
         assert item in str(caught.value)
         assert reason.advice in str(caught.value)
-
-
-def test_contact_is_refused_with_the_reason():
-    with pytest.raises(UnsupportedError, match=r"how its border yields.*use method 'simmc', or 'simgc'"):
-        Simulation(scene("gripper"), method=Components())

@@ -22,7 +22,7 @@ from helpers.touching import (
     speed,
     spot,
 )
-from linkwork import Simulation, scene
+from linkwork import Body, Box, Material, Model, Plane, Scenery, Simulation, scene
 from linkwork.methods.contact import TOLERANCE
 from linkwork.model.errors import LinkworkError, UnsupportedError
 from linkwork.model.rotation import about
@@ -245,3 +245,17 @@ def test_the_top_keeps_upright_while_it_spins():
     still = Simulation(scene("top", spin=0.0), dt=find_scene("top").dt)
     still.run(3.0, every=0.1, reactions=False)
     assert lead(still)[1] > math.radians(40.0)
+
+
+@pytest.mark.parametrize(("depth", "told"), [(0.17, True), (0.05, False)])
+def test_a_deep_penetration_is_told_with_its_share(depth, told):
+    """Of a cube of a metre; from a tenth on."""
+    model = Model("sunk")
+    model.add(Material("stone"))
+    model.add(Scenery("floor", shapes=(Plane(),), material="stone"))
+    model.add(Body("cube", at=(0, 0, 0.5 - depth), density=100, shapes=(Box((1, 1, 1)),), material="stone"))
+    warnings = " ".join(Simulation(model, dt=1e-3).run(2e-3).info["warnings"])
+    assert (
+        f"{depth:.2g} m into each other, {depth:.0%} of what the thinner one measures" in warnings
+    ) is told
+    assert ("into each other" in warnings) is told

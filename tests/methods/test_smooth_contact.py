@@ -1,5 +1,6 @@
 """Contact between events at the order of the integrator: against equations of motion of its own for each mechanism."""
 
+import dataclasses
 import math
 from itertools import pairwise
 
@@ -20,7 +21,18 @@ from helpers.smooth_models import (
     tripod,
     wheel_on_waves,
 )
-from linkwork import Box, Hinge, Material, Simulation, Sphere, UnsupportedError, scene
+from linkwork import (
+    Body,
+    Box,
+    Component,
+    Free,
+    Hinge,
+    Material,
+    Simulation,
+    Sphere,
+    UnsupportedError,
+    scene,
+)
 from linkwork.model.rotation import about
 
 FOURTH = 12.0
@@ -41,7 +53,7 @@ def ratios(errors):
     return [a / b for a, b in pairwise(errors)]
 
 
-@pytest.mark.parametrize("method", ["simgc", "simmc"])
+@pytest.mark.parametrize("method", ["simgc", "simmc", "components"])
 @pytest.mark.parametrize("make", [rolling_disc, tripod], ids=["disc", "tripod"])
 def test_rolling_and_sliding_are_of_fourth_order(make, method):
     model, moved = make()
@@ -123,16 +135,17 @@ def test_bounces_are_where_they_should_be():
     assert record.info["warnings"] == []
 
 
+@pytest.mark.parametrize("method", ["simgc", "components"])
 @pytest.mark.parametrize(
     ("make", "time", "steps"),
     [(rocking_block, 0.8, (2e-2, 1e-2, 5e-3)), (pendulum_at_wall, 1.5, (2e-2, 1e-2, 5e-3))],
     ids=["rocking", "wall"],
 )
-def test_order_is_kept_through_impacts(make, time, steps):
+def test_order_is_kept_through_impacts(make, time, steps, method):
     model, moved = make()
     wanted, errors = moved(time), []
     for dt in steps:
-        simulation, record = run(model, time, dt)
+        simulation, record = run(model, time, dt, method=method)
         if make is rocking_block:
             q = simulation.q
             now = 0.2 + 2.0 * math.atan2(q[5], q[3])
@@ -145,8 +158,9 @@ def test_order_is_kept_through_impacts(make, time, steps):
 
 
 def linkage(dt, **options):
-    simulation = Simulation(sliding_linkage(), dt=dt, **({"integrator": "rk4"} | options))
-    simulation["A.angle_rate"] = 3.0
+    model = sliding_linkage()
+    model.joints["A"] = dataclasses.replace(model.joints["A"], velocity=3.0)
+    simulation = Simulation(model, dt=dt, **({"integrator": "rk4"} | options))
     record = simulation.run(0.2)
     return place(simulation, "foot"), record
 
@@ -155,11 +169,40 @@ def test_loops_and_contact_together():
     ends = [linkage(dt)[0] for dt in (2e-2, 1e-2, 5e-3)]
     first, second = (np.abs(a - b).max() for a, b in pairwise(ends))
     assert first / second > FOURTH
-    floating, record = linkage(5e-3, method="simmc")
-    np.testing.assert_allclose(floating, ends[-1], atol=1e-8)
-    assert record.info["worst_gap_m"] < 1e-10
+    for method in ("simmc", "components"):
+        floating, record = linkage(5e-3, method=method)
+        np.testing.assert_allclose(floating, ends[-1], atol=1e-8)
+        assert record.info["worst_gap_m"] < 1e-10
     by_impulses, _ = linkage(1e-4, integrator="euler")
     assert np.abs(by_impulses - ends[-1]).max() < 1e-4
+
+
+def crossed(**options):
+    """Two components, each a ball that carries a pendulum with dry friction; one ball runs into the other."""
+    model = floored("crossed", friction=0.3)
+    for name, x, pace in (("left", 0.0, 1.0), ("right", 0.2, 0.0)):
+        part, at = Component(name), (x, 0.0, 0.05)
+        part.add(Material("rough", friction=0.3))
+        part.add(Body("ball", at=at, mass=1.0, inertia=(1e-3,) * 3, shapes=(Sphere(0.05),), material="rough"))
+        part.add(Free("way", "ground", "ball", at=at, velocity=(pace, 0, 0, 0, pace / 0.05, 0)))
+        part.add(Body("lever", at=(x, 0.0, 0.02), mass=0.1, inertia=(1e-4,) * 3))
+        part.add(Hinge("pin", "ball", "lever", at=at, axis=(0.0, 1.0, 0.0), friction=1e-3))
+        model.add(part.instance(name))
+    simulation = Simulation(model, dt=5e-3, integrator="rk4", **options)
+    record = simulation.run(0.3)
+    found = [place(simulation, f"{name}.{body}") for name in ("left", "right") for body in ("ball", "lever")]
+    return found, record
+
+
+def test_subsystems_touch_each_other():
+    """With dry friction of joints beside contact, from one subsystem to another, impacts included."""
+    (one, record), (other, _) = crossed(method="components"), crossed(method="simgc")
+    assert record.info["subsystems"] > 1
+    assert record.info["events"] > 0
+    pairs = [{event["a"], event["b"]} for event in record.info["contact_events"]]
+    assert {"left.ball", "right.ball"} in pairs
+    # Fourth order: 60 steps of (20 rad/s · 5 ms)^5/120 of 0.1 m at most in either.
+    np.testing.assert_allclose(one, other, atol=1e-6)
 
 
 def test_a_wheel_on_waves():

@@ -16,7 +16,7 @@ from linkwork.methods.registry import WAYS
 from linkwork.model.errors import LinkworkError
 from linkwork.run import crew, warmup
 from linkwork.run.agenda import PLAN, STEP, STEP_COST, Agenda
-from linkwork.run.pieces import PIECES, parts_of, piece_of
+from linkwork.run.pieces import PIECES, bounded, controlled, extras_of, parts_of, pieces_of, rough
 from linkwork.run.warmup import left, make_ready, missing, telling, warm_up
 
 FOREVER = "import sys, time\nprint('ready', flush=True)\ntime.sleep(600)\n"
@@ -61,13 +61,36 @@ for line in sys.stdin:
 
 
 def test_every_method_and_contact_have_a_piece():
-    named = {(piece.options["method"], piece.options.get("solver")) for piece in PIECES.values()}
+    named = {(one.options["method"], one.options.get("solver")) for one in PIECES.values() if not one.later}
     # In maximal coordinates the kernels are those of relative ones.
     assert {(way.method, way.solver) for way in WAYS if way.method != "simmc"} | {("simgc", None)} == named
     for way in WAYS:
-        assert piece_of(way.name, False) == way.solver or way.method
-        assert piece_of(way.name, True) == "contact"
-        assert piece_of(way.name, True, "rk4") == "smooth"
+        assert pieces_of(None, way.name, False) == [way.solver or way.method]
+        assert pieces_of(None, way.name, True) == ["contact"]
+        assert pieces_of(None, way.name, True, "rk4") == ["smooth"]
+
+
+@pytest.mark.parametrize(
+    ("build", "extras"),
+    [(bounded, []), (lambda: controlled(bounded()), ["control"]), (rough, ["terrain"])],
+    ids=["neither", "diagram", "terrain"],
+)
+def test_what_few_models_need_is_compiled_for_them_alone(build, extras):
+    flat = Compiled.of(build()).flat
+    assert extras_of(flat) == extras
+    assert pieces_of(flat, "simgc, direct", False) == ["direct", *extras]
+
+
+def test_no_part_is_in_a_piece_that_does_not_wait_for_it():
+    """Diagrams and terrain are pieces of their own."""
+    of_diagrams = {name for name in parts_of("control") if ".control." in name}
+    assert of_diagrams
+    assert not of_diagrams & parts_of("direct").keys()
+    assert not of_diagrams & parts_of("contact").keys()
+    assert any(
+        name.startswith("linkwork.engine.contact.heights.meet_heights:") for name in parts_of("terrain")
+    )
+    assert not any("meet_heights" in name for name in parts_of("contact"))
 
 
 def test_parts_of_a_piece_come_after_those_that_they_call():
@@ -111,17 +134,17 @@ def test_a_simulation_goes_on_by_itself_where_processes_fail(tmp_path, monkeypat
     acting("import sys\nsys.exit('no')\n")
     monkeypatch.setattr(warmup, "cache_directory", lambda: tmp_path / "kernels")
     monkeypatch.delenv("LINKWORK_WARMUP", raising=False)
-    make_ready("tree")
+    make_ready(["tree"])
     assert missing(["tree"]) == ["tree"]
 
 
 def test_it_can_be_switched_off_and_needs_a_folder(tmp_path, monkeypatch, started):
     monkeypatch.setattr(warmup, "cache_directory", lambda: tmp_path / "kernels")
     monkeypatch.setenv("LINKWORK_WARMUP", "0")
-    make_ready("tree")
+    make_ready(["tree"])
     monkeypatch.delenv("LINKWORK_WARMUP")
     monkeypatch.setattr(warmup, "cache_directory", lambda: None)
-    make_ready("tree")
+    make_ready(["tree"])
     assert started == []
 
 
@@ -131,7 +154,7 @@ def test_simulations_tell_who_listens(tmp_path, monkeypatch, acting):
     monkeypatch.delenv("LINKWORK_WARMUP", raising=False)
     told = []
     with telling(lambda share, names: told.append(names)):
-        make_ready("tree")
+        make_ready(["tree"])
     assert told
     assert told[0] == ["tree"]
 
@@ -243,14 +266,16 @@ def broken(folder: Path) -> list[str]:
 
 
 COUNTED = """
+import sys
 from numba.core import event
 compiled = []
 class Count(event.Listener):
     def on_start(self, entry): compiled.append(entry.data["dispatcher"].py_func.__name__)
     def on_end(self, entry): pass
 event.register("numba:compile", Count())
-from linkwork import Simulation, scene
-Simulation(scene("chain5"), method="tree").run(0.01)
+from linkwork import Simulation
+from linkwork.run import pieces
+Simulation(eval(sys.argv[1]), **eval(sys.argv[2])).run(0.01)
 print(len(compiled))
 """
 
@@ -258,13 +283,31 @@ print(len(compiled))
 @pytest.mark.slow
 def test_a_run_compiles_nothing_itself_and_leaves_nothing_to_the_next(tmp_path):
     cache = {"LINKWORK_CACHE_DIR": str(tmp_path)}
-    assert python("-c", COUNTED, environment=cache).split() == ["0"]
-    assert python("-c", COUNTED, environment={**cache, "LINKWORK_WARMUP": "0"}).split() == ["0"]
+    run = ("-c", COUNTED, "pieces.open_chain()", "{'method': 'tree'}")
+    assert python(*run, environment=cache).split() == ["0"]
+    assert python(*run, environment={**cache, "LINKWORK_WARMUP": "0"}).split() == ["0"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "options", "needed"),
+    [
+        ("pieces.controlled(pieces.bounded())", {"solver": "direct"}, ["direct", "control"]),
+        ("pieces.controlled(pieces.bounded())", {"solver": "impulses"}, ["impulses", "control"]),
+        ("pieces.rough()", {}, ["contact", "terrain"]),
+    ],
+    ids=["direct", "impulses", "terrain"],
+)
+def test_nothing_is_left_to_compile_when_its_pieces_are(model, options, needed):
+    """Kernels that loops ask for, too, have been compiled for the types of arguments that they are called with."""
+    if missing(needed):
+        warm_up(missing(needed))
+    assert python("-c", COUNTED, model, repr({"method": "simgc", **options})).split() == ["0"]
 
 
 def test_the_pieces_of_contact_touch_and_no_others_do():
     touching = [name for name, piece in PIECES.items() if may_touch(Compiled.of(piece.build()).flat)]
-    assert touching == ["contact", "smooth"]
+    assert touching == ["contact", "smooth", "terrain"]
 
 
 def test_nothing_to_compile_takes_no_process():

@@ -19,7 +19,7 @@ from helpers.page import MOVED, Visitor, colors, difference, pixels
 from helpers.processes import PATIENCE, wait_until
 from linkwork.io.starter import write_starter
 from linkwork.model.errors import LinkworkError
-from linkwork.scenes import find_scene, scene_names
+from linkwork.scenes import find_scene, gallery_names
 from linkwork.stage.stage import stage_of
 from linkwork.view import opening, recorded
 from linkwork.view.page import Page
@@ -168,7 +168,7 @@ def test_requests_wait_for_a_page_that_is_being_made(tmp_path):
     server.complete = True
     asking.join(PATIENCE)
     page.close()
-    assert [one["name"] for one in answers[0]] == scene_names()
+    assert [one["name"] for one in answers[0]] == gallery_names()
 
 
 def test_nothing_heavy_is_imported_before_something_moves():

@@ -58,6 +58,19 @@ def test_titles_are_text(record, tmp_path):
     assert "<title>&lt;/title&gt;&lt;script&gt;\\1</title>" in (tmp_path / "odd.html").read_text("utf-8")
 
 
+def test_captions_are_seen_one_after_the_other(record, tmp_path):
+    named = without(record.between(0.0, 0.2), captions=[(0.0, "mode 0: slow"), (0.1, "mode 1: fast")])
+    export.save_html(named, tmp_path / "named.html", fps=FPS)
+    messages = [(t, m) for t, m in recording(tmp_path / "named.html")[1] if "/captions/" in m.get("name", "")]
+    texts = [m["props"]["text"] for _, m in messages if "text" in m.get("props", {})]
+    assert texts == ["mode 0: slow", "mode 1: fast"]
+    seen = {name: {} for name in ("/captions/0", "/captions/1")}
+    for t, message in messages:
+        if "visible" in message:
+            seen[message["name"]][round(t, 6)] = message["visible"]
+    assert seen == {"/captions/0": {0.0: True, 0.1: False}, "/captions/1": {0.0: False, 0.1: True}}
+
+
 def test_it_lasts_as_long_as_the_record(page):
     duration, messages = recording(page)
     # 21 poses in 1 s; the last is seen as long as the others.

@@ -5,45 +5,16 @@ import pytest
 from helpers.browser import launched
 from helpers.operated import Operator, driven_cart
 from helpers.page import SCREENSHOTS
-from helpers.processes import PATIENCE, wait_until
+from helpers.panels import panels
+from helpers.processes import wait_until
 from helpers.visits import live_pages, visits
 
 browser = pytest.fixture(scope="module")(launched)
 live = pytest.fixture(live_pages)
 visit = pytest.fixture(visits)
+panel = pytest.fixture(panels)
 
-# Stands in for a gamepad: tests push its sticks and pull its plug. Connections are kept, to be cut.
-STUBS = """() => {
-    window.pad = { id: "Stub pad (test)", connected: true, timestamp: 0, axes: [0, 0, 0, 0],
-                   buttons: Array.from({ length: 17 }, () => ({ pressed: false, value: 0 })) };
-    window.plugged = true;
-    navigator.getGamepads = () => [window.plugged ? window.pad : null];
-    window.sockets = [];
-    window.WebSocket = class extends WebSocket { constructor(url) { super(url); window.sockets.push(this); } };
-}"""
 PHONE = {"width": 390, "height": 780}
-
-
-@pytest.fixture
-def panel(browser, live):
-    """Opens the panel of a live page in a page of its own."""
-    opened, complaints = [], []
-
-    def begin(page, **options):
-        context = browser.new_context(**options)
-        context.set_default_timeout(1e3 * PATIENCE)
-        one = context.new_page()
-        one.on("pageerror", lambda error: complaints.append(str(error)))
-        one.add_init_script(f"({STUBS})()")
-        one.goto(f"{page.server.url}panel")
-        one.locator(".widget").first.wait_for()
-        opened.append(context)
-        return one
-
-    yield begin
-    for context in opened:
-        context.close()
-    assert complaints == []
 
 
 def keep(one, name):

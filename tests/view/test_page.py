@@ -9,7 +9,7 @@ from helpers.page import MOVED, colors, difference
 from helpers.processes import wait_until
 from helpers.visits import cart, live_pages, moves, visits
 from linkwork import Slider
-from linkwork.scenes import scene_names
+from linkwork.scenes import gallery_names
 
 browser = pytest.fixture(scope="module")(launched)
 live = pytest.fixture(live_pages)
@@ -173,7 +173,7 @@ def test_scenes_are_switched_in_the_gallery(visit):
     visitor = visit("a01_pendulum", path="gallery")
     page = visitor.browser
     cards = page.locator(".card")
-    wait_until(lambda: cards.count() == len(scene_names()), "all scenes are offered")
+    wait_until(lambda: cards.count() == len(gallery_names()), "all scenes are offered")
     wait_until(lambda: page.locator("#now").inner_text() == "a01_pendulum", "what runs is told")
     visitor.keep("gallery")
     page.locator('.card[data-scene="chain5"]').click()

@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 
 from helpers.processes import PATIENCE, wait_until
 from linkwork import LinkworkError
-from linkwork.scenes import scene_names
+from linkwork.scenes import gallery_names
 from linkwork.view.page import Page
 from linkwork.view.reply import Reply
 from linkwork.view.server import Server, new_token
@@ -281,10 +281,10 @@ def test_the_gallery_shows_all_scenes():
         assert headers["Content-Type"] == "text/html; charset=utf-8"
         assert b"/web/main.js" in body
         told = json.loads(get(page.server, "/gallery/scenes")[2])
-        assert [scene["name"] for scene in told] == scene_names()
+        assert [scene["name"] for scene in told] == gallery_names()
         assert all(scene["description"] and scene["source"] for scene in told)
         assert json.loads(get(page.server, "/gallery/now")[2])["scene"] == "a01_pendulum"
-        for name in scene_names():
+        for name in gallery_names():
             status, headers, body = get(page.server, f"/gallery/picture/{name}")
             assert status == 200
             assert headers["Content-Type"] == "image/webp"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from linkwork.scenes import find_scene, scene_names
+from linkwork.scenes.robots import robot_names
 from linkwork.view import thumbnails
 from linkwork.view.picture import thumbnail
 
@@ -23,11 +24,12 @@ def test_none_is_missing_or_stale():
 
 
 def test_they_are_small():
-    assert sum(len(thumbnails.thumbnail_of(name)) for name in scene_names()) < ALL
-    assert {path.stem for path in thumbnails.FOLDER.glob("*.webp")} == set(scene_names())
+    names = [*scene_names(), *robot_names()]
+    assert sum(len(thumbnails.thumbnail_of(name)) for name in names) < ALL
+    assert {path.stem for path in thumbnails.FOLDER.glob("*.webp")} == set(names)
 
 
-@pytest.mark.parametrize("name", scene_names())
+@pytest.mark.parametrize("name", [*scene_names(), *robot_names()])
 def test_every_scene_has_a_thumbnail_worth_looking_at(name):
     image = shipped(name)
     assert image.shape == (300, 480, 3)

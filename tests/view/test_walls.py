@@ -13,6 +13,7 @@ pytest.importorskip("viser", reason="no viser found: tests of pages were LEFT OU
 from helpers.browser import launched
 from helpers.page import Visitor
 from helpers.processes import PATIENCE
+from linkwork.view import channel, editors, operators, signals, site
 from linkwork.view.page import Page
 from linkwork.view.reply import Reply
 from linkwork.view.server import Server
@@ -46,7 +47,7 @@ def crawled(server):
     """All that can be reached from the page and what it names: path => (status, headers, text)."""
     found, waiting = (
         {},
-        ["/", "/gallery", "/canvas/someone", "/gallery/now", "/gallery/scenes", "/nothing", "/panel/x"],
+        [*site._PAGES, "/canvas/someone", "/gallery/now", "/gallery/scenes", "/nothing", "/panel/x"],
     )
     while waiting:
         path = waiting.pop()
@@ -74,6 +75,9 @@ def page():
 def test_every_answer_has_walls(page):
     found = crawled(page.server) | {"/later": get(page.server, "/later")}
     assert {"/web/main.js", "/web/canvas.js", "/web/style.css", "/later"} <= set(found)
+    assert {"/panel", "/diagram", "/web/operator_page.js", "/web/diagram.js", "/web/diagram.css"} <= set(
+        found
+    )
     assert len(found) > 12
     for path, (status, headers, _) in found.items():
         assert status in (200, 404), path
@@ -104,6 +108,30 @@ def test_every_answer_is_for_those_who_may(page):
             assert TOKEN not in str(headers)
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        f"{channel.PATH}/one", f"{operators.PATH}/one", f"{editors.PATH}/one", signals.PATH,
+        f"{site.CANVAS}/one", "/", "/x",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "stranger",
+    [
+        {"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Cookie": ""},
+        {"Cookie": "linkwork=x"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_every_channel_is_for_those_who_may(page, where, stranger):
+    """Not one websocket opens to a stranger, whatever it carries; the first status tells."""
+    headers = {
+        "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==", "Origin": f"http://127.0.0.1:{page.server.port}",
+    }  # fmt: skip
+    assert get(page.server, where, **{**headers, **stranger})[0] == 403
+
+
 def test_pages_hold_no_scripts_and_styles_of_their_own(page):
     """The policy would not let them run: they stand in files."""
     for path, (_, headers, text) in crawled(page.server).items():
@@ -129,6 +157,9 @@ def test_a_browser_finds_nothing_that_the_policy_forbids(browser):
         visitor.browser.locator("iframe.ready").wait_for()
         visitor.browser.locator("#scenes").click()
         visitor.browser.locator("#cards img").first.wait_for()
+        for path in ("panel", "diagram"):
+            visitor.browser.goto(f"{page.server.url}{path}")
+            visitor.browser.wait_for_load_state("networkidle")
         assert [text for text in visitor.complaints if "Content Security Policy" in text] == []
 
 
@@ -150,15 +181,17 @@ class _Foreign(http.server.BaseHTTPRequestHandler):
 def test_no_other_site_can_frame_it(browser):
     with Page(Server(port=0)) as page, http.server.HTTPServer(("127.0.0.1", 0), _Foreign) as other:
         page.open("a01_pendulum")
-        other.target = page.server.url
         threading.Thread(target=other.serve_forever, daemon=True).start()
         told = []
         one = browser.new_page()
         one.on("console", lambda message: told.append(message.text))
-        one.goto(f"http://127.0.0.1:{other.server_port}/")
-        one.wait_for_timeout(300)
-        frame = one.query_selector("#covered").content_frame()
-        assert frame.query_selector("#stage") is None
-        assert any("frame-ancestors" in text for text in told)
+        for path in ("", "panel", "diagram", "canvas/x"):
+            told.clear()
+            other.target = f"{page.server.url}{path}"
+            one.goto(f"http://127.0.0.1:{other.server_port}/")
+            one.wait_for_timeout(300)
+            frame = one.query_selector("#covered").content_frame()
+            assert frame.query_selector("body *") is None or "refused" in frame.content()
+            assert any("frame-ancestors" in text for text in told), path
         one.close()
         other.shutdown()

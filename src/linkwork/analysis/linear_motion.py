@@ -19,7 +19,7 @@ _FARTHEST = 0.25  # a mode goes so far [rad, or sizes of the mechanism]
 
 
 def modes_record(system: LinearSystem, modes: Sequence[int] | None = None) -> Record:
-    """A record in which bodies move in one mode after the other, for pictures, films and pages.
+    """A record in which bodies move in one mode after the other, for pictures, films and pages, which name them.
 
     All modes swing at one pace and far enough to be seen; what they do in truth is in `system.modes`. `modes` are
     numbers of some of them.
@@ -29,10 +29,11 @@ def modes_record(system: LinearSystem, modes: Sequence[int] | None = None) -> Re
     field.choose(system.coordinates)
     at = {name: k for k, name in enumerate(field.place_names)}
     columns = [(i, at[port.name]) for i, port in enumerate(system.states) if port.name in at]
-    poses = [field.q0]
+    poses, captions = [field.q0], []
     for k in chosen:
         if not 0 <= k < len(system.modes):
             raise LinkworkError(f"there is no mode {k}: there are {len(system.modes)}, from 0 on")
+        captions.append(((len(poses) - 1) / _RATE, f"mode {k}: {system.modes[k].text}"))
         poses += _swing(field, system.modes[k], columns)
     time = np.arange(len(poses)) / _RATE
     names = list(field.system.bodies)
@@ -47,7 +48,7 @@ def modes_record(system: LinearSystem, modes: Sequence[int] | None = None) -> Re
     ]
     info = {
         "model": system.name, "stage": stage_of(system.reference.compiled).to_dict(),
-        "modes": [system.modes[k].text for k in chosen],
+        "modes": [system.modes[k].text for k in chosen], "captions": captions,
     }  # fmt: skip
     return Record(time, groups, {"positions": positions, "rotations": rotations}, info)
 

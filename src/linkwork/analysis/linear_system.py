@@ -50,7 +50,7 @@ class Mode(NamedTuple):
     def damping(self) -> float:
         """Damping ratio: 1 creeps, 0 swings on and on, negative grows; of an eigenvalue of zero not a number."""
         size = abs(self.eigenvalue)
-        return -self.eigenvalue.real / size if size > 0.0 else math.nan
+        return 0.0 - self.eigenvalue.real / size if size > 0.0 else math.nan
 
     @property
     def text(self) -> str:
@@ -135,7 +135,7 @@ class LinearSystem:
 
     def transfer(self, input: str | None = None, output: str | None = None) -> tuple[Array, Array]:
         """Numerator and denominator of a transfer function, by falling powers of s, of one input and output."""
-        signal = need("scipy.signal", "mesh", "a transfer function")
+        signal = need("scipy.signal", "fit", "a transfer function")
         i, k = self._one(self.inputs, "input", input), self._one(self.outputs, "output", output)
         top, bottom = signal.ss2tf(self.A, self.B[:, [i]], self.C[[k]], self.D[[k]][:, [i]])
         top = top[0]
@@ -185,7 +185,7 @@ class LinearSystem:
 
     def to_scipy(self) -> Any:
         """A `StateSpace` of scipy.signal."""
-        return need("scipy.signal", "mesh", "exporting to SciPy").StateSpace(self.A, self.B, self.C, self.D)
+        return need("scipy.signal", "fit", "exporting to SciPy").StateSpace(self.A, self.B, self.C, self.D)
 
     def _names(self, ports: Sequence[Port]) -> list[str]:
         """python-control takes dots for separators of systems."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..compile.spanning import FLOATING
 from ..compile.system import System
+from ..engine.elements import Backlash
 from ..model import Flat
 from ..model.rotation import Array, matrix, quaternion, rotation_vectors
 from ..model.signals import Table
@@ -20,9 +21,11 @@ def largest(values: Array) -> float:
 
 
 def is_smooth(flat: Flat) -> bool:
-    """No impacts, no dry friction, no drive that can reach the end of its strength, no signal with corners."""
+    """No impacts, dry friction or free play, no drive that can reach the end of its strength, no corners of signals."""
     joints = flat.joints.values()
     if any(joint.limits is not None or any(joint.per_rate("friction")) for joint in joints):
+        return False
+    if any(isinstance(item, Backlash) for item in flat.couplings.values()):
         return False
     if any(isinstance(getattr(item, "signal", None), Table) for item in flat.items()):
         return False

@@ -15,7 +15,7 @@ from .common import app, errors
 # isort: off
 # In the order in which help lists the commands.
 from . import new, exchange, run, methods, picture, view, plot, recover  # noqa: F401
-from . import study, modes, sweep, rig, compare, sealed, measure, soak  # noqa: F401
+from . import study, modes, sweep, rig, manoeuvre, compare, sealed, measure, soak  # noqa: F401
 
 
 def main() -> None:

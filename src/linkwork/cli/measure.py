@@ -21,7 +21,8 @@ def warmup(
         list[str] | None,
         typer.Argument(
             metavar="[METHOD]...",
-            help="tree, direct, impulses, contact, smooth, hybrid, global, topological, components; all by default.",
+            help="tree, direct, impulses, contact, smooth, hybrid, global, topological, components; control, terrain: "
+            "what diagrams and height fields need besides; all by default.",
         ),
     ] = None,
     as_json: AsJson = False,

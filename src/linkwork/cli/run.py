@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 @app.command()
 def scenes(as_json: AsJson = False) -> None:
     """List the scenes that come with Linkwork."""
-    from ..scenes import find_scene, scene_names
+    from ..scenes import find_scene, gallery_names
 
-    found = [find_scene(name) for name in scene_names()]
+    found = [find_scene(name) for name in gallery_names()]
     if as_json:
         keys = ("description", "source", "duration", "dt", "parameters")
         print_json([{"scene": s.name, **{key: getattr(s, key) for key in keys}} for s in found])

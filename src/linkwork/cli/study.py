@@ -167,20 +167,24 @@ def fuzz(
     offset: Annotated[bool, typer.Option("--offset", help="Loops start slightly open.")] = False,
     solver: Annotated[str, typer.Option(help="Of both formulations: direct or impulses.")] = "direct",
     time_limit: Annotated[float | None, typer.Option(help="Begin no mechanism after this time [s].")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for failures: model files and texts.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the report and failures: model files and texts.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Examine random mechanisms: two formulations must tell one motion; nothing may break, open or gain energy."""
     need_folder(out and out / "failure")
     with compiling(quiet=as_json):
         from ..fuzz.fuzz import fuzz as examine_many
-        from ..fuzz.fuzz import span, write_failure
+        from ..fuzz.fuzz import span, write_failure, write_report
     with progress_bar("examining mechanisms", quiet=as_json) as advance:
         report = examine_many(
             count, seed, solver=solver, time_limit=time_limit, progress=advance,
-            failed=None if out is None else lambda failure: write_failure(failure, out),
+            failed=None if out is None else lambda failure, so_far: write_failure(failure, out, so_far),
             bodies=span("bodies", bodies), loops=span("loops", loops), decades=decades, offset=offset,
         )  # fmt: skip
+    if out is not None:
+        write_report(report, out)
     if as_json:
         print_json(report.to_dict())
     else:

@@ -30,6 +30,7 @@ from ..engine.tables import (
     USER_LAW,
     Constraints,
 )
+from ..model.drive import PairDrive
 from ..model.errors import ModelError, Problem, nearest
 from ..model.item import GROUND
 from ..model.joints import Distance, Joint
@@ -387,7 +388,7 @@ class Constrainer:
             "value": drive.numbers(),
             "strength": drive.bound,
             "inertia": drive.rotor,
-            "source": 1,
+            "source": int(drive.supplies),
             "input": slot,
             "signal": self.compiler.signal(drive.signal),
             "period": drive.period,
@@ -402,7 +403,14 @@ class Constrainer:
             fields["column"], fields["slots"] = len(self.recorded), len(drive.law.memory)
             for name, unit in (*([drive.law.state] if drive.law.state else []), *drive.law.memory):
                 self.recorded.append(Column(f"{drive.name}.{name}", self._unit(coord, unit)))
-        if drive.along_rate:
+        if isinstance(drive, PairDrive):
+            second = self._find(drive, "other", drive.other, drive.other_coordinate)
+            if second is None:
+                return
+            apart = self._start_value(coord) - drive.ratio * self._start_value(second)
+            row = row_record(COORDINATE, role, group, first=coord, second=second, ratio=drive.ratio, **fields)
+            row["offset"] = apart
+        elif drive.along_rate:
             row = self._moving(coord, role, group, **fields)
         else:
             row = row_record(COORDINATE, role, group, first=coord, **fields)

@@ -97,6 +97,9 @@ class _Place:
     def drive_place(self, drive: str) -> int:
         return list(self._compiler.flat.drives).index(drive)
 
+    def keeps_rate(self, drive: str) -> bool:
+        return self._compiler.flat.drives[drive].law is None
+
     def operator_place(self, channel: str, value: float) -> int:
         self.channels.append(Channel(channel, value))
         self._inputs.append(value)

@@ -20,26 +20,71 @@ _PRODUCTS: dict[type[ast.operator], int] = {
 }  # fmt: skip
 
 
-def lower_formula(tape: Tape, text: str, taken: Mapping[str, int]) -> int:
-    """Operations of a formula; `taken`: those that its names stand for."""
+Terms = list[tuple[float, int]]
+"""Factors and operations of a sum."""
 
-    def op(node: ast.expr) -> int:
+
+def known(node: ast.expr) -> float | None:
+    """The value of a part of a formula that consists of numbers."""
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return float(number)
+        case ast.Name(id="pi"):
+            return math.pi
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            value = known(inner)
+            return None if value is None else -value
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div() as how, right=right):
+            a, b = known(left), known(right)
+            if a is None or b is None or (isinstance(how, ast.Div) and b == 0.0):
+                return None
+            return a * b if isinstance(how, ast.Mult) else a / b
+    return None
+
+
+def lower_formula(tape: Tape, text: str, taken: Mapping[str, int]) -> int:
+    """Operations of a formula; `taken`: those that its names stand for. Sums with factors become one operation."""
+
+    def terms(node: ast.expr, factor: float = 1.0) -> tuple[Terms, float]:
+        """A part of a formula times a factor, as terms of a sum and a number."""
+        value = known(node)
+        if value is not None:
+            return [], factor * value
         match node:
-            case ast.Constant(value=int() | float() as number):
-                return tape.number(float(number))
-            case ast.Name(id="pi"):
-                return tape.number(math.pi)
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                return terms(inner, -factor)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as sign, right=right):
+                first, offset = terms(left, factor)
+                second, more = terms(right, factor if isinstance(sign, ast.Add) else -factor)
+                return first + second, offset + more
+            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+                a, b = known(left), known(right)
+                if a is not None:
+                    return terms(right, factor * a)
+                if b is not None:
+                    return terms(left, factor * b)
+            case ast.BinOp(left=left, op=ast.Div(), right=right):
+                b = known(right)
+                if b is not None and b != 0.0:
+                    return terms(left, factor / b)
+        return [(factor, op(node, True))], 0.0
+
+    def op(node: ast.expr, apart: bool = False) -> int:
+        """The operation of a part of a formula; `apart`: it is no sum with factors."""
+        if not apart:
+            return tape.blend(*terms(node))
+        match node:
             case ast.Name(id="t"):
                 return tape.once(codes.CLOCK)
             case ast.Name() | ast.Attribute():
                 return taken[path_of(node)]
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 return tape.add(codes.NOT, op(inner))
-            case ast.UnaryOp(op=sign, operand=inner):
-                return tape.add(codes.BLEND, op(inner), p=(-1.0 if isinstance(sign, ast.USub) else 1.0,))
-            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as sign, right=right):
-                factor = 1.0 if isinstance(sign, ast.Add) else -1.0
-                return tape.add(codes.BLEND, op(left), op(right), p=(1.0, factor))
+            case ast.UnaryOp(op=ast.UAdd(), operand=inner):
+                return op(inner)
+            case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=2)):
+                base = op(left)
+                return tape.add(codes.MULTIPLY, base, base)
             case ast.BinOp(left=left, op=how, right=right):
                 return tape.add(_PRODUCTS[type(how)], op(left), op(right))
             case ast.BoolOp(op=how, values=values):

@@ -40,6 +40,9 @@ class Place(Protocol):
     def drive_place(self, drive: str) -> int:
         """Place of a drive's command among the inputs."""
 
+    def keeps_rate(self, drive: str) -> bool:
+        """Whether a drive is kept at the rate that it is commanded, so that it has to know how fast that changes."""
+
     def operator_place(self, channel: str, value: float) -> int:
         """A new place among the inputs for what an operator sets, with its value at the start."""
 
@@ -391,7 +394,8 @@ def _python(to: Lowering, block: Any) -> Lowered:
 
 @_lowers("drive")
 def _drive(to: Lowering, block: Any) -> Lowered:
-    return to.tape.add(codes.COMMAND, to.input(block), to.place.drive_place(block.drive))
+    keeps_rate = float(to.place.keeps_rate(block.drive))
+    return to.tape.add(codes.COMMAND, to.input(block), to.place.drive_place(block.drive), p=(keeps_rate,))
 
 
 @_lowers("force_command")

@@ -138,7 +138,8 @@ class Tape:
         kinds = table["kind"][1:]
         bounded = np.isfinite(table["p"][1:, 1]) | np.isfinite(table["p"][1:, 2])
         in_pieces = np.isin(kinds, codes.PIECES) & ((kinds != codes.INTEGRATE) | bounded)
-        head["a"] = int(in_pieces.any())
+        keeps_rate = (kinds == codes.COMMAND) & (table["p"][1:, 0] != 0.0)
+        head["a"] = int(in_pieces.any() or keeps_rate.any())
         head["b"] = int((table["due"][1:] < math.inf).any())
         head["c"] = int(np.isin(kinds, codes.MEASURED_LATER).any())
         table["samples"][1:][np.isin(kinds, codes.MEASURED_LATER)] = -1.0

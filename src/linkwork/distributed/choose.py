@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..compile.colliders import may_touch
 from ..compile.compiler import Compiled
 from ..methods.capabilities import IN_RANKS, require
 from ..methods.components import ComponentMethod
@@ -25,4 +26,8 @@ def component_method(compiled: Compiled, steps: Steps) -> ComponentMethod:
             serve_rank(compiled, steps)
         if ranks().size > 1:
             return RankedMethod(compiled, steps, ranks())
+    if may_touch(compiled.flat):
+        from ..methods.smooth import TouchingComponents
+
+        return TouchingComponents(compiled, steps)
     return ComponentMethod(compiled, steps)

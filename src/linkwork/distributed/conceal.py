@@ -67,7 +67,7 @@ _TOLD = {
     "limits": ["limits"],
     "friction": ["dry friction"],
     "switching": [SWITCHING],
-    "drives": ["torque sources", "velocity servos", "position servos", "DC motors"],
+    "drives": ["torque sources", "velocity servos", "position servos", "DC motors", "motors by their map"],
     "couplings": ["repeaters", "backlash"],
 }
 """Features as headers of sealed files name them, and what they are in the table of capabilities."""

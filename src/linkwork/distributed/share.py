@@ -59,7 +59,7 @@ def excerpt(
         for key, marker in flat.markers.items()
         if marker.body in model.bodies or marker.body == GROUND
     }
-    for coupling in model.couplings.values():
+    for coupling in (*model.couplings.values(), *model.drives.values()):
         for _, what, target in coupling.references():
             if what is Refers.JOINT and target not in model.joints:
                 items = [f"'{coupling.name}' couples joint '{target}', which another process holds"]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..engine.functions import compute as ask
 from ..engine.functions import slopes as ask_slopes
-from ..model.errors import LinkworkError
+from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array
-from .arrays import Shape, leading
-from .functions import START, Derivatives
+from .arrays import Shape, given, leading, room_for
+from .functions import START, Derivatives, Pair
 from .kinematics import Kinematics
 
 _CLOSED = 1e-10  # gaps that count as closed [m or rad]
+_FOLLOWS = 1e-9  # share of the largest below which what is left of an equation follows from others
 
 
 class Dynamics(Kinematics):
@@ -54,12 +57,15 @@ class Dynamics(Kinematics):
         """h(q, 0): generalised forces that hold the mechanism against gravity [N m, N]: (..., nv)."""
         return self.bias(q, self._zeros, out=out)
 
-    def applied(self, q: Any, v: Any, x: Any = None, u: Any = None, t: Any = START) -> Array:
+    def applied(
+        self, q: Any, v: Any, x: Any = None, u: Any = None, t: Any = START, *, out: Array | None = None
+    ) -> Array:
         """Q: generalised forces of the model's springs, dampers, loads and drives [N m, N]: (..., nv).
 
         Without what goes into the inertia of rotors.
         """
-        return self.bias(q, v) - self.inverse(q, v, self._zeros, x, u, t)
+        forces = self.inverse(q, v, self._zeros, x, u, t, out=out)
+        return np.subtract(self.bias(q, v), forces, out=forces)
 
     def forward(
         self,
@@ -77,14 +83,24 @@ class Dynamics(Kinematics):
 
         τ is zero if not given, x and u are as the model starts. Equations that follow from others are harmless.
         """
-        return self._one(ask.FORWARD, (self.nv,), out, q, v, tau, x, u, t, name="tau", spare=self._spare)
+        return self._one(ask.FORWARD, (self.nv,), out, q, v, tau, x, u, t, "tau", self._spare)
 
     def constraint_forces(
-        self, q: Any, v: Any, tau: Any = None, x: Any = None, u: Any = None, t: Any = START
+        self,
+        q: Any,
+        v: Any,
+        tau: Any = None,
+        x: Any = None,
+        u: Any = None,
+        t: Any = START,
+        *,
+        out: Array | None = None,
     ) -> Array:
         """λ of the same motion [N, N m]: (..., constraints). Of equations that follow from others, zero."""
         made = self._two(ask.FORWARD, (self.nv,), (self._rows,), q, v, tau, x, u, t, name="tau")
-        return made[1][..., self._equations]
+        found = room_for(out, (*made[1].shape[:-1], self.nc))
+        found[...] = made[1][..., self._equations]
+        return found
 
     def inverse(
         self,
@@ -101,11 +117,91 @@ class Dynamics(Kinematics):
 
         With loops this is what joints of the tree and the loops supply together: `actuate` shares it out.
         """
-        return self._one(ask.INVERSE, (self.nv,), out, q, v, a, x, u, t, name="a")
+        return self._one(ask.INVERSE, (self.nv,), out, q, v, a, x, u, t, "a")
 
-    def state_rates(self, q: Any, v: Any, x: Any = None, u: Any = None, t: Any = START) -> Array:
+    def actuate(self, q: Any, tau: Any, by: Sequence[str], *, out: Array | None = None) -> Array:
+        """Forces along some coordinates of the tree alone that move a mechanism with loops as τ does [N m, N]:
+        (..., names).
+
+        `by` names coordinates or rates. What τ does against the loops is left to them; of more names than freedoms the
+        smallest forces are given. Raises if no forces along these can do it.
+        """
+        columns = [self._column(name) for name in by]
+        wanted = given("tau", tau, self.nv, self.rates)
+        J = self.constraint_jacobian(q)
+        moves = np.eye(self.nv) - np.linalg.pinv(J, rcond=_FOLLOWS) @ J
+        B = moves[..., columns]
+        felt = moves @ wanted[..., None]
+        made = np.linalg.pinv(B, rcond=_FOLLOWS) @ felt
+        left = np.abs(felt - B @ made).max(initial=0.0)
+        if left > _FOLLOWS * np.abs(felt).max(initial=0.0):
+            raise LinkworkError(
+                f"forces along {', '.join(by) or 'nothing'} cannot do what tau does: {left:.3g} N or N m of it remain; "
+                "name as many independent coordinates as there are freedoms"
+            )
+        found = room_for(out, made.shape[:-1])
+        found[...] = made[..., 0]
+        return found
+
+    def _column(self, name: str) -> int:
+        """The number of a rate, or of a coordinate's rate."""
+        for rate in (name, f"{name}_rate"):
+            if rate in self.rates:
+                return self.rates.index(rate)
+        known = [*self.coordinates, *self.rates]
+        raise LinkworkError(f"there is no coordinate or rate '{name}' in the tree{nearest(name, known)}")
+
+    # --- reactions ---
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of joints, in the order of `reactions`."""
+        return self._mechanism.reactions.joints
+
+    def reactions(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any = None,
+        x: Any = None,
+        u: Any = None,
+        t: Any = START,
+        *,
+        out: Pair | None = None,
+    ) -> Pair:
+        """Forces [N] and torques [N m] in all joints in the motion that `forward` gives: (..., joints, 3) each.
+
+        Of a on b, in world axes, at b's joint frame (a's, if the tree leads from b to a), with all that springs, drives
+        and τ transmit along a joint. Where bodies do not determine them, the smallest. `out` is an array for each.
+        """
+        made = self._mechanism.reactions
+        inputs = self._state(q, v, ("tau", tau), x, u, t)
+        axes = leading(inputs)
+        count = math.prod(axes)
+        a, rows = self._two(ask.FORWARD, (self.nv,), (self._rows,), q, v, tau, x, u, t, name="tau")
+
+        def each(name: str) -> Array:
+            array = inputs.get(name, self._usual[name])
+            return np.broadcast_to(array, (*axes, array.shape[-1])).reshape(count, array.shape[-1])
+
+        told = made.of(
+            each("t")[:, 0],
+            each("q"),
+            each("v"),
+            a.reshape(count, self.nv),
+            rows.reshape(count, self._rows),
+            each("force"),
+        )
+        shape = (*axes, len(made.joints), 3)
+        forces, torques = (room_for(array, shape) for array in out or (None, None))
+        forces[...], torques[...] = (part.reshape(shape) for part in told)
+        return forces, torques
+
+    def state_rates(
+        self, q: Any, v: Any, x: Any = None, u: Any = None, t: Any = START, *, out: Array | None = None
+    ) -> Array:
         """Derivatives of the states of elements: (..., nx)."""
-        return self._one(ask.FLOW, (self.nx,), None, q, v, None, x, u, t)
+        return self._one(ask.FLOW, (self.nx,), out, q, v, None, x, u, t)
 
     def forward_derivatives(
         self,
@@ -164,19 +260,21 @@ class Dynamics(Kinematics):
         """w: what J a must be, -J̇ v but for servos [m/s², rad/s²]."""
         return self._one(ask.WANTS, (self.nc,), out, q, v, None, None, u, t)
 
-    def project(self, q: Any, v: Any = None, u: Any = None, t: Any = START) -> tuple[Array, Array]:
+    def project(
+        self, q: Any, v: Any = None, u: Any = None, t: Any = START, *, out: Pair | None = None
+    ) -> Pair:
         """The nearest q and v, in the metric of inertia, with all loops closed and rates that they allow.
 
-        v is zero if not given. Raises where loops cannot be closed from there.
+        v is zero if not given; `out` is an array for each. Raises where loops cannot be closed from there.
         """
         v = self._zeros if v is None else v
+        inputs = self._state(q, v, ("", None), None, u, t)
+        axes = leading(inputs)
         if not self.nc:
-            inputs = self._state(q, v, ("", None), None, u, t)
-            axes = leading(inputs)
-            return _spread(inputs["q"], axes), _spread(inputs["v"], axes)
-        axes = leading(self._state(q, v, ("", None), None, u, t))
+            to_q, to_v = out or (None, None)
+            return _spread(inputs["q"], axes, to_q), _spread(inputs["v"], axes, to_v)
         scratch = np.zeros((*axes, self.nv))
-        q, v = self._two(ask.PROJECT, (self.nq,), (self.nv,), q, v, scratch, None, u, t)
+        q, v = self._two(ask.PROJECT, (self.nq,), (self.nv,), q, v, scratch, None, u, t, out=out)
         gaps = np.abs(self.constraint_gaps(q))
         if not (gaps < _CLOSED).all():
             gaps = np.where(np.isfinite(gaps), gaps, np.inf)
@@ -189,6 +287,8 @@ class Dynamics(Kinematics):
         return q, v
 
 
-def _spread(array: Array, axes: Shape) -> Array:
+def _spread(array: Array, axes: Shape, out: Array | None) -> Array:
     """A copy with these leading axes."""
-    return np.array(np.broadcast_to(array, (*axes, array.shape[-1])))
+    found = room_for(out, (*axes, array.shape[-1]))
+    found[...] = array
+    return found

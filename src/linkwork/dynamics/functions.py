@@ -21,6 +21,7 @@ from .mechanism import mechanism_of
 from .single import Single
 
 Vector3 = Sequence[float] | Array
+Pair = tuple[Array, Array]
 ORIGIN, START = (0.0, 0.0, 0.0), 0.0
 _NOTHING = np.empty(0)
 _REMEMBERED = 1000  # points of bodies that were asked for
@@ -89,6 +90,7 @@ class Functions:
         self._spare = np.empty(self._rows)
         asked = np.asarray(self._asked)
         self._body, self._at = slots(asked["body"].reshape(1)), slots(asked["at"])
+        self._looked: Place | None = None
         self._points: dict[tuple[str, Vector3], Place] = {}
         self._places: dict[str, Place] = {}
         for index, name in enumerate(system.bodies):
@@ -143,23 +145,25 @@ class Functions:
 
     def _look_at(self, body: str, at: Vector3) -> Place:
         """Let the next function be of this point."""
-        place = self._place(body, at)
-        self._body[0] = place.body
-        self._at[0], self._at[1], self._at[2] = place.at
+        place = self._places.get(body) if at is ORIGIN else None
+        if place is None:
+            place = self._place(body, at)
+        if place is not self._looked:
+            self._looked = place
+            self._body[0] = place.body
+            self._at[0], self._at[1], self._at[2] = place.at
         return place
 
     # --- and what they get ---
 
     def _one(
         self, what: int, shape: Shape, out: Array | None, q: Any, v: Any = None, force: Any = None, x: Any = None,
-        u: Any = None, t: Any = START, *, name: str = "force", spare: Array = _NOTHING,
+        u: Any = None, t: Any = START, name: str = "force", spare: Array = _NOTHING,
     ) -> Array:  # fmt: skip
         """One result; `name`: what errors call the force; `spare`: for a second result that nobody wants."""
         if out is None or fits(out, shape):
             result = np.empty(shape) if out is None else out
-            if self._single(
-                what, result if len(shape) == 1 else result.reshape(-1), spare, q, v, force, x, u, t
-            ):
+            if self._single(what, result, spare, q, v, force, x, u, t):
                 return result
         inputs = self._state(q, v, (name, force), x, u, t)
         axes = leading(inputs)
@@ -169,15 +173,19 @@ class Functions:
 
     def _two(
         self, what: int, shape: Shape, more: Shape, q: Any, v: Any = None, force: Any = None, x: Any = None,
-        u: Any = None, t: Any = START, *, name: str = "force",
-    ) -> tuple[Array, Array]:  # fmt: skip
+        u: Any = None, t: Any = START, *, name: str = "force", out: Pair | None = None,
+    ) -> Pair:  # fmt: skip
         """Two results."""
-        first, second = np.empty(shape), np.empty(more)
-        if self._single(what, first.reshape(-1), second.reshape(-1), q, v, force, x, u, t):
-            return first, second
+        if out is not None and not (isinstance(out, tuple | list) and len(out) == 2):
+            raise LinkworkError("out must be two arrays, one for each result")
+        if out is None or (fits(out[0], shape) and fits(out[1], more)):
+            first, second = (np.empty(shape), np.empty(more)) if out is None else out
+            if self._single(what, first.reshape(-1), second.reshape(-1), q, v, force, x, u, t):
+                return first, second
         inputs = self._state(q, v, (name, force), x, u, t)
         axes = leading(inputs)
-        first, second = np.empty((*axes, *shape)), np.empty((*axes, *more))
+        a, b = (None, None) if out is None else out
+        first, second = room_for(a, (*axes, *shape)), room_for(b, (*axes, *more))
         self._compute(what, inputs, first, second, len(shape))
         return first, second
 

@@ -8,25 +8,31 @@ import numpy as np
 
 from ..engine.functions import compute as ask
 from ..model.rotation import Array, rotation_vectors
-from .functions import ORIGIN, START, Functions, Vector3
+from .arrays import room_for
+from .functions import ORIGIN, START, Functions, Pair, Vector3
 
 
 class Kinematics(Functions):
     """Poses, twists, Jacobians, the centre of mass, momentum and energies; see `Dynamics`."""
 
-    def poses(self, q: Any) -> tuple[Array, Array]:
-        """Positions of all bodies [m], (..., bodies, 3), and rotation matrices, (..., bodies, 3, 3), in the world."""
-        count = len(self.bodies)
-        return self._two(ask.POSES, (count, 3), (count, 3, 3), q)
+    def poses(self, q: Any, *, out: Pair | None = None) -> Pair:
+        """Positions of all bodies [m], (..., bodies, 3), and rotation matrices, (..., bodies, 3, 3), in the world.
 
-    def pose(self, q: Any, body: str, at: Vector3 = ORIGIN) -> tuple[Array, Array]:
+        `out` is an array for each.
+        """
+        count = len(self.bodies)
+        return self._two(ask.POSES, (count, 3), (count, 3, 3), q, out=out)
+
+    def pose(self, q: Any, body: str, at: Vector3 = ORIGIN, *, out: Pair | None = None) -> Pair:
         """Position of a point of a body or marker [m], (..., 3), and its rotation matrix, (..., 3, 3), in the world.
 
-        `at` is in the frame of the body or marker [m].
+        `at` is in the frame of the body or marker [m]; `out` is an array for each result.
         """
         axes = self._look_at(body, at).axes
-        p, R = self._two(ask.POSE, (3,), (3, 3), q)
-        return p, R if axes is None else R @ axes
+        p, R = self._two(ask.POSE, (3,), (3, 3), q, out=out)
+        if axes is not None:
+            R[...] = R @ axes
+        return p, R
 
     def twists(self, q: Any, v: Any, *, out: Array | None = None) -> Array:
         """Angular velocity [rad/s] and velocity of the origin [m/s] of all bodies, world axes: (..., bodies, 6)."""
@@ -60,19 +66,20 @@ class Kinematics(Functions):
         """Angular momentum about the world's origin [N m s] and linear momentum [N s]: (..., 6)."""
         return self._one(ask.MOMENTUM, (6,), out, q, v)
 
-    def energies(self, q: Any, v: Any, x: Any = None, u: Any = None, t: Any = START) -> Array:
+    def energies(
+        self, q: Any, v: Any, x: Any = None, u: Any = None, t: Any = START, *, out: Array | None = None
+    ) -> Array:
         """Kinetic energy, potential of gravity (zero at the world's origin) and of springs [J]: (..., 3)."""
-        return self._one(ask.ENERGIES, (3,), None, q, v, None, x, u, t)
+        return self._one(ask.ENERGIES, (3,), out, q, v, None, x, u, t)
 
-    def move(self, q: Any, displacement: Any) -> Array:
+    def move(self, q: Any, displacement: Any, *, out: Array | None = None) -> Array:
         """q ⊕ displacement: coordinates after a displacement, numbered like rates [rad, m]; quaternions stay unit."""
-        return self._one(ask.MOVED, (self.nq,), None, q, None, displacement, name="displacement")
+        return self._one(ask.MOVED, (self.nq,), out, q, None, displacement, name="displacement")
 
-    def difference(self, start: Any, end: Any) -> Array:
+    def difference(self, start: Any, end: Any, *, out: Array | None = None) -> Array:
         """The displacement that takes one q to another, numbered like rates: the inverse of `move`."""
-        a, b = self._q(start), self._q(end)
-        a, b = np.broadcast_arrays(a, b)
-        delta = np.empty((*a.shape[:-1], self.nv))
+        a, b = np.broadcast_arrays(self._q(start), self._q(end))
+        delta = room_for(out, (*a.shape[:-1], self.nv))
         dofs = self.system.tables.dofs[1:]
         single = dofs["motion"] == 0
         delta[..., dofs["v"][single]] = b[..., dofs["q"][single]] - a[..., dofs["q"][single]]

@@ -25,6 +25,7 @@ from ..methods import capabilities
 from ..methods.features import features
 from ..model.errors import LinkworkError, UnsupportedError, nearest
 from ..model.rotation import Array
+from ..observe.reactions import Reactions
 
 _HISTORY = (
     "limits", "dry friction", "contact", "velocity servos of limited strength", "sampled controllers",
@@ -37,6 +38,7 @@ _SEALED = "sealed components"
 class Mechanism:
     """See the module."""
 
+    compiled: Compiled
     system: System
     tables: Tables
     constraints: Constraints | None
@@ -53,6 +55,13 @@ class Mechanism:
     x: Array
     u: Array
     """How it starts: coordinates, rates, states of elements, commands of drives."""
+    row_names: tuple[str, ...] = ()
+    """Of all rows."""
+
+    @cached_property
+    def reactions(self) -> Reactions:
+        """What tells the forces in joints of a motion that is known."""
+        return Reactions(self.compiled, self.system, self.row_names)
 
     @cached_property
     def scratch_for_slopes(self) -> tuple[Room, Slopes]:
@@ -84,8 +93,10 @@ def mechanism_of(model: object, without: Collection[str]) -> Mechanism:
         system = compiled.tree
         nothing, none = np.zeros(0), np.zeros(0, np.int64)
         tables = system.fresh_tables()
-        return Mechanism(system, tables, None, None, (), none, (), system.q0, system.v0, nothing, nothing)
-    return _with_rows(compiled.rows)
+        return Mechanism(
+            compiled, system, tables, None, None, (), none, (), system.q0, system.v0, nothing, nothing
+        )
+    return _with_rows(compiled)
 
 
 def _features(compiled: Compiled, without: Collection[str]) -> set[str]:
@@ -109,8 +120,9 @@ def _features(compiled: Compiled, without: Collection[str]) -> set[str]:
     return set(found).difference(without)
 
 
-def _with_rows(system: System) -> Mechanism:
-    """The mechanism of a system compiled with rows, at a start on its constraints."""
+def _with_rows(compiled: Compiled) -> Mechanism:
+    """The mechanism of a model compiled with rows, at a start on its constraints."""
+    system = compiled.rows
     table, idle = system.row_table, idle_rows(system, system.q0)
     start = assemble(system)
     role = table.constraints.rows["role"]
@@ -126,6 +138,7 @@ def _with_rows(system: System) -> Mechanism:
     x[rows["state"][with_state]] = rows["x"][with_state]
     held = np.isin(rows["role"], (HOLD, SERVO_RATE))
     return Mechanism(
+        compiled,
         system,
         tables,
         constraints,
@@ -137,6 +150,7 @@ def _with_rows(system: System) -> Mechanism:
         start.v,
         x,
         np.array(constraints.inputs),
+        tuple(chosen.names),
     )
 
 

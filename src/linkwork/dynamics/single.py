@@ -33,12 +33,15 @@ class Single:
         self._x, self._u = usual["x"], usual["u"]
         self._mechanism, self._asked, self._slopes = mechanism, as_array(asked), slopes
         self._ask: Callable[..., bool] | None = None
+        self._ask_table: Callable[..., bool] | None = None
+        """For results of two axes."""
         self._asked_once = False
 
     def __call__(
         self, what: int, out: Array, more: Array, q: Any, v: Any, force: Any, x: Any, u: Any, t: Any
     ) -> bool:
-        """Ask for a function of a state, flat, into out and more; False if that is not for this way."""
+        """Ask for a function of a state into out, of one axis or two, and more, of one; False if that is not for this
+        way."""
         # What is an array of one axis goes as it is; compiled code looks how long it is.
         if type(q) is not np.ndarray or q.ndim != 1 or q.dtype is not _FLOAT:
             return False
@@ -62,7 +65,8 @@ class Single:
             return False
         if self._ask is None:
             return self._asked_twice() and self(what, out, more, q, v, force, x, u, t)
-        return self._ask(
+        ask = self._ask if out.ndim == 1 else self._ask_table
+        return ask(  # type: ignore[misc]
             self._call, self._asked, what, self._words, self._numbers, q, v, force, x, u, t, out, more
         )
 
@@ -95,7 +99,6 @@ class Single:
         call.bridge = laid.bridge
         call.nq, call.nv, call.nx, call.nu = len(self._q), len(self._v), len(self._x), len(self._u)
         self._laid, self._words, self._call = laid, laid.words, as_array(call)
-        examples = (
-            self._call, self._asked, 0, self._words, self._numbers, *(_ANY,) * 5, 0.0, _NOTHING, _NOTHING,
-        )  # fmt: skip
-        self._ask = entry_of(single.ask, examples)
+        examples = (self._call, self._asked, 0, self._words, self._numbers, *(_ANY,) * 5, 0.0)
+        self._ask = entry_of(single.ask, (*examples, _NOTHING, _NOTHING))
+        self._ask_table = entry_of(single.ask, (*examples, np.zeros((1, 1)), _NOTHING))

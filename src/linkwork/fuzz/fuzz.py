@@ -6,6 +6,7 @@ for seed in ...: plan => model => findings; if any: shrink the plan while the fi
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,7 +18,20 @@ from ..io import save_model
 from ..model.errors import LinkworkError
 from .oracle import Examination, Facts, Finding, Runner, bounds_of, examine
 from .random_mechanisms import build
-from .random_plan import DRIVES, FEATURES, LOADS, LOOP_KEYS, ON_GROUND, Link, Loop, Plan, random_plan
+from .random_plan import (
+    DRIVES,
+    FEATURES,
+    LOADS,
+    LOOP_KEYS,
+    ON_GROUND,
+    RUBBER,
+    STATEFUL,
+    SWITCHED,
+    Link,
+    Loop,
+    Plan,
+    random_plan,
+)
 
 __all__ = ["Failure", "Finding", "Report", "examine", "examine_plan", "fuzz", "shrink"]
 
@@ -111,12 +125,13 @@ def fuzz(
     time_limit: float | None = None,
     small: bool = True,
     progress: Callable[[float], object] | None = None,
-    failed: Callable[[Failure], object] | None = None,
+    failed: Callable[[Failure, Report], object] | None = None,
     **options: Any,
 ) -> Report:
     """Examine the mechanisms of `count` seeds from `seed` on; options as for `random_plan`.
 
-    `time_limit` [s] ends it early; `small` shrinks failures; `progress` is told the share done, `failed` each failure.
+    `time_limit` [s] ends it early; `small` shrinks failures; `progress` is told the share done, `failed` each failure
+    and what was seen until then.
     """
     report = Report(seed)
     began = time.perf_counter()
@@ -138,7 +153,7 @@ def fuzz(
                 failure.small_findings = examine_plan(failure.small, solver)[0]
             report.failures.append(failure)
             if failed is not None:
-                failed(failure)
+                failed(failure, report)
         if progress is not None:
             progress((number - seed + 1) / count)
     return report
@@ -150,7 +165,7 @@ def examine_plan(plan: Plan, solver: str = "direct") -> tuple[list[Finding], Fac
         model = build(plan)
     except Exception as error:  # no plan that was drawn may fail; a shrunk one that does is none of interest
         return [Finding("error", "build", f"{type(error).__name__}: {error}")], Facts()
-    examination = Examination(Runner(model, bounds_of(solver)))
+    examination = Examination(Runner(model, bounds_of(solver, model)))
     return examination.findings(), examination.facts
 
 
@@ -171,10 +186,12 @@ def traits(plan: Plan, facts: Facts) -> list[str]:
         "mass ratio above 1000": plan.decades > 3.0,
         "mirrored": plan.placed in ("mirrored", "nested"),
         "drives": bool(kinds & set(DRIVES)),
-        "loads": bool(kinds & set(LOADS)),
+        "loads": bool(kinds & {*LOADS, RUBBER}),
+        "contact": plan.touching,
+        "divided among components": plan.parts > 1,
     }
     names = [name for name, is_so in found.items() if is_so]
-    names += [name for name in FEATURES if name in kinds]
+    names += [name for name in (*FEATURES, *STATEFUL, *SWITCHED, RUBBER) if name in kinds]
     names += sorted({f"{link.joint} in the tree" for link in plan.links if link.joint})
     return names + sorted({f"{loop.joint} closes a loop" for loop in plan.loops})
 
@@ -203,8 +220,21 @@ def span(name: str, text: str) -> tuple[int, int]:
         raise LinkworkError(f"--{name} {text}: write a number, or FEWEST-MOST") from None
 
 
-def write_failure(failure: Failure, folder: Path) -> None:
-    """The small mechanism as a model file, and a text with what went wrong; their names go into the failure."""
+def write_report(report: Report, folder: Path) -> None:
+    """What was seen, as JSON."""
+    (folder / "report.json").write_text(json.dumps(report.to_dict(), indent=1), encoding="utf-8")
+
+
+def write_failure(failure: Failure, folder: Path, report: Report) -> None:
+    """The small mechanism as a model file, and a text with what went wrong; their names go into the failure.
+
+    The report is written, too, as it is by then.
+    """
+    _write_plans(failure, folder)
+    write_report(report, folder)
+
+
+def _write_plans(failure: Failure, folder: Path) -> None:
     text = folder / f"fuzz-{failure.seed}.txt"
     text.write_text(failure.text(), encoding="utf-8")
     failure.files.append(str(text))
@@ -219,8 +249,8 @@ def write_failure(failure: Failure, folder: Path) -> None:
 # --- shrinking ---
 
 _SIMPLE: tuple[tuple[str, Any], ...] = (
-    ("placed", "here"), ("offset", 0.0), ("speed", 0.0), ("gravity", False), ("restitution", 0.0),
-    ("decades", 0.0), ("plain", True), ("digits", 1), ("digits", 2), ("digits", 3),
+    ("touching", False), ("parts", 1), ("placed", "here"), ("offset", 0.0), ("speed", 0.0), ("gravity", False),
+    ("restitution", 0.0), ("decades", 0.0), ("plain", True), ("digits", 1), ("digits", 2), ("digits", 3),
 )  # fmt: skip
 
 
@@ -317,9 +347,12 @@ def tidy(plan: Plan) -> Plan:
             loops.append(dataclasses.replace(loop, how="anywhere", like=ON_GROUND) if lonely else loop)
     movable = {link.key for link in links if link.joint not in (None, "weld")}
     movable |= {loop.key for loop in loops if loop.joint != "weld"}
+    jointed_now = jointed | {loop.key for loop in loops}
     extras = []
     for extra in plan.extras:
-        where = known if extra.kind in LOADS else movable
+        where = (
+            known if extra.kind in (*LOADS, RUBBER) else jointed_now if extra.kind in SWITCHED else movable
+        )
         if extra.on in where and (extra.other in where or extra.other == ON_GROUND):
             extras.append(extra)
     return dataclasses.replace(plan, links=tuple(links), loops=tuple(loops), extras=tuple(extras))

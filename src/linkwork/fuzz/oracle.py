@@ -27,11 +27,14 @@ from ..analysis.readings import (
     travelled,
     turned,
 )
+from ..compile.colliders import may_touch
 from ..engine.coordinates.dynamics import body_pose
 from ..engine.tables import COORDINATE
 from ..mechanism.kinematics import Kinematics
 from ..mechanism.mobility import analyse
-from ..model import Model
+from ..methods.capabilities import LACKS
+from ..methods.features import features
+from ..model import Flat, Model
 from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array, quaternion
 from ..results.record import Record
@@ -40,6 +43,8 @@ from .random_mechanisms import RANK
 
 STEP, DURATION, SAMPLES = 1e-3, 0.1, 10
 METHODS = ("simgc", "simmc")
+COMPONENTS = "components"
+"""Examines models of several components, too, if it can do them."""
 
 # Motions that steps of a millisecond are meant for change at some 10 rad/s: a method of order p errs by a share
 # (h PACE)^p of what has moved, or of the energy in play [1/s].
@@ -47,6 +52,8 @@ PACE = 10.0
 # Poses that agree to this need no second look; far from the origin, where numbers have fewer digits, times the distance
 # in metres [m or rad].
 AGREE = 1e-8
+# Penetration that contact leaves alone [m]: the default of methods, and rounding.
+SLOP = 1.1e-5
 # Halvings of the step before a difference that does not vanish is believed.
 HALVINGS = 5
 # Energies are sums of products of n rounded numbers: some hundred steps and bodies of them.
@@ -80,14 +87,25 @@ DIRECT = Bounds(order=4, order_at_events=4, gap=1e-10, limit=1e-8, rest=1e-7, se
 _OPEN = STEP**2 * 25 * 9.81 / (2 * 0.8)
 _SWEEPS = {"solver": "impulses", "epsilon": 1e-10, "iterations": 3000}
 IMPULSES = Bounds(order=1, order_at_events=1, gap=_OPEN, limit=_OPEN, rest=1e-6, settings=_SWEEPS)
+# With contact the direct solver steps at first order, too, unless it is asked for another integrator.
+TOUCHING = Bounds(
+    order=1, order_at_events=1, gap=_OPEN, limit=_OPEN, rest=1e-6, settings={"solver": "direct"}
+)
 
 
-def bounds_of(solver: str) -> Bounds:
-    """What may be asked of a solver."""
+def bounds_of(solver: str, model: Model | None = None) -> Bounds:
+    """What may be asked of a solver, in a model."""
     known = {"direct": DIRECT, "impulses": IMPULSES}
     if solver not in known:
         raise LinkworkError(f"there is no solver '{solver}'{nearest(solver, known)}")
-    return known[solver]
+    return (
+        TOUCHING if solver == "direct" and model is not None and touches(model.flatten()) else known[solver]
+    )
+
+
+def touches(flat: Flat) -> bool:
+    """Whether anything in a model may touch something."""
+    return bool(may_touch(flat))
 
 
 @dataclass(frozen=True)
@@ -95,7 +113,7 @@ class Finding:
     """Something that must not be."""
 
     kind: str
-    """error, not_finite, gap, limit, start, locked, energy or disagree."""
+    """error, not_finite, gap, limit, start, locked, sunk, energy or disagree."""
     method: str
     what: str
     value: float = np.nan
@@ -121,6 +139,11 @@ class Runner:
         self.model = Model(model.name, gravity=model.gravity)
         self.flat = model.flatten()
         self.model.take_from(self.flat)
+        self.whole = model
+        self.methods: tuple[str, ...] = METHODS
+        """What it is run by."""
+        if len(model.instances) > 1 and not features(self.flat, LACKS[COMPONENTS]):
+            self.methods = (*METHODS, COMPONENTS)
         self.bounds, self.dt, self.duration = bounds, dt, duration
         self.simulations: dict[str, Simulation] = {}
         self._records: dict[tuple[str, int], Record] = {}
@@ -128,8 +151,10 @@ class Runner:
     def simulation(self, method: str) -> Simulation:
         """The simulation of a method, at any time of its run."""
         if method not in self.simulations:
-            settings = self.bounds.settings
-            self.simulations[method] = Simulation(self.model, method=method, dt=self.dt, **settings)
+            hierarchy = method == COMPONENTS
+            settings = {} if hierarchy else self.bounds.settings
+            model = self.whole if hierarchy else self.model
+            self.simulations[method] = Simulation(model, method=method, dt=self.dt, **settings)
         return self.simulations[method]
 
     def record(self, method: str, halvings: int = 0) -> Record:
@@ -168,7 +193,7 @@ def examine(
     model: Model, *, solver: str = "direct", dt: float = STEP, duration: float = DURATION
 ) -> list[Finding]:
     """Everything about the motion of a mechanism that must not be; empty if all is well."""
-    return Examination(Runner(model, bounds_of(solver), dt, duration)).findings()
+    return Examination(Runner(model, bounds_of(solver, model), dt, duration)).findings()
 
 
 class Examination:
@@ -178,7 +203,10 @@ class Examination:
         self.runner, self.bounds = runner, runner.bounds
         self.flat = runner.flat
         self.facts = Facts()
-        self.smooth = is_smooth(self.flat)
+        self.methods = runner.methods
+        self.switched = [joint.name for joint in self.flat.joints.values() if joint.attached is not None]
+        self.touching = touches(self.flat)
+        self.smooth = is_smooth(self.flat) and not self.touching
         self.order = self.bounds.order if self.smooth else self.bounds.order_at_events
         # At first order an event anywhere within a step leaves errors without a smooth expansion in the step.
         self.extrapolates = self.smooth or self.order > 1
@@ -186,7 +214,7 @@ class Examination:
     def findings(self) -> list[Finding]:
         """All of them, the most basic ones first; after a run that breaks there is nothing more to see."""
         found: list[Finding] = []
-        for method in METHODS:
+        for method in self.methods:
             try:
                 record = self.runner.record(method)
             except RunError as error:
@@ -200,10 +228,11 @@ class Examination:
         if found:
             return found
         self._look()
-        checks = [check(method) for method in METHODS for check in (self._gaps, self._limits)]
+        checks = [check(method) for method in self.methods for check in (self._gaps, self._limits)]
         if self.facts.closed:
-            checks += [check(m) for m in METHODS for check in (self._start, self._locked, self._energy)]
-            checks.append(self._agreement())
+            basic = (self._start, self._locked, self._energy, self._sunk)
+            checks += [check(method) for method in self.methods for check in basic]
+            checks += [self._agreement(method) for method in self.methods[1:]]
         for check in checks:
             try:
                 found += check
@@ -211,7 +240,7 @@ class Examination:
                 found.append(error.finding)
         if any(finding.kind in _UNIQUE for finding in found) and self._branches():
             found = [finding for finding in found if finding.kind not in _UNIQUE]
-            found += [finding for method in METHODS for finding in self._energy(method)]
+            found += [finding for method in self.methods for finding in self._energy(method)]
         return list(dict.fromkeys(found))
 
     def _branches(self) -> bool:
@@ -258,11 +287,13 @@ class Examination:
         rows = kinematics.constraints.rows[kinematics.hold]
         coupled = rows["kind"] == COORDINATE
         self.names = [kinematics.names[i] for i in kinematics.hold]
+        # A joint that takes hold does so where the bodies are: as it is written it says nothing then.
+        steady = [not name.startswith(tuple(f"{joint}:" for joint in self.switched)) for name in self.names]
         gaps = []
         for q in floating_coordinates(system, self.flat, record):
             kinematics.place(q)
             gaps.append(kinematics.gaps[kinematics.hold])
-        return np.array(gaps) - np.where(coupled, gaps[0], 0.0)
+        return (np.array(gaps) - np.where(coupled, gaps[0], 0.0)) * steady
 
     def _gaps(self, method: str) -> Iterator[Finding]:
         record = self.runner.record(method)
@@ -278,6 +309,8 @@ class Examination:
         record = self.runner.record(method)
         worst, where = 0.0, ""
         for name, low, high, values in limited_coordinates(self.flat, record):
+            if name.rpartition(".")[0] in self.switched:  # it has none while it does not hold
+                continue
             beyond = float(max(np.max(low - values), np.max(values - high)))
             if beyond > worst:
                 worst, where = beyond, name
@@ -296,7 +329,7 @@ class Examination:
             yield Finding("start", method, what, moved, bound)
 
     def _locked(self, method: str) -> Iterator[Finding]:
-        if self.facts.mobility > 0:
+        if self.facts.mobility > 0 or self.switched:
             return
         moved = travelled(self.runner.record(method))
         bound = self.bounds.gap * self.size / self.facts.stiffness
@@ -328,21 +361,38 @@ class Examination:
             what = f"the balance strays by {value:.3g} J, {share}, which does not vanish with the step"
             yield Finding("energy", method, what, value, bound)
 
-    def _agreement(self) -> Iterator[Finding]:
-        moved = max(travelled(self.runner.record(method)) for method in METHODS)
+    def _sunk(self, method: str) -> Iterator[Finding]:
+        """What touches gets into each other by no more than what vanishes with the step, and the slop."""
+        if not self.touching:
+            return
+        moved = travelled(self.runner.record(method))
+
+        def depth(halvings: int) -> Array:
+            return np.maximum(self.runner.record(method, halvings)["contact.depth"] - SLOP, 0.0)
+
+        verdict = self._vanishes(depth, moved, AGREE)
+        if verdict is not None:
+            value, bound = verdict
+            what = f"something sinks {value:.3g} m into another, which does not vanish with the step"
+            yield Finding("sunk", method, what, value, bound)
+
+    def _agreement(self, other: str) -> Iterator[Finding]:
+        """Of one method with the first."""
+        pair = self.methods[0], other
+        moved = max(travelled(self.runner.record(method)) for method in pair)
 
         def difference(halvings: int) -> Array:
-            a, b = (self.runner.record(method, halvings) for method in METHODS)
+            a, b = (self.runner.record(method, halvings) for method in pair)
             return apart(a, b)
 
         verdict = self._vanishes(difference, moved, AGREE * self.size)
         if verdict is not None:
             value, bound = verdict
-            a, b = (self.runner.record(method) for method in METHODS)
+            a, b = (self.runner.record(method) for method in pair)
             worst = int(np.abs(apart(a, b)).max(axis=0).argmax())
             columns = [*a.groups["positions"].columns, *a.groups["rotations"].columns]
             what = f"formulations differ by {value:.3g} in '{columns[worst]}', which does not vanish with the step"
-            yield Finding("disagree", " and ".join(METHODS), what, value, bound)
+            yield Finding("disagree", " and ".join(pair), what, value, bound)
 
     def _vanishes(
         self, error: Callable[[int], Array], scale: float, rounding: float

@@ -8,18 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.elements import DCMotor, PositionServo, Repeater, TorqueSource, VelocityServo
-from ..engine.loads import Force, Spring, Torque
+from ..engine.elements import (
+    PID,
+    Actuator,
+    Backlash,
+    DCMotor,
+    HydraulicCylinder,
+    PositionServo,
+    Repeater,
+    TorqueSource,
+    VelocityServo,
+)
+from ..engine.loads import Bushing, Force, Spring, Torque
 from ..model import Body, Sine
 from ..model.item import GROUND, Item
 from ..model.joints import Joint
 from ..model.rotation import Array, Vector
-from .random_plan import EXTRA_KEYS, ON_GROUND, Extra, Plan
+from .random_plan import EXTRA_KEYS, ON_GROUND, RUBBER, Extra, Plan
 
 SPIN, DRIFT = 5.0, 1.5  # fastest turning [rad/s] and sliding or moving [m/s] at the start
 FREQUENCY = 20.0  # of springs in joints and between points, at most [rad/s]
 DECAY = 10.0  # of dampers, at most [1/s]
+SUPPLY, BULK = 1e7, 1.4e9  # of hydraulic cylinders: pressure of the pump, bulk modulus of oil [Pa]
 EFFORT = (40.0, 15.0)  # largest acceleration by a drive: turning [rad/s²], sliding [m/s²]
+CHANGES = (0.01, 0.09)  # when joints are attached and released [s]
 TRAVEL = (0.5, 0.25)  # limits at most this far from the start: turning [rad], sliding [m]
 
 
@@ -94,13 +106,17 @@ class Actions(ABC):
                 return {"spring": numbers(inertia * frequency**2), "rest": numbers(rest)}
             case "damping":
                 return {"damping": numbers(inertia * DECAY * rng.uniform(0.02, 1.0, n))}
+            case "released":
+                return {"attached": ((0.0, self.number(rng.uniform(*CHANGES))),)}
+            case "attached":
+                return {"attached": ((self.number(rng.uniform(*CHANGES)), None),)}
         return {"armature": numbers(inertia * 10.0 ** rng.uniform(-2.0, 0.0, n))}
 
     def drive(self, extra: Extra) -> list[Item]:
         rng = self.rng(extra.key)
         name = f"drive{extra.key - EXTRA_KEYS}"
-        if extra.kind == "repeater":
-            return self._repeater(extra, name, rng)
+        if extra.kind in ("repeater", "backlash_between"):
+            return self._coupling(extra, name, rng)
         inertia, slides = self._felt(extra.on)
         i = int(rng.integers(len(inertia)))
         coordinate = self.joint(extra.on).rates[i].removesuffix("_rate")
@@ -134,18 +150,87 @@ class Actions(ABC):
         }  # fmt: skip
         return [DCMotor(name, joint, command=voltage, **motor, **common)]
 
-    def _repeater(self, extra: Extra, name: str, rng: np.random.Generator) -> list[Item]:
-        chosen = []
+    def stateful(self, extra: Extra) -> list[Item]:
+        """An element with a state, samples or free play."""
+        rng = self.rng(extra.key)
+        name = f"drive{extra.key - EXTRA_KEYS}"
+        if extra.kind == "backlash_between":
+            return self._coupling(extra, name, rng)
+        inertia, slides = self._felt(extra.on)
+        i = int(rng.integers(len(inertia)))
+        felt, slide = inertia[i], slides[i]
+        joint = self.names[extra.on]
+        coordinate = self.joint(extra.on).rates[i].removesuffix("_rate")
+        strength = felt * EFFORT[slide] * 10.0 ** rng.uniform(-1.0, 0.0)
+        frequency, sign = FREQUENCY * rng.uniform(0.1, 1.0), float(rng.choice([-1.0, 1.0]))
+        limited = {"strength": self.number(strength)} if rng.random() < 0.5 else {}
+        match extra.kind:
+            case "actuator":
+                lag = {
+                    "time_constant": self.number(rng.uniform(0.01, 0.1)),
+                    "command": self.number(2 * sign * strength),
+                }
+                damping = self.number(felt * DECAY * rng.uniform(0.0, 0.5))
+                return [Actuator(name, joint, coordinate=coordinate, damping=damping, **lag, **limited)]
+            case "hydraulic_cylinder":
+                # Its oil is a spring of 4 B area²/volume; a stall at `strength`, and `SPIN` or `DRIFT` without load.
+                area = strength / SUPPLY
+                volume = 4.0 * BULK * area**2 / (felt * frequency**2)
+                fluid = {
+                    "area": self.number(area), "supply": SUPPLY, "flow": self.number(area * (SPIN, DRIFT)[slide]),
+                    "volume": self.number(volume), "bulk_modulus": BULK,
+                    "leakage": self.number(DECAY * rng.uniform(0.0, 1.0) * volume / (4.0 * BULK)),
+                }  # fmt: skip
+                opening = self.number(sign * rng.uniform(0.1, 1.0))
+                return [HydraulicCylinder(name, joint, coordinate=coordinate, command=opening, **fluid)]
+            case "pid":
+                stiffness, ratio = felt * frequency**2, rng.uniform(0.0, 1.0)
+                gains = {
+                    "proportional": self.number(stiffness), "integral": self.number(2.0 * stiffness * rng.uniform()),
+                    "derivative": self.number(2.0 * ratio * felt * frequency),
+                    "sample_time": self.number(rng.uniform(0.002, 0.02)),
+                    "command": sign * self.number(TRAVEL[slide] * rng.uniform()),
+                }  # fmt: skip
+                return [PID(name, joint, coordinate=coordinate, **gains, **limited)]
+        play = self._play(rng, felt, float(TRAVEL[slide]), frequency)
+        return [Backlash(name, joint, coordinate_a=coordinate, **play)]
+
+    def _play(self, rng: np.random.Generator, felt: float, travel: float, frequency: float) -> dict[str, Any]:
+        """Free play between flanks that are rigid or springs."""
+        gap = {"gap": self.number(travel * 10.0 ** rng.uniform(-2.0, 0.0))}
+        if rng.random() < 0.4:
+            return {**gap, "restitution": self.plan.restitution}
+        return {
+            **gap, "stiffness": self.number(felt * frequency**2),
+            "damping": self.number(felt * DECAY * rng.uniform()),
+        }  # fmt: skip
+
+    def _coupling(self, extra: Extra, name: str, rng: np.random.Generator) -> list[Item]:
+        """A repeater between two coordinates, or free play."""
+        chosen, felt, travel = [], [], []
         for key in (extra.on, extra.other):
+            inertia, slides = self._felt(key) if extra.kind != "repeater" else (np.zeros(6), np.zeros(6, int))
             rates = self.joint(key).rates
-            chosen.append(rates[int(rng.integers(len(rates)))].removesuffix("_rate"))
+            i = int(rng.integers(len(rates)))
+            chosen.append(rates[i].removesuffix("_rate"))
+            felt.append(float(inertia[i]))
+            travel.append(TRAVEL[slides[i]])
         ratio = self.number(float(rng.choice([-1.0, 1.0])) * rng.uniform(0.5, 2.0))
         ends = self.names[extra.on], self.names[extra.other]
+        if extra.kind != "repeater":
+            # A spring between two coordinates is felt by the lighter one, of which `ratio` is at most two.
+            play = self._play(rng, min(felt) / 4.0, min(travel), FREQUENCY * rng.uniform(0.1, 1.0))
+            both = {"coordinate_a": chosen[0], "coordinate_b": chosen[1]}
+            return [Backlash(name, *ends, ratio=ratio, **both, **play)]
         return [Repeater(name, *ends, ratio=ratio, coordinate_a=chosen[0], coordinate_b=chosen[1])]
 
     def load(self, extra: Extra) -> Item:
         rng = self.rng(extra.key)
         name, body = f"load{extra.key - EXTRA_KEYS}", self.body_name(extra.on)
+        if extra.kind == RUBBER:
+            felt = min(self.inertia[f"{name}: bushing {axis}"] for axis in "xyz")
+            frequency, decay = FREQUENCY * rng.uniform(0.1, 1.0, 3), DECAY * rng.uniform(0.0, 1.0, 3)
+            return self.bushing(extra, felt * frequency**2, felt * decay)
         if extra.kind == "spring_load":
             felt = self.inertia[f"{name}: spring"]
             frequency, decay = FREQUENCY * rng.uniform(0.1, 1.0), DECAY * rng.uniform(0.0, 1.0)
@@ -165,6 +250,21 @@ class Actions(ABC):
     def _load_vector(self, values: Array) -> Vector:
         x, y, z = (self.number(value) for value in values)
         return x, y, z
+
+    def bushing(self, extra: Extra, stiffness: Array, damping: Array) -> Bushing:
+        """Its points are up to some centimetres from each other at the start."""
+        rng = self.rng(extra.key + EXTRA_KEYS)
+        near = np.array(self.vector(self.origins[extra.on] + rng.uniform(-0.2, 0.2, 3)))
+        return Bushing(
+            f"load{extra.key - EXTRA_KEYS}",
+            self.body_name(extra.on),
+            self.body_name(extra.other),
+            at_a=self.vector(near),
+            at_b=self.vector(near + rng.uniform(-0.05, 0.05, 3)),
+            stiffness=self._load_vector(stiffness),
+            damping=self._load_vector(damping),
+            rest=(0.0, 0.0, 0.0),
+        )
 
     def spring(self, extra: Extra, stiffness: float, damping: float) -> Spring:
         rng = self.rng(extra.key + EXTRA_KEYS)

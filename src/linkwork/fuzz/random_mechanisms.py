@@ -18,6 +18,7 @@ mass ratio:
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -31,7 +32,10 @@ from ..model import Body, Component, Model
 from ..model.errors import LinkworkError
 from ..model.item import Item
 from ..model.joints import JOINTS, Joint
-from ..model.rotation import IDENTITY, Array, Quaternion, about, matrix, vector
+from ..model.rotation import IDENTITY, Array, Quaternion, about, matrix, quaternion, vector
+from ..model.shapes import Box, Capsule, Plane, Sphere
+from ..model.touch import Material, NoContact, Scenery
+from .divided import divide
 from .random_actions import DRIFT, SPIN, Actions, unit
 from .random_plan import (
     DRIVES,
@@ -39,6 +43,9 @@ from .random_plan import (
     LOOP_KEYS,
     MODEL_KEY,
     ON_GROUND,
+    RUBBER,
+    STATEFUL,
+    SWITCHED,
     Extra,
     Link,
     Loop,
@@ -48,6 +55,9 @@ from .random_plan import (
 
 __all__ = ["Extra", "Link", "Loop", "Plan", "allowed_rates", "build", "random_mechanism", "random_plan"]
 
+SIZE, MARGIN = 0.1, 0.002  # of shapes that touch, and of the floor below them, at most [m]
+MATERIAL, PIECES = "stuff", "pieces"
+SHAPE_KEYS = 10_000
 REACH = 0.5  # of pivots from origins along each axis [m]
 OFFSET = 1e-3  # of starts that have to be assembled, at most [rad or m]
 # A singular value below this share of the largest is zero: geometry is random, so that true ones seldom fall below
@@ -95,10 +105,12 @@ class _Builder(Actions):
         fields: dict[int, dict[str, Any]] = {key: {} for key in self.frames}
         items: list[Item] = []
         for extra in self.plan.extras:
-            if extra.kind in FEATURES:
+            if extra.kind in (*FEATURES, *SWITCHED):
                 fields[extra.on].update(self.feature(extra))
             elif extra.kind in DRIVES:
                 items += self.drive(extra)
+            elif extra.kind in STATEFUL:
+                items += self.stateful(extra)
             else:
                 items.append(self.load(extra))
         for key, start in self.start.items():
@@ -166,6 +178,22 @@ class _Builder(Actions):
             inertia=tuple(self.number(x) for x in full),
         )
 
+    def _with_shape(self, body: Body) -> Body:
+        shape = self._shape(self._key[body.name])
+        return dataclasses.replace(body, shapes=(shape,), material=MATERIAL, group=PIECES)
+
+    def _shape(self, key: int) -> Any:
+        """Something round or with corners that stays within SIZE of the body's origin."""
+        rng = self.rng(SHAPE_KEYS + key)
+        size = self.number(SIZE * rng.uniform(0.3, 1.0))
+        match int(rng.integers(5)):
+            case 0:
+                return Capsule(0.4 * size, size)
+            case 1 | 2 | 3:
+                return Sphere(size)
+        edges = self.vector(0.5 * size * rng.uniform(0.5, 1.0, 3) + 0.01)
+        return Box(edges)
+
     def _loop(self, loop: Loop) -> None:
         rng = self.rng(loop.key)
         share = rng.uniform()
@@ -203,11 +231,18 @@ class _Builder(Actions):
         model = Model("measured")
         couplings = [extra for extra in self.plan.extras if extra.kind == "repeater"]
         springs = [extra for extra in self.plan.extras if extra.kind == "spring_load"]
+        # These close loops wherever they are, so that the tree is the one that moves.
+        kinds = SWITCHED
+        switched = {
+            extra.on: {"attached": ((0.0, 1.0),)} for extra in self.plan.extras if extra.kind in kinds
+        }
+        bushings = [extra for extra in self.plan.extras if extra.kind == RUBBER]
         for thing in [
             *self._bodies(),
-            *(self.joint(key, friction=1.0) for key in self._joints()),
+            *(self.joint(key, friction=1.0, **switched.get(key, {})) for key in self._joints()),
             *(item for extra in couplings for item in self.drive(extra)),
             *(self.spring(extra, 1.0, 0.0) for extra in springs),
+            *(self.bushing(extra, np.ones(3), np.zeros(3)) for extra in bushings),
         ]:
             model.add(thing)
         system = compile_model(model, rows=True)
@@ -267,6 +302,11 @@ class _Builder(Actions):
         """Keys in any order: it decides which of equal joints close the loops."""
         return sorted(self.frames, key=self._rank)
 
+    @property
+    def _key(self) -> dict[str, int]:
+        """Of bodies, by name."""
+        return {f"body{key}": key for key in self.bodies}
+
     def _rank(self, key: int) -> float:
         return float(np.random.default_rng([self.plan.seed, MODEL_KEY, key]).random())
 
@@ -275,6 +315,18 @@ class _Builder(Actions):
         direction = unit(rng)
         gravity = self.vector(9.81 * direction) if self.plan.gravity else (0.0, 0.0, 0.0)
         model = Model(f"random_{self.plan.seed}", gravity=gravity)
+        if self.plan.touching:
+            shaped = [self._with_shape(body) for body in things if isinstance(body, Body)]
+            things = [*shaped, *(thing for thing in things if not isinstance(thing, Body))]
+            things += floor_below(-direction, shaped, rng)
+        if self.plan.parts > 1:
+            divide(
+                model,
+                things,
+                self.plan.parts,
+                lambda name: int(self._rank(self._key[name]) * self.plan.parts),
+            )
+            return model
         part = model if self.plan.placed == "here" else Component("part")
         for thing in things:
             part.add(thing)
@@ -289,6 +341,34 @@ class _Builder(Actions):
         at = self.vector(rng.normal(size=3))
         model.add(part.instance("part", at=at, rotation=rotation, mirror=mirror))
         return model
+
+
+def floor_below(up: Array, bodies: Iterable[Body], rng: np.random.Generator) -> list[Item]:
+    """A floor close below all bodies, of random friction, on which they do not touch each other."""
+    lowest = min(float(up @ np.asarray(body.at)) - _reach(body.shapes[0]) for body in bodies)
+    height = lowest - rng.uniform(0.0, MARGIN)
+    turn = quaternion(basis(up))
+    plane = Plane(at=vector(height * up), rotation=turn)
+    restitution = float(rng.choice([0.0, 0.0, 0.5]))
+    return [
+        Material(MATERIAL, friction=float(rng.uniform(0.0, 1.0)), restitution=restitution),
+        Scenery("floor", shapes=(plane,), material=MATERIAL),
+        NoContact("apart", PIECES, PIECES),
+    ]
+
+
+def _reach(shape: Any) -> float:
+    """How far a shape may reach from its middle [m]."""
+    if isinstance(shape, Box):
+        return 0.5 * float(np.linalg.norm(shape.size))
+    return float(shape.radius) + 0.5 * float(getattr(shape, "length", 0.0))
+
+
+def basis(z: Array) -> Array:
+    """A rotation matrix whose last column is a unit vector."""
+    x = np.cross(z, np.eye(3)[int(np.abs(z).argmin())])
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
 
 
 def allowed_rates(J: Array, v: Array, H: Array) -> Array:

@@ -22,10 +22,17 @@ FEATURES = ("limits", "friction", "spring", "damping", "armature")
 """What a joint can carry."""
 DRIVES = ("torque_source", "velocity_servo", "position_servo", "dc_motor", "repeater")
 LOADS = ("force", "torque", "spring_load")
+STATEFUL = ("actuator", "hydraulic_cylinder", "pid", "backlash", "backlash_between")
+"""What acts on joints and has states, samples or free play."""
+SWITCHED = ("released", "attached")
+"""Joints that let go during the run, and that take hold during it."""
+RUBBER = "bushing"
 HOW = ("anywhere", "parallel", "coaxial", "same")
 """Where a closure stands: somewhere; with its axis parallel to that of another joint; on the same axis between the same
 bodies; in the very frame of a joint, between the same bodies, of the same kind: the same joint twice."""
 PLACED = ("here", "moved", "mirrored", "nested")
+PARTS = 3
+"""Components that a mechanism may be divided into, at most."""
 
 ON_GROUND = -1
 LOOP_KEYS, EXTRA_KEYS, MODEL_KEY = (
@@ -72,7 +79,7 @@ class Extra:
     on: int
     """Key of a link or closure, whose joint is meant; of a load, of a link, whose body is meant."""
     other: int = ON_GROUND
-    """The second joint of a repeater; the second body of a spring."""
+    """The second joint of a repeater or of free play; the second body of a spring or bushing."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +101,10 @@ class Plan:
     """Share of the largest offset by which joints of the tree start away from the pose as drawn."""
     placed: str = "here"
     """In the model itself, or in a component that is 'moved', 'mirrored' or 'nested' (moved and mirrored)."""
+    parts: int = 1
+    """Components that its bodies are divided among, with joints between them; more than one only if placed 'here'."""
+    touching: bool = False
+    """Bodies have shapes, and a floor below them; only if placed 'here'."""
     plain: bool = False
     """Bodies with frames along the world's axes and the centre of mass at the origin."""
     digits: int | None = None
@@ -157,6 +168,13 @@ def random_plan(
         _add_redundant(rng, links, closures)
     at_rest = offset or not moving or rng.random() < 0.3
     carried = _random_extras(rng, links, closures) if extras else ()
+    # From a generator of their own: what was drawn before they were known stays as it was.
+    further = np.random.default_rng([seed, MODEL_KEY, 1])
+    parts, touching = 1, False
+    if extras:
+        carried += _further_extras(further, links, closures, len(carried), switched=not offset)
+        parts = int(further.integers(2, PARTS + 1)) if further.random() < 0.2 else 1
+        touching = bool(further.random() < 0.15) and not offset and parts == 1
     if offset:  # repeaters hold the relation that joints start in, and might contradict the loops that are to be closed
         carried = tuple(extra for extra in carried if extra.kind != "repeater")
     return Plan(
@@ -169,7 +187,9 @@ def random_plan(
         speed=0.0 if at_rest else float(np.round(rng.uniform(0.1, 1.0), 2)),
         restitution=float(rng.choice([0.0, 0.0, 0.3, 0.7])),
         offset=float(np.round(rng.uniform(0.1, 1.0), 2)) if offset else 0.0,
-        placed=PLACED[rng.integers(len(PLACED))],
+        placed="here" if (place := PLACED[rng.integers(len(PLACED))]) and (parts > 1 or touching) else place,
+        parts=parts,
+        touching=touching,
     )
 
 
@@ -285,4 +305,35 @@ def _random_extras(rng: np.random.Generator, links: list[Link], closures: list[L
         on = links[rng.integers(len(links))].key
         other = ends[rng.integers(len(ends))]
         add(kind, on, other if other != on and kind == "spring_load" else ON_GROUND)
+    return tuple(found)
+
+
+def _further_extras(
+    rng: np.random.Generator, links: list[Link], closures: list[Loop], before: int, switched: bool
+) -> tuple[Extra, ...]:
+    """Elements with states, bushings, and joints that are attached and released; `before`: so many extras are there."""
+    found: list[Extra] = []
+
+    def add(kind: str, on: int, other: int = ON_GROUND) -> None:
+        found.append(Extra(EXTRA_KEYS + before + len(found), kind, on, other))
+
+    joints: list[Link | Loop] = [*links, *closures]
+    movable = [item.key for item in joints if item.joint not in (None, "weld")]
+    for _ in range(int(rng.choice(3, p=(0.65, 0.25, 0.1))) if movable else 0):
+        kind = STATEFUL[rng.integers(len(STATEFUL))]
+        on, other = (int(k) for k in rng.choice(movable, 2))
+        if kind != "backlash_between":
+            add(kind, on)
+        elif on != other:
+            add(kind, on, other)
+    if rng.random() < 0.1:
+        on = links[rng.integers(len(links))].key
+        other = [ON_GROUND, *(link.key for link in links)][rng.integers(len(links) + 1)]
+        add(RUBBER, on, other if other != on else ON_GROUND)
+    if switched and rng.random() < 0.2:
+        jointed = [item.key for item in joints if item.joint not in (None, "free")]
+        if jointed:
+            add(SWITCHED[0], int(rng.choice(jointed)))
+        if closures and rng.random() < 0.5:
+            add(SWITCHED[1], int(rng.choice([loop.key for loop in closures])))
     return tuple(found)

@@ -234,8 +234,8 @@ def kept_file(name: str, suffix: str, content: bytes) -> Path:
 def mesh_file(source: Source, i: int) -> tuple[Path, Any] | None:
     """The file of a mesh and its scale, where the mesh is just that."""
     spec = next((mesh for mesh in source.spec.meshes if int(mesh.id) == i), None)
-    if spec is None or Path(spec.file).suffix.lower() not in (".stl", ".obj"):
-        return None
+    if spec is None or source.attaches or Path(spec.file).suffix.lower() not in (".stl", ".obj"):
+        return None  # of a model that is attached, the name says nothing of the folder
     if np.any(spec.refpos) or not np.array_equal(spec.refquat, (1.0, 0.0, 0.0, 0.0)):
         return None
     folder = source.spec.meshdir

@@ -15,6 +15,9 @@ from .places import Places
 from .report import Fate, LossReport
 from .values import Names, Pose
 
+_NAMED = re.compile(r"(\w+) '([^']*)'")
+_TAGS = {"keyframe": "key"}
+"""Elements that errors call otherwise."""
 _LINE = re.compile(r"line (\d+)")
 
 
@@ -27,7 +30,7 @@ class Source:
         except ImportError:
             raise MissingExtraError("mujoco", "mjcf", f"reading '{file}'") from None
         self.mujoco, self.path = mujoco, file
-        self.files, self.roots = scan(file, places)
+        self.files, self.roots, self.attaches = scan(file, places)
         self.places = places
         try:
             self.spec = mujoco.MjSpec.from_file(str(file))
@@ -50,9 +53,21 @@ class Source:
     def _error(self, error: Exception) -> ModelError:
         text = " ".join(str(error).split())
         found = _LINE.search(text)
-        return ModelError(
-            [Problem("", f"MuJoCo cannot read it: {text[:400]}", self.path, int(found[1]) if found else None)]
-        )
+        line = int(found[1]) if found else self._line_of(text)
+        return ModelError([Problem("", f"MuJoCo cannot read it: {text[:400]}", self.path, line)])
+
+    def _line_of(self, text: str) -> int | None:
+        """Of what an error names by its kind and name: `keyframe 'home': invalid qpos size`."""
+        named = [(_TAGS.get(kind, kind), name) for kind, name in _NAMED.findall(text)]
+        if "allocate memory" in text:
+            named.append(("size", ""))
+        waiting = list(self.roots)
+        while waiting:
+            element = waiting.pop()
+            if (element.tag, element.attributes.get("name", "")) in named:
+                return element.line
+            waiting += element.children
+        return None
 
     def line(self, kind: str, i: int) -> int | None:
         """Where a thing stands, if that is known."""

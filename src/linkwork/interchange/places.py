@@ -9,11 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _PACKAGE_FILES = ("package.xml", "manifest.xml")
+_WIDEN = "name the folder that it may be read from with search (--search FOLDER)"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 class PlaceError(Exception):
     """A file that is not there, or may not be read; the text says why and what to do."""
+
+
+class OutsideError(PlaceError):
+    """A file that may not be read."""
 
 
 @dataclass
@@ -41,15 +46,30 @@ class Places:
             return self._in_package(name, *_split(name.removeprefix("model://")))
         if name.startswith("file://"):
             name = name.removeprefix("file://")
-        elif _SCHEME.match(name) and not re.match(r"[A-Za-z]:[\\/]", name):
-            raise PlaceError(
-                f"'{name}' is no file of this machine: nothing is fetched from elsewhere; download it first"
-            )
-        roots = [self.home, *self._enclosing(), *(Path(os.path.realpath(folder)) for folder in self.search)]
+        _refuse_addresses(name)
         tried = [self.file.parent / name, *(folder / name for folder in self.search)]
-        return _first(
-            name, tried, roots, "name the folder that it may be read from with search (--search FOLDER)"
-        )
+        return _first(name, tried, self._roots(), _WIDEN)
+
+    def allowed(self, name: str, paths: Iterable[Path]) -> Path:
+        """The first of `paths` that is there, for another program that looks at all of them: none may lie outside."""
+        if not name or "\0" in name:
+            raise PlaceError(f"must be the name of a file (got {name!r})")
+        _refuse_addresses(name)
+        found, missing = [], PlaceError(f"there is no file '{name}'")
+        for path in paths:
+            try:
+                found.append(_first(name, [path], self._roots(), _WIDEN))
+            except OutsideError:
+                raise
+            except PlaceError as error:
+                missing = error
+        if not found:
+            raise missing
+        return found[0]
+
+    def _roots(self) -> list[Path]:
+        """Folders inside which files may be read."""
+        return [self.home, *self._enclosing(), *(Path(os.path.realpath(folder)) for folder in self.search)]
 
     def _in_package(self, name: str, package: str, rest: str) -> Path:
         if not package or package.startswith(".") or "\\" in package:
@@ -99,6 +119,13 @@ def user_search(search: Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
     return (*named, *(Path(folder) for folder in known if folder))
 
 
+def _refuse_addresses(name: str) -> None:
+    if _SCHEME.match(name) and not re.match(r"[A-Za-z]:[\\/]", name):
+        raise PlaceError(
+            f"'{name}' is no file of this machine: nothing is fetched from elsewhere; download it first"
+        )
+
+
 def _is_package(folder: Path) -> bool:
     return any((folder / name).is_file() for name in _PACKAGE_FILES)
 
@@ -121,5 +148,5 @@ def _first(name: str, tried: Iterable[Path], roots: Iterable[Path], advice: str)
         except (OSError, ValueError):  # a name that no system knows
             continue
     if outside:
-        raise PlaceError(f"'{name}' leads outside the folders that may be read; {advice}")
+        raise OutsideError(f"'{name}' leads outside the folders that may be read; {advice}")
     raise PlaceError(f"there is no file '{name}'; correct it, or leave all meshes out (--no-meshes)")

@@ -32,6 +32,11 @@ TYPES: dict[str, type[Joint]] = {
 }  # fmt: skip
 _KNOWN_IN_LINK = ("inertial", "visual", "collision")
 _KNOWN_IN_JOINT = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
+_UNREAD = {
+    "safety_controller": "it bounds what controllers command: give these the bounds",
+    "calibration": "it is for the encoders of the real robot",
+}
+"""Elements of joints that are no mechanics, and why."""
 _NONE = (0.0, 0.0, 0.0)
 _NOTHING: dict[str, Any] = {"mass": 0.0, "inertia": _NONE}
 _POINT = 1e-14  # moments of a mass of 1 kg that are none [m²]
@@ -223,7 +228,8 @@ class _Reader:
             return
         for child in element.children:
             if child.tag not in _KNOWN_IN_JOINT:
-                values.note("dropped", child, f"{child.tag} of joint '{name}'")
+                how = _UNREAD.get(child.tag, "it is no mechanics, or not known here")
+                values.note("dropped", child, f"{child.tag} of joint '{name}'", how)
         a, b = self.carrier[end_of(element, "parent")], self.carrier[end_of(element, "child")]
         if kind == "fixed" and a == b:
             return  # its link is a marker

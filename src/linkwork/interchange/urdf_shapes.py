@@ -70,7 +70,7 @@ class Geometry:
         if form.tag == "box":
             size = values.triple(form, "size")
             if not all(size):
-                values.note("dropped", form, "box without extent")
+                values.note("dropped", form, "box without extent", "nothing of it is seen or touches")
                 return None
             return Box(size, **common)
         if form.tag == "sphere":

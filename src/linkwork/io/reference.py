@@ -47,6 +47,8 @@ Written by `linkwork items --markdown > docs/reference.md` from the docstrings t
 All is SI: metres, kilograms, seconds, radians. Positions and axes of bodies, joints and loads are those of the
 *assembled pose*, in world axes, of which z is up; shapes stand in the frame of their body. Units stand in brackets, [1]
 for none; two of them, as in [N m, N], are for coordinates that turn and that slide. Quaternions are (w, x, y, z).
+A wire, which an input of a block takes, is the name of a block, of one of its outputs or of a signal, a minus before
+it or not, or a number, in the unit of what takes it.
 In a model file a number may be an expression of parameters (`=L/2`), and `None` is `null`. Sections, parameters,
 components and includes: [model-files.md](model-files.md).
 """

@@ -9,7 +9,7 @@ from ..methods.capabilities import CONTACT
 from ..methods.features import features
 from ..methods.options import Options
 from ..methods.registry import WAYS, usual_ways, ways_of
-from ..run.pieces import PIECES
+from ..run.pieces import PIECES, extras_of
 
 
 def needed(model: Compiled, method: Any = None, solver: Any = None) -> list[str]:
@@ -22,7 +22,7 @@ def needed(model: Compiled, method: Any = None, solver: Any = None) -> list[str]
         smooth = chosen is not None and (
             chosen.integrator not in (None, "euler") or getattr(chosen, "tolerance", None) is not None
         )
-        return ["smooth" if smooth else "contact"]
+        return ["smooth" if smooth else "contact", *extras_of(model.flat)]
     if chosen is not None:
         names = [chosen.way]
     elif method is None and solver is None:
@@ -30,4 +30,4 @@ def needed(model: Compiled, method: Any = None, solver: Any = None) -> list[str]
     else:
         names = [way.name for way in ways_of(method=method or "simgc", solver=solver)][:1]
     found = [way.solver or way.method for way in WAYS if way.name in names]
-    return [name for name in dict.fromkeys(found) if name in PIECES]
+    return [*(name for name in dict.fromkeys(found) if name in PIECES), *extras_of(model.flat)]

@@ -139,6 +139,11 @@ class RealTime:
         while self._tasks:
             self._tasks.popleft()[1].cancel()
 
+    @property
+    def running(self) -> bool:
+        """Whether a thread of its own takes the steps."""
+        return self._thread is not None
+
     def do(self, task: Callable[[Simulation], T]) -> Future[T]:
         """Run a function between two steps; its future tells when it is done and what went wrong."""
         future: Future[T] = Future()

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hmac
 import itertools
 import json
+import logging
 import math
 import socket
 import threading
@@ -23,6 +24,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
+from ..model import wire
 from ..model.errors import LinkworkError, nearest
 from ..run.simulate import Simulation
 from .desk import Desk
@@ -31,9 +33,11 @@ from .session import Session
 LOOPBACK = "127.0.0.1"
 _LOCAL = (LOOPBACK, "localhost", "::1")
 _LONGEST = 60_000  # bytes of a message
+_FORM = 'a message must be an object of JSON with a whole number "seq" that grows'
 _RATES = 0.1, 10_000.0  # of outputs [1/s]
 _PROGRAMS = 16  # that one port serves; the first of more is forgotten
 _count = itertools.count(1)
+_log = logging.getLogger("linkwork")
 
 
 class Remote:
@@ -86,12 +90,15 @@ class Remote:
         values = message.get("put", {})
         if not isinstance(values, dict):
             raise LinkworkError('`put` must name inputs and their values: {"motor": 0.5}')
+        wanted: dict[str, float] = {}
         for name, value in values.items():
-            if isinstance(value, bool) or not isinstance(value, int | float):
+            found = wire.number(value)
+            if found is None:
                 raise LinkworkError(f"input '{name}' must be a number, not {json.dumps(value)[:40]}")
-        _check(session.desk, values)  # all or nothing
-        for name, value in values.items():
-            session.desk.put(self.name, name, float(value))
+            wanted[name] = found
+        _check(session.desk, wanted)  # all or nothing
+        for name, found in wanted.items():
+            session.desk.put(self.name, name, found)
         released = message.get("release", [])
         if not isinstance(released, list):
             raise LinkworkError('`release` must be a list of inputs: ["motor"]')
@@ -103,12 +110,13 @@ class Remote:
         if not isinstance(outputs, list | tuple):
             raise LinkworkError('`outputs` must be a list of signals: ["rail.travel"]')
         for name in outputs:
-            if name not in known:
+            if not isinstance(name, str) or name not in known:
                 raise LinkworkError(f"there is no signal '{name}'{nearest(str(name), known)}")
         low, high = _RATES
-        if isinstance(rate, bool) or not isinstance(rate, int | float) or not low <= rate <= high:
+        found = wire.number(rate)
+        if found is None or not low <= found <= high:
             raise LinkworkError(f"`rate` must be a number from {low:g} to {high:g} per second, not {rate!r}")
-        self._outputs, self._period, self._due = tuple(outputs), 1.0 / rate, -math.inf
+        self._outputs, self._period, self._due = tuple(outputs), 1.0 / found, -math.inf
 
     def _act(self, simulation: Simulation) -> None:
         """(thread of the physics) Tell the program what it wants to know, if it is time."""
@@ -183,7 +191,10 @@ class UdpPort:
             with suppress(OSError):  # a port that is unreachable is told here on some systems
                 data, address = self._socket.recvfrom(_LONGEST + 1)
                 if not self._ending:
-                    self._take(data, address)
+                    try:
+                        self._take(data, address)
+                    except Exception as error:  # a bug of ours must not end it for all others
+                        _log.error("datagrams: %s from %s port %s", type(error).__name__, *address[:2])
         for program in self._programs.values():
             program.leave()
 
@@ -206,16 +217,14 @@ class UdpPort:
 
 
 def _parsed(text: str | bytes) -> dict[str, Any]:
-    if len(text) > _LONGEST:
-        raise LinkworkError(f"a message must have at most {_LONGEST} bytes")
     try:
-        message = json.loads(text)
+        message = wire.parsed(text, _LONGEST)
     except ValueError as error:
-        raise LinkworkError(f"a message must be an object of JSON: {error}") from None
-    number = message.get("seq") if isinstance(message, dict) else None
+        raise LinkworkError(f"{_FORM}: {error}") from None
+    number = message.get("seq")
     if not isinstance(number, int) or isinstance(number, bool):
-        raise LinkworkError('a message must be an object of JSON with a whole number "seq" that grows')
-    return dict(message)
+        raise LinkworkError(_FORM)
+    return message
 
 
 def _knows(data: bytes, token: str) -> bool:
@@ -223,7 +232,8 @@ def _knows(data: bytes, token: str) -> bool:
         given = _parsed(data).get("token")
     except LinkworkError:
         return False
-    return isinstance(given, str) and hmac.compare_digest(given.encode(), token.encode())
+    # Half of a pair of surrogates, which JSON may hold, is no text.
+    return isinstance(given, str) and hmac.compare_digest(given.encode(errors="replace"), token.encode())
 
 
 def _check(desk: Desk, values: dict[str, float]) -> None:

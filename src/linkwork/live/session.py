@@ -7,7 +7,7 @@ takes what the physics has left there, names it, keeps traces and histories, and
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from math import inf
 from pathlib import Path
@@ -37,6 +37,7 @@ from .view import Method
 from .watch import Watch
 
 T = TypeVar("T")
+_FIRST, _SOON = 5.0, 0.1  # how long a report is waited for before there is any, and then [s]
 
 
 class Session(Sight):
@@ -88,6 +89,8 @@ class Session(Sight):
         self._touched = 0.0
         """When the operator last did something in this run [s of the simulation]; 0 if never."""
         self._unattended = False  # while a button is pressed by itself
+        self._report: dict[str, Any] = {}
+        self._asked: Future[dict[str, Any]] | None = None
         self._pressed = 0.0  # until then the scene's own presses were done [s]
         loop.ends, loop.begin_again = self._end, self._reset
 
@@ -115,9 +118,25 @@ class Session(Sight):
 
     @property
     def report(self) -> dict[str, Any]:
-        """What the method tells of its work so far: iterations, gaps, events, overruns."""
-        method = self.loop.simulation.method
-        return {**method.outcome(), **getattr(method, "report", dict)()}
+        """What the method tells of its work so far: iterations, gaps, events, overruns.
+
+        Told by the thread that steps, between two steps, for methods work on what they tell of; if it takes long, what
+        was told last.
+        """
+
+        def told(simulation: Simulation) -> dict[str, Any]:
+            method = simulation.method
+            return {**method.outcome(), **method.report()}
+
+        if not self.loop.running:
+            return told(self.loop.simulation)
+        if self._asked is None or self._asked.done():
+            with suppress(LinkworkError):  # it has ended
+                self._asked = self.loop.do(told)
+        if self._asked is not None:
+            with suppress(TimeoutError, CancelledError):
+                self._report = self._asked.result(_SOON if self._report else _FIRST)
+        return self._report
 
     def warm(self) -> None:
         """Compile what is wanted later, such as reactions, which must not hold up the picture then; before `start`."""

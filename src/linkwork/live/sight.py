@@ -127,6 +127,11 @@ class Sight:
             self.traces = {name: self.traces.get(name, deque(maxlen=TRACE)) for name in points}
             self._traced = {name: self._traced.get(name, deque(maxlen=TRACE)) for name in points}
 
+    def traced(self) -> dict[str, Array]:
+        """Where traced markers went, as it is now: points × 3 of each [m]. Traces grow when any thread looks."""
+        with self._seeing:
+            return {name: np.array(points).reshape(-1, 3) for name, points in self.traces.items()}
+
     @property
     def touching(self) -> bool:
         """Whether things of this model can touch."""

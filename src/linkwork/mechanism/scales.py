@@ -13,6 +13,7 @@ from ..model.joints.base import D
 from ..model.rotation import Array
 from .kinematics import Kinematics
 
+_SAME = 1e-10  # distances below this share of those from the origin are rounding
 _POSES = 5  # at which rows are tried: the pose itself and random ones
 
 
@@ -66,19 +67,23 @@ def local_sizes(kin: Kinematics) -> tuple[Array, Array]:
 
 
 def _loop_size(dofs: Any, pair: Any) -> tuple[float, list[int]]:
-    """Distance of the farthest joint of a loop from the frames that close it [m]; rates of the joints in the loop."""
-    size, rates = 0.0, []
+    """Distance of the farthest joint of a loop from the frames that close it [m]; rates of the joints in the loop.
+
+    Where all of them stand in one place but for rounding, as of a joint that takes hold upon another, it is zero.
+    """
+    size, far, rates = 0.0, 0.0, []
     a, b = int(pair["a"]), int(pair["b"])
     while a != b:  # up to where the paths to the root meet
         from_a = b == 0 or (a != 0 and dofs["depth"][a] >= dofs["depth"][b])
         d, r = (a, pair["r_A"]) if from_a else (b, pair["r_B"])
         size = max(size, float(np.linalg.norm(dofs["r"][d] - r)))
+        far = max(far, float(np.linalg.norm(dofs["r"][d])), float(np.linalg.norm(r)))
         rates.append(int(dofs["v"][d]))
         if from_a:
             a = int(dofs["parent"][a])
         else:
             b = int(dofs["parent"][b])
-    return size, rates
+    return size if size > _SAME * far else 0.0, rates
 
 
 def row_units(system: System) -> list[str]:

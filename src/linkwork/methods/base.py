@@ -205,6 +205,10 @@ class Method(ABC):
         """What a record should say about how it was made."""
         return {}
 
+    def report(self) -> dict[str, Any]:
+        """What the last step was like."""
+        return {}
+
     def outcome(self) -> dict[str, Any]:
         """What a record should say about how it went."""
         return {}

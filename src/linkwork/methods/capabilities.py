@@ -38,10 +38,6 @@ class Reason(NamedTuple):
 REASONS = {
     "rows": Reason("has no constraints", "use method 'simgc'"),
     "smooth": Reason("takes smooth steps only", "use method 'simgc'"),
-    "patches": Reason(
-        "knows of a subsystem how its border yields, not how bodies inside do wherever they are touched",
-        "use method 'simmc', or 'simgc'",
-    ),
     "located": Reason("cannot agree with other processes on the moment of an event", "run it in one process"),
     "float": Reason(
         "has no joint coordinates, for its bodies float",
@@ -66,9 +62,9 @@ REASONS = {
         "works with impulses and has no accelerations", "use solver 'direct' with integrator 'rk4'"
     ),
     "touch": Reason("does not tell forces in joints beside those of contacts", "leave the materials out"),
-    "resists": Reason("knows friction at points alone", "use integrator 'euler'"),
-    "goes": Reason("keeps all joints as they are", "use integrator 'euler'"),
-    "awake": Reason("leaves nothing alone", "use integrator 'euler'"),
+    "resists": Reason("knows friction at points alone", "use method 'simgc' with integrator 'euler'"),
+    "goes": Reason("keeps all joints as they are", "use method 'simgc' with integrator 'euler'"),
+    "awake": Reason("leaves nothing alone", "use method 'simgc' with integrator 'euler'"),
     "inverse": Reason("knows no contact", "leave the materials out"),
     "ports": Reason("have to know all bodies", "only method 'components' can move it"),
     "comes": Reason("cannot share a joint that comes and goes", "run it in one process"),
@@ -121,12 +117,14 @@ velocity servos of balls            rows   +      +       +      +       smooth 
 position servos                     rows   +      +       +      +       +      +      +           +
 position servos of limited strength rows   +      +       +      +       +      +      +           +
 DC motors                           rows   +      +       +      +       +      +      +           +
+motors by their map                 rows   +      +       +      +       +      +      +           +
+brakes and clutches                 rows   +      +       +      +       +      +      +           +
 actuators and cylinders             rows   +      +       +      +       +      +      +           +
 sampled controllers                 rows   +      +       +      +       +      +      +           +
 control diagrams                    rows   +      +       +      +       tape   tape   tape        tape
 repeaters                           rows   +      +       +      +       +      +      +           +
 backlash                            rows   +      +       +      +       +      +      +           +
-contact                             rows   +      +       +      +       smooth smooth smooth      patches
+contact                             rows   +      +       +      +       smooth smooth smooth      +
 sealed components                   sealed sealed sealed  sealed sealed  sealed sealed sealed      +
 bodies without inertia              +      +      +       mass   mass    +      +      +           mass
 light bodies welded to others       +      +      +       +      +       +      +      +           +
@@ -142,7 +140,8 @@ forces moved to other bodies        +      +      +       +      +       +      
 _SHORT = {"simgc": "simgc, direct", "simmc": "simmc, direct"}
 
 _EVENTS = {
-    "limits": "located", "dry friction": "located", "velocity servos of limited strength": "located",
+    CONTACT: "located", "limits": "located", "dry friction": "located",
+    "velocity servos of limited strength": "located",
 }  # fmt: skip
 """What needs events where subsystems are in several processes."""
 _TAKEN_AWAY = {

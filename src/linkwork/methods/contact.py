@@ -32,6 +32,9 @@ TOLERANCE, SWEPT = 1e-6, 0.1
 """Residual at which the direct solver is done with a step, over its length [m/s²], and the same for islands too large
 to be solved at once."""
 
+SUNK = 0.1
+"""Share of the thinner one's thickness from which on a penetration is told."""
+
 
 class ContactMethod(ImpulseMethod):
     """Contact in generalized (`simgc`) or maximal coordinates (`simmc`); semi-implicit Euler.
@@ -200,11 +203,13 @@ class ContactMethod(ImpulseMethod):
         if lost:
             found.append(f"{lost} beginnings and ends of contact were too many to list")
         counts = self._contact.found.counts[0]
-        if counts["sunk"] > 1.0:
+        share = 0.5 * counts["sunk"]  # of the thickness, of which it counts halves
+        if share > SUNK:
             a, b = (self.colliders.labels[counts[k]] for k in ("sunk_i", "sunk_j"))
+            meaning = "they may pass through each other" if share > 0.5 else "the motion is not to be trusted"
             found.append(
-                f"'{a}' and '{b}' got {counts['sunk_depth']:.2g} m into each other, more than half of what the"
-                " thinner one measures: they may pass through each other; take a smaller step (dt)"
+                f"'{a}' and '{b}' got {counts['sunk_depth']:.2g} m into each other, {share:.0%} of what the"
+                f" thinner one measures: {meaning}; take a smaller step (dt)"
             )
         return found
 

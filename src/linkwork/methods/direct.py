@@ -20,16 +20,14 @@ from ..engine.steppers.direct import USED_UP
 from ..engine.steppers.integrators import INTEGRATORS, integrators
 from ..engine.steppers.motion import ADAMS, ADAPTIVE, RUNGE_KUTTA, Run, new_run
 from ..engine.steppers.samples import Samples, new_samples
+from ..engine.steppers.state import OK
 from ..engine.tables import FREE, HELD, HOLD, LIMIT, Constraints
 from ..mechanism.dependence import Dependence, better_choice
 from ..mechanism.softness import softness
 from ..mechanism.switching import Attachment
 from ..model.rotation import Array
-from . import capabilities
 from .base import Method, slot
-from .capabilities import RESISTING, SLEEP, SMOOTHLY, SWITCHING
 from .contact import DEFAULT_ERP, ContactMethod
-from .features import features, resisting
 from .options import DEFAULT_TOLERANCE, Limits, RowOptions, option
 from .rows import Start, embedded_rows
 from .sampled import ExplicitMethod, run_memory
@@ -79,11 +77,9 @@ class Direct(RowOptions):
             return DirectMethod(model, self, dt)
         if self.integrator == "euler":
             return ContactMethod(model, self, dt)
-        from .smooth import SmoothMethod
+        from .smooth import SmoothMethod, refuse_unsmooth
 
-        wanted = {RESISTING: resisting(model.flat), **features(model.flat, [SWITCHING])}
-        wanted[SLEEP] = [] if self.sleep is None else ["`sleep` is given"]
-        capabilities.refuse([self.way, SMOOTHLY], {name: items for name, items in wanted.items() if items})
+        refuse_unsmooth(self.way, model, self.sleep)
         return SmoothMethod(model, self, dt)
 
 
@@ -95,6 +91,8 @@ class DirectMethod(ExplicitMethod):
     """Contacts, where things may touch."""
     _nothing: Samples | None = None
     """No room for samples: of steps that are taken one by one."""
+    _last: tuple[Any, ...] = (None,) * 4
+    """Run, rows, targets and room of the last of these; where other tables are prepared, the room is new."""
 
     def __init__(self, compiled: Compiled, options: Direct, dt: float):
         self.name, self._integrator = options.method, str(options.integrator)
@@ -103,6 +101,8 @@ class DirectMethod(ExplicitMethod):
         self._dt, self._budget = dt, options.budget
         self._tolerance = options.tolerance or DEFAULT_TOLERANCE
         self._loop, self._blind = Steady(explicit.run, changing=2), Steady(explicit.run, changing=2)
+        self._next = np.zeros(1)
+        self._next_target = slots(self._next)
         self._launch(compiled, Start(compiled, self.name == "simmc"))
 
     def _prepare(self, start: Start) -> None:
@@ -185,7 +185,10 @@ class DirectMethod(ExplicitMethod):
         self._choose()
 
     def _step(self, run: Run, rows: Constraints, wanted: Array, out: Samples) -> tuple[int, int]:
-        loop = self._loop if len(out.t) else self._blind
+        if len(out.t):
+            loop = self._loop
+        else:
+            loop, self._last = self._blind, (run, rows, wanted, out)
         found: tuple[int, int] = loop(
             self._tables, rows, self._every_row, self._work, self._touch, None, run.motion, run.books,
             self._tableau, wanted, out,
@@ -231,15 +234,28 @@ class DirectMethod(ExplicitMethod):
     def _go(self, target: float) -> int:
         if self._plan or self._touch is not None or self._rows.diagram is not None:
             return super()._go(target)
-        if self._nothing is None:
-            self._nothing, self._next = self._room(0), np.zeros(1)
-            self._next_target = slots(self._next)
         self._next_target[0] = target
+        run, rows, wanted, out = self._last
+        if (
+            run is self._run
+            and rows is self._constraints
+            and wanted is self._next
+            and out is self._nothing is not None
+        ):
+            self._phase[0] = explicit.PLAN
+            done, status = self._blind.repeat()
+            return status if status == OK else self._finish(done, status, wanted, out)[1]
+        if self._nothing is None:
+            self._nothing = self._room(0)
         return self._travel(self._next, self._nothing)[1]
 
     def _travel(self, wanted: Array, out: Samples) -> tuple[int, int]:
         self._phase[0] = explicit.PLAN
         done, status = self._step(self._run, self._constraints, wanted, out)
+        return self._finish(done, status, wanted, out)
+
+    def _finish(self, done: int, status: int, wanted: Array, out: Samples) -> tuple[int, int]:
+        """Go on as long as the loop comes back for something."""
         while (phase := self._go_on(status, wanted[done:])) != explicit.END:
             self._phase[0] = phase
             rest = Samples(*(part[done:] for part in out))
@@ -248,9 +264,8 @@ class DirectMethod(ExplicitMethod):
         return done, status
 
     def _go_on(self, status: int, wanted: Array) -> int:
-        """Do what the loop came back for before these targets; the phase to go on with, or `explicit.END`."""
         if status != explicit.CHOOSE:
-            return explicit.END
+            return super()._go_on(status, wanted)
         self._choose_anew()
         return explicit.PLAN
 

@@ -145,7 +145,11 @@ DETECTED: dict[str, Callable[[_Look], list[str]]] = {
     "position servos": lambda look: look.drives("position_servo"),
     "position servos of limited strength": lambda look: look.limited("position_servo"),
     "DC motors": lambda look: look.drives("dc_motor"),
-    "actuators and cylinders": lambda look: look.drives(has=lambda drive: drive.law and drive.law.state),
+    "motors by their map": lambda look: [*look.drives("traction_motor"), *look.drives("axle_motor")],
+    "brakes and clutches": lambda look: [*look.drives("brake"), *look.drives("clutch")],
+    "actuators and cylinders": lambda look: look.drives(
+        has=lambda drive: drive.law and drive.law.state and not drive.law.sticks
+    ),
     "sampled controllers": lambda look: look.drives(has=lambda drive: drive.period > 0.0),
     "control diagrams": lambda look: (
         [f"it has a control diagram ('{next(iter(look.flat.control))}' ...)"] if look.flat.control else []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -60,6 +60,9 @@ class Relatives(Protocol):
 
 class Part:
     """Structure of a share of a model; `begin` puts it in motion."""
+
+    touch: Any = None
+    """Contacts, where things may touch: then all of the model is in it."""
 
     def __init__(
         self, system: System, table: RowTable, placement: Placement, steps: Steps, alone: bool = False
@@ -185,16 +188,18 @@ class Part:
         now = np.concatenate([state.q, state.v, self.constraints.inputs])
         return not np.array_equal(motion.seen, now)
 
-    def advance(self, wanted: Array, out: Samples, relatives: Relatives | None = None) -> tuple[int, int]:
-        """Go through targets; returns how many were reached and the status."""
+    def advance(
+        self, wanted: Array, out: Samples, relatives: Relatives | None = None, phase: int = explicit.PLAN
+    ) -> tuple[int, int]:
+        """Go through targets, from a phase of the loop on; returns how many were reached and the status."""
         run = self.run
         course = run.course
-        course.phase, course.inner, course.step = explicit.PLAN, 0, self.dt
+        course.phase, course.inner, course.step = phase, 0, self.dt
         if relatives is not None:
             course.above, course.below = relatives.above, relatives.below
         while True:
             done, status = self._loop(
-                self.tables, self.constraints, self.every_row, None, None, self.work, run.motion, run.books,
+                self.tables, self.constraints, self.every_row, None, self.touch, self.work, run.motion, run.books,
                 self._tableau, wanted, out,
             )  # fmt: skip
             if not components.STATES <= status <= components.SAMPLE:

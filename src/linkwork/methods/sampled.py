@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..compile.constrain import RowTable, without_addresses
+from ..engine.steppers import explicit
 from ..engine.steppers.motion import Run
 from ..engine.steppers.samples import Samples
 from ..engine.tables import Constraints
@@ -92,6 +93,10 @@ class ExplicitMethod(SampledMethod):
 
     def _marks(self) -> list[tuple[str, RowTable]]:
         return [("ratio_row", self._rows), ("gap_row", self.system.row_table)]
+
+    def _go_on(self, status: int, wanted: Array) -> int:
+        """Do what the loop came back for before these targets; the phase to go on with, or `explicit.END`."""
+        return explicit.END
 
     def info(self) -> dict[str, Any]:
         return {

@@ -1,4 +1,4 @@
-"""Contact by the direct solver with integrators of higher order: smooth between events, impulses at them."""
+"""Contact in explicit steps of higher order: smooth between events, impulses at them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from ..engine.kernels.record import named
 from ..engine.solvers.layout import Work
 from ..engine.steppers import explicit
 from ..engine.steppers.motion import ADAPTIVE
-from ..engine.steppers.samples import new_samples
+from ..engine.steppers.samples import Samples, new_samples
+from ..engine.steppers.state import OK
 from ..engine.steppers.touch_log import EVENT, REPORT
 from ..engine.steppers.touch_modes import NEAR
 from ..engine.steppers.touch_survey import GIVE_UP, NO_PAIRS
@@ -24,15 +25,20 @@ from ..engine.steppers.touch_tables import FREE, SLIDES, new_touch
 from ..mechanism.dependence import Dependence
 from ..model.rotation import Array, vector
 from ..observe.observer import SmoothObserver
+from . import capabilities
 from .base import Method
-from .capabilities import SMOOTHLY
+from .capabilities import RESISTING, SLEEP, SMOOTHLY, SWITCHING
+from .components import ComponentMethod
 from .contact import DEFAULT_SLOP, TOLERANCE, ContactMethod
-from .direct import DirectMethod
+from .direct import Direct, DirectMethod
+from .features import features, resisting
+from .part import Steps
 from .rows import Start, carry, coupled_rows
+from .sampled import ExplicitMethod
 from .touching import Touch, TouchArrays, TouchEvent
 
 if TYPE_CHECKING:
-    from .direct import Direct
+    from ..engine.steppers.motion import Run
 
 _THEIRS = "impulses_"  # names of what the solver of impulses remembers
 _EVENTS, _KEPT_EVENTS = 8192, 100_000  # that wait to be read, and that are remembered
@@ -43,16 +49,26 @@ _PARTS = 10  # of a step, each of them by impulses, where events crowd
 _SUNK = 10.0  # times the slop: what is deeper than that is got out by impulses
 
 
-class SmoothMethod(DirectMethod):
-    """Contact in generalized (`simgc`) or maximal coordinates (`simmc`), of the integrator's order between events.
+def refuse_unsmooth(way: str, compiled: Compiled, sleep: float | None = None) -> None:
+    """Raise if a model with contact has, or is asked for, what steps by impulses alone do."""
+    wanted = {RESISTING: resisting(compiled.flat), **features(compiled.flat, [SWITCHING])}
+    wanted[SLEEP] = [] if sleep is None else ["`sleep` is given"]
+    capabilities.refuse([way, SMOOTHLY], {name: items for name, items in wanted.items() if items})
 
-    Where something hits, and where events crowd, `impulses` takes over: a whole method, which is lent the state.
+
+class SmoothContact(ExplicitMethod):
+    """Contact of the integrator's order between events, for a method of explicit steps: to be mixed into it.
+
+    Where something hits, and where events crowd, `_impulses` takes over: a whole method, which is lent the state.
     """
 
     observer: SmoothObserver
     circumstances = (SMOOTHLY,)
+    _run: Run
+    _touch: Any
 
-    def __init__(self, compiled: Compiled, options: Direct, dt: float):
+    def _contact(self, compiled: Compiled, options: Direct, dt: float) -> None:
+        """What is needed before the model is launched; `options` are those of the steps by impulses."""
         self._slop = options.slop or DEFAULT_SLOP
         self._impulses = ContactMethod(
             compiled, dataclasses.replace(options, integrator="euler", tolerance=None), dt
@@ -60,7 +76,6 @@ class SmoothMethod(DirectMethod):
         self.colliders = self._impulses.colliders
         self._pairs = np.zeros((0, 2), np.int64)
         self._found = make_detection(self.colliders.colliders)
-        super().__init__(compiled, options, dt)
 
     def _new_observer(self, start: Start) -> SmoothObserver:
         return SmoothObserver(start.compiled, start.system, self.scratch)
@@ -68,17 +83,13 @@ class SmoothMethod(DirectMethod):
     def _prepare(self, start: Start) -> None:
         rows, waiting = len(start.system.row_table.every.names), named(np.zeros(_EVENTS, EVENT))
         self._touch = new_touch(
-            self.colliders.colliders, self._found, start.system.nv, rows, waiting, self._pairs,
+            self.colliders.colliders, self._found, start.system.tables.dofs, rows, waiting, self._pairs,
             10.0 * self._slop, _SUNK * self._slop,
         )  # fmt: skip
-        super()._prepare(start)
-
-    def _eliminated(self, dependence: Dependence) -> tuple[RowTable, Work]:
-        # What touches couples what it touches, wherever that is: `touch_forces` asks for responses of dofs alone.
-        return coupled_rows(self.system, set(dependence.idle))
+        super()._prepare(start)  # type: ignore[safe-super]  # of the method that it is mixed into
 
     def _begin(self) -> None:
-        super()._begin()
+        super()._begin()  # type: ignore[safe-super]
         self._impulses.reset()
         self.events: list[TouchEvent] = []
         self._strikes, self._struck = 0, -1.0
@@ -236,7 +247,7 @@ class SmoothMethod(DirectMethod):
 
     def take_over(self, other: Method) -> None:
         super().take_over(other)
-        if isinstance(other, SmoothMethod):
+        if isinstance(other, SmoothContact):
             for a, b in other.observer.pairs:
                 if {a, b} <= set(self.colliders.owners):
                     self.measure_pair(a, b)
@@ -261,3 +272,39 @@ class SmoothMethod(DirectMethod):
         if lost:
             found.append(f"{lost} beginnings and ends of contact were too many to list")
         return found
+
+
+class SmoothMethod(SmoothContact, DirectMethod):
+    """Contact by the direct solver, in generalized (`simgc`) or maximal coordinates (`simmc`)."""
+
+    def __init__(self, compiled: Compiled, options: Direct, dt: float):
+        self._contact(compiled, options, dt)
+        super().__init__(compiled, options, dt)
+
+    def _eliminated(self, dependence: Dependence) -> tuple[RowTable, Work]:
+        # What touches couples what it touches, wherever that is: `touch_forces` asks for responses of dofs alone.
+        return coupled_rows(self.system, set(dependence.idle))
+
+
+class TouchingComponents(SmoothContact, ComponentMethod):
+    """Contact between bodies of any subsystems of one process."""
+
+    def __init__(self, compiled: Compiled, steps: Steps):
+        refuse_unsmooth(self.name, compiled)
+        options = Direct(coordinates="maximal", integrator="euler", budget=steps.budget)
+        self._contact(compiled, options, steps.dt)
+        super().__init__(compiled, steps)
+
+    @property
+    def _run(self) -> Run:  # type: ignore[override]
+        return self.part.run
+
+    def _travel(self, wanted: Array, out: Samples) -> tuple[int, int]:
+        done, phase, status = 0, explicit.PLAN, OK
+        while phase != explicit.END:
+            self.part.touch = self._touch
+            rest = Samples(*(part[done:] for part in out))
+            reached, status = self.part.advance(wanted[done:], rest, phase=phase)
+            done += reached
+            phase = self._go_on(status, wanted[done:])
+        return done, status

@@ -15,7 +15,7 @@ from ..engine.coordinates.dynamics import derive
 from ..engine.kernels.steady import Steady, slots
 from ..engine.steppers import explicit
 from ..engine.steppers.integrators import INTEGRATORS, integrators
-from ..engine.steppers.motion import ADAPTIVE, new_run
+from ..engine.steppers.motion import ADAPTIVE, Run, new_run
 from ..engine.steppers.samples import Samples, new_samples
 from ..model.rotation import Array
 from ..observe.observer import Block, TreeObserver
@@ -58,9 +58,10 @@ class TreeMethod(Method):
         self.scratch = Scratch(() if isinstance(model, System) else settable_forces(model.flat))
         self._tables = self.scratch.tables("step", self.system)
         self.observer = TreeObserver(self.system, self.scratch)
-        self._loop = Steady(explicit.run, changing=2)
+        self._loop, self._blind = Steady(explicit.run, changing=2), Steady(explicit.run, changing=2)
         self._wanted, self._sample = np.zeros(1), self._room(1)
         self._goal = slots(self._wanted)
+        self._blind_run: Run | None = None  # that the last call of it was for
         self.reset()
 
     def reset(self) -> None:
@@ -72,21 +73,25 @@ class TreeMethod(Method):
 
     def advance(self, targets: Sequence[float]) -> tuple[int, int, Block]:
         out = self._room(len(targets))
-        done, status = self._travel(np.array(targets, float), out)
+        done, status = self._travel(np.array(targets, float), out, self._loop)
         return done, status, tuple(out[:4])
 
     def _go(self, target: float) -> int:
         self._goal[0] = target
-        return self._travel(self._wanted, self._sample)[1]
+        if self._blind_run is self._run:  # no argument is another one
+            self._phase[0] = explicit.PLAN
+            return self._blind.repeat()[1]
+        self._blind_run = self._run
+        return self._travel(self._wanted, self._sample, self._blind)[1]
 
     def _room(self, count: int) -> Samples:
         """Room for samples."""
         return new_samples(count, self.system.nq, self.system.nv, 0, 0, 0)
 
-    def _travel(self, wanted: Array, out: Samples) -> tuple[int, int]:
+    def _travel(self, wanted: Array, out: Samples, loop: Steady) -> tuple[int, int]:
         """Go through targets: how many were reached, and the status."""
         run, self._phase[0] = self._run, explicit.PLAN
-        found: tuple[int, int] = self._loop(
+        found: tuple[int, int] = loop(
             self._tables, None, None, None, None, None, run.motion, run.books, self._tableau, wanted, out
         )
         return found

@@ -327,7 +327,7 @@ class Model(Component):
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], **options: Any) -> Model:
-        """The model that a file describes: a model file (.yaml), or one of another program (.urdf, .xml).
+        """The model that a file describes: a model file (.yaml), or one of another program (.urdf, .xml, .step).
 
         Options are those of `linkwork.import_model`, or `parameters` of a model file; `import_model` also tells what of
         a file of another program was approximated or dropped.

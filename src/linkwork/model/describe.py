@@ -113,6 +113,8 @@ def _annotated(inner: Any, marks: tuple[Any, ...]) -> str:
     for mark in marks:
         if mark.__class__.__name__ == "Refers":
             return f"name of a {mark.value}"
+        if mark.__class__.__name__ == "Takes":
+            return "wire"
         if getattr(getattr(mark, "func", None), "__name__", "") == "_turn":
             return "quaternion (w, x, y, z), or {axis: (x, y, z), angle: rad}"
         if getattr(getattr(mark, "func", None), "__name__", "") == "_named":
@@ -138,7 +140,7 @@ def _bound(rule: Any) -> str:
 def _many(count: str, words: str) -> str:
     """Several of something."""
     head, space, rest = words.partition(" ")
-    plural = {"number": "numbers", "shape": "shapes", "list": "lists"}.get(head, head)
+    plural = {"number": "numbers", "shape": "shapes", "list": "lists", "wire": "wires"}.get(head, head)
     return f"{count} {plural}{space}{rest}"
 
 

@@ -39,6 +39,8 @@ class Drive(Item):
     command_unit: ClassVar[str] = "force"
     """What the command is: "force", "rate", "place", or a unit."""
 
+    supplies: ClassVar[bool] = True
+    """Whether its power comes from outside; what a brake takes is turned into heat."""
     full_command: ClassVar[str] = ""
     """What a command of 1 is, where more has no effect."""
 
@@ -75,3 +77,18 @@ class Drive(Item):
     def initial(self) -> float:
         """Its continuous state at the start."""
         return 0.0
+
+
+@item
+class PairDrive(Drive):
+    """A drive between two joints: it acts along the coordinate of `joint` less `ratio` times that of `other`."""
+
+    along_rate: ClassVar[bool] = False
+
+    other: JointName
+    """The second joint."""
+    _: KW_ONLY
+    ratio: Ratio = 1.0
+    """Way of `joint` per way of `other` [1, rad/m or m/rad]."""
+    other_coordinate: str | None = None
+    """Which coordinate of `other`; default: its first."""

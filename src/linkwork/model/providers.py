@@ -13,7 +13,7 @@ from typing import Any
 PROVIDERS = {
     "header of a file": "linkwork.distributed.sealed_file:read_header",
     "header of an address": "linkwork.distributed.handshake:ask_header",
-    "foreign file": "linkwork.interchange:open_model",
+    "foreign file": "linkwork.interchange.open_file:open_model",
     "real time": "linkwork.live.paced:run_realtime",
     "component method": "linkwork.distributed.choose:component_method",
 }

@@ -312,7 +312,10 @@ class RowObserver(Observer):
             return 0.0
         energy = np.zeros((len(block[0]), len(turning)))
         for k, r in enumerate(turning):
-            energy[:, k] = 0.5 * rows["inertia"][r] * block[5][:, rows["first"][r]] ** 2
+            rate = block[5][:, rows["first"][r]]
+            if rows["second"][r] >= 0:  # it turns with two joints
+                rate = rate - rows["ratio"][r] * block[5][:, rows["second"][r]]
+            energy[:, k] = 0.5 * rows["inertia"][r] * rate**2
         if whole.switchable:  # that of a joint that was released is not there
             for number, here, _ in self._stretches.split(block[8]):
                 there = set(self._stretches[number].rows)

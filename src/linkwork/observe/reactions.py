@@ -37,6 +37,7 @@ from ..model.rotation import Array
 
 # What may be left of a determinate unit force; of others it is a share of one in the number of equations around a loop.
 _DETERMINATE = 1e-6
+_NOTHING = np.empty((0, 0))
 _POSES = 3  # at which this is judged: the start, and two a random motion further on
 
 
@@ -86,12 +87,19 @@ class Reactions:
         """Of the last block of samples: the largest share of what acts on a body that no joint forces balance."""
 
     def of(
-        self, t: Array, q: Array, v: Array, qdd: Array, row_forces: Array | None = None
+        self,
+        t: Array,
+        q: Array,
+        v: Array,
+        qdd: Array,
+        row_forces: Array | None = None,
+        pushes: Array | None = None,
     ) -> tuple[Array, Array]:
         """Forces and torques of a block of samples, of a on b, in world axes, at the outer body's frame [N, N m].
 
         `qdd` are accelerations of the system's rates; `row_forces` [N or N m] has a column for each of `rows`.
-        What springs, dampers, drives, friction, limits and rotors transmit along a joint is part of the result.
+        What springs, dampers, drives, friction, limits and rotors transmit along a joint is part of the result, and so
+        are `pushes`, generalised forces by rates that act along joints beside them.
         """
         count = len(t)
         given = np.zeros((count, len(self._rows))) if row_forces is None else row_forces
@@ -99,8 +107,11 @@ class Reactions:
             raise ValueError(
                 f"row_forces must be {count} samples of {len(self._rows)} rows, not {given.shape}"
             )
-        t, q, v, qdd, given = (np.ascontiguousarray(array, float) for array in (t, q, v, qdd, given))
-        motion = KnownMotion(t, q, v, qdd, given, self._rows, self._lawful)
+        push = _NOTHING if pushes is None else pushes
+        t, q, v, qdd, push, given = (
+            np.ascontiguousarray(array, float) for array in (t, q, v, qdd, push, given)
+        )
+        motion = KnownMotion(t, q, v, qdd, push, given, self._rows, self._lawful)
         forces, torques = np.empty((count, 3 * len(self.joints))), np.empty((count, 3 * len(self.joints)))
         out = Transmitted(self._outer, forces, torques, np.zeros(count))
         observe_wrenches(

@@ -31,8 +31,9 @@ from ..model import (
 
 if TYPE_CHECKING:
     from ..engine.kernels.rehearsal import Part
+    from ..model import Flat
 
-__all__ = ["PIECES", "Piece", "compile_piece", "parts_of", "piece_of"]
+__all__ = ["PIECES", "Piece", "compile_piece", "extras_of", "parts_of", "pieces_of"]
 
 
 def _rod(name: str, x: float, y: float) -> Body:
@@ -77,11 +78,10 @@ def bounded() -> Model:
     return model
 
 
-def controlled() -> Model:
-    """All of that, and a control diagram with operations of all kinds."""
+def controlled(model: Model) -> Model:
+    """What has all that `bounded` has, with a control diagram of operations of all kinds."""
     from ..control.blocks import BLOCKS
 
-    model = bounded()
     of: dict[str, Any] = {**BLOCKS}
     for block in (
         of["lever"]("stick"), of["sine_wave"]("wave", 1.0), of["chirp"]("chirp", 1.0, 2.0, 1.0), of["imu"]("imu", "r"),
@@ -102,23 +102,41 @@ def controlled() -> Model:
 
 
 def touching() -> Model:
-    """All of that, and shapes of many kinds that drop on scenery: some slip, some stick."""
-    model = controlled()
+    """What `bounded` has, and shapes of many kinds that drop on others: some slip, some stick."""
+    model = bounded()
     model.add(Material("matter", friction=0.5, rolling=1e-3))
-    flat = ((0.0,) * 4,) * 4
-    floors = (
-        Plane(), Box((4.0, 4.0, 2.0), at=(20.0, 0.0, 0.0)), HeightField((4.0, 4.0), heights=flat, at=(30.0, 0.0, 1.0)),
-        HeightField((4.0, 4.0), heights=flat, smooth=True, at=(40.0, 0.0, 1.0)),
-    )  # fmt: skip
+    floors = (Plane(), Box((4.0, 4.0, 2.0), at=(20.0, 0.0, 0.0)))
     model.add(Scenery("floor", shapes=floors, material="matter"))
     ball, brick, drum, egg = Sphere(0.1), Box((0.2, 0.2, 0.2)), Cylinder(0.1, 0.2), Ellipsoid((0.1, 0.1, 0.1))
     # Two bricks on each other; they lie a little too deep.
     dropped: list[tuple[Shape, float, float, float, float]] = [
         (brick, 10.0, 9.0, 0.09, 0.0), (brick, 10.0, 9.0, 0.289, 0.0), (ball, 11.0, 9.0, 0.1, 0.3),
         (ball, 20.0, -1.0, 1.1, 0.3), (brick, 20.0, 0.0, 1.1, 0.3), (drum, 20.0, 1.0, 1.1, 0.3),
-        (egg, 21.0, 0.0, 1.1, 0.3), (ball, 30.0, -1.0, 1.1, 0.3), (brick, 30.0, 0.0, 1.1, 0.3),
-        (drum, 30.0, 1.0, 1.1, 0.3), (ball, 40.0, -1.0, 1.1, 0.3), (drum, 40.0, 1.0, 1.1, 0.3),
+        (egg, 21.0, 0.0, 1.1, 0.3),
     ]  # fmt: skip
+    return _drop(model, dropped)
+
+
+def rough() -> Model:
+    """Terrain with edges and without, and shapes that drop on it."""
+    model = Model("rough")
+    model.add(Material("matter", friction=0.5))
+    flat = ((0.0,) * 4,) * 4
+    floors = (
+        HeightField((4.0, 4.0), heights=flat, at=(30.0, 0.0, 1.0)),
+        HeightField((4.0, 4.0), heights=flat, smooth=True, at=(40.0, 0.0, 1.0)),
+    )
+    model.add(Scenery("floor", shapes=floors, material="matter"))
+    ball, brick, drum = Sphere(0.1), Box((0.2, 0.2, 0.2)), Cylinder(0.1, 0.2)
+    dropped: list[tuple[Shape, float, float, float, float]] = [
+        (ball, 30.0, -1.0, 1.1, 0.3), (brick, 30.0, 0.0, 1.1, 0.3), (drum, 30.0, 1.0, 1.1, 0.3),
+        (ball, 40.0, -1.0, 1.1, 0.3), (drum, 40.0, 1.0, 1.1, 0.3),
+    ]  # fmt: skip
+    return _drop(model, dropped)
+
+
+def _drop(model: Model, dropped: list[tuple[Shape, float, float, float, float]]) -> Model:
+    """Bodies of these shapes, at these places, that slip at these velocities."""
     for k, (shape, x, y, z, slip) in enumerate(dropped):
         model.add(Body(f"thing{k}", at=(x, y, z), mass=1.0, shapes=(shape,), material="matter"))
         fall = (slip, 0.0, -0.1, 0.0, 0.0, slip)
@@ -127,8 +145,8 @@ def touching() -> Model:
 
 
 def sliding() -> Model:
-    """All that `controlled` has, a ball that slides and a box that meets the floor."""
-    model = controlled()
+    """All that `bounded` has, a ball that slides and a box that meets the floor."""
+    model = bounded()
     model.add(Material("matter", friction=0.5))
     model.add(Scenery("floor", shapes=(Plane(),), material="matter"))
     things: list[tuple[Shape, float, tuple[float, ...]]] = [
@@ -145,44 +163,66 @@ class Piece(NamedTuple):
     """Kernels that are compiled together."""
 
     build: Callable[[], Model]
+    """A model that runs with them."""
     options: dict[str, Any]
     """Of `Simulation`."""
     ways: tuple[dict[str, Any], ...] = ({},)
     """Further options, for each rehearsal: what one of them does not come by another one may."""
     besides: tuple[str, ...] = ()
     """Pieces whose rehearsals come by more of its kernels."""
+    diagram: bool = False
+    """Whether it is rehearsed with a control diagram: its own kernels deal with that, those of "control" are others."""
+    later: str = ""
+    """Part of the package whose kernels it has: those that others ask for (`kernels/later.py`), and what these call."""
 
 
 _FIXED_AND_ADAPTIVE: tuple[dict[str, Any], ...] = ({}, {"integrator": "euler"}, {"integrator": "adaptive"})
 PIECES = {
-    "contact": Piece(touching, {"method": "simgc"}),
+    "contact": Piece(touching, {"method": "simgc"}, besides=("terrain",), diagram=True),
     # Which shapes meet, and how islands are solved, is compiled with both; more of it is seen where more happens.
-    "smooth": Piece(sliding, {"method": "simgc", "integrator": "rk4"}, besides=("contact",)),
+    "smooth": Piece(sliding, {"method": "simgc", "integrator": "rk4"}, besides=("contact",), diagram=True),
     "hybrid": Piece(loop, {"method": "hybrid"}),
     "topological": Piece(loop, {"method": "topological"}),
     "global": Piece(loop, {"method": "global"}),
     "components": Piece(bounded, {"method": "components"}, ({}, {"integrator": "adaptive"})),
-    "direct": Piece(controlled, {"method": "simgc", "solver": "direct"}, _FIXED_AND_ADAPTIVE),
-    "impulses": Piece(controlled, {"method": "simgc", "solver": "impulses"}),
+    "direct": Piece(bounded, {"method": "simgc", "solver": "direct"}, _FIXED_AND_ADAPTIVE, diagram=True),
+    "impulses": Piece(bounded, {"method": "simgc", "solver": "impulses"}, diagram=True),
     "tree": Piece(open_chain, {"method": "tree"}, _FIXED_AND_ADAPTIVE),
+    "control": Piece(
+        bounded,
+        {"method": "simgc"},
+        ({"solver": "direct"}, {"solver": "impulses"}),
+        diagram=True,
+        later="control",
+    ),
+    "terrain": Piece(rough, {"method": "simgc"}, later="contact.heights"),
 }
 """All kernels that stepping and recording need: those of a method or solver, of contact by impulses ("contact"), or of
-contact as constraints between events ("smooth")."""
+contact as constraints between events ("smooth"); and beside these what few models have: control diagrams, terrain."""
 
 
-def piece_of(way: str, touches: bool, integrator: str = "euler") -> str | None:
-    """The piece that a way of `methods.registry.WAYS` needs with an integrator; None if it has none."""
+def pieces_of(flat: Flat | None, way: str, touches: bool, integrator: str = "euler") -> list[str]:
+    """The pieces that a way of `methods.registry.WAYS` needs with an integrator, for a model if that is known."""
     name = way.rpartition(", ")[2]
     if touches:
         name = "contact" if integrator == "euler" else "smooth"
-    return name if name in PIECES else None
+    found = [name, *([] if flat is None else extras_of(flat))]
+    return [name for name in found if name in PIECES]
 
 
-def _run(piece: Piece, way: dict[str, Any]) -> None:
+def extras_of(flat: Flat) -> list[str]:
+    """Pieces that a model needs however it runs."""
+    owners = [*flat.bodies.values(), *flat.scenery.values()]
+    rough = any(isinstance(shape, HeightField) for one in owners for shape in getattr(one, "shapes", ()))
+    return [name for name, wanted in (("control", bool(flat.control)), ("terrain", rough)) if wanted]
+
+
+def _run(piece: Piece, way: dict[str, Any], diagram: bool = False) -> None:
     """A step, recorded."""
     from .simulate import Simulation
 
-    simulation = Simulation(piece.build(), **piece.options, **way)
+    model = controlled(piece.build()) if diagram else piece.build()
+    simulation = Simulation(model, **(piece.options | way))
     simulation.run(simulation.dt)
 
 
@@ -194,10 +234,21 @@ def parts_of(name: str) -> dict[str, Part]:
     with rehearsed() as parts:
         for piece in (PIECES[name], *(PIECES[other] for other in PIECES[name].besides)):
             for way in piece.ways:
-                _run(piece, way)
-    return {part.name: part for part in parts}
+                _run(piece, way, piece.diagram)
+    wanted = f"{__package__.rpartition('.')[0]}.engine.{PIECES[name].later}"
+    mine: set[Part] = set()
+    for part in reversed(parts):  # callers before what they call
+        late = part.kernel.is_later and not part.entry
+        root = late and part.module.startswith(wanted) if PIECES[name].later else part.entry
+        if part in mine or root:
+            mine |= {part, *part.calls}
+    return {part.name: part for part in parts if part in mine}
 
 
 def compile_piece(name: str) -> None:
     """Compile a piece in this process, or load what of it is kept on disk."""
-    _run(PIECES[name], {})
+    if PIECES[name].later:
+        for part in parts_of(name).values():
+            part.compile()
+    else:
+        _run(PIECES[name], PIECES[name].ways[0])

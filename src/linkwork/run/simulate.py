@@ -34,7 +34,7 @@ from ..stage.stage import Stage, stage_of
 from .access import Access
 from .explain import likely_reason
 from .operating import Operating
-from .pieces import piece_of
+from .pieces import pieces_of
 from .progress import about, advance, record_run, rescue, unavailable
 from .schedule import Schedule
 from .warmup import make_ready
@@ -106,7 +106,8 @@ class Simulation(Access, Operating):
         self.tolerance = float(getattr(self.options, "tolerance", None) or DEFAULT_TOLERANCE)
         self.integrator = str(self.options.integrator)
         touches = bool(features(what.flat, [CONTACT])) if isinstance(what, Compiled) else bool(what.colliders)
-        make_ready(piece_of(self.options.way, touches, self.integrator))
+        flat = what.flat if isinstance(what, Compiled) else None
+        make_ready(pieces_of(flat, self.options.way, touches, self.integrator))
         self.method: Method = self.options.build(what, self.dt)
         self._refuse_fast_blocks()
         self.method.observer.unavailable = unavailable(self.method)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..engine.kernels.jit import COMPILED
+from ..engine.kernels.jit import compiled
 from ..engine.kernels.store import cache_directory, source_stamp
 from ..model.errors import LinkworkError, nearest
 from .agenda import Agenda
@@ -86,14 +86,14 @@ def missing(names: Iterable[str]) -> list[str]:
     return [name for name in names if (note := _note_of(name)) is not None and not note.exists()]
 
 
-def make_ready(name: str | None) -> None:
-    """Compile a piece in several processes, if that is worth it: before this process would compile it all by itself."""
-    if name is None or not COMPILED or os.environ.get(SWITCH) == "0":
+def make_ready(names: Iterable[str]) -> None:
+    """Compile pieces in several processes, if that is worth it: before this process would compile it all by itself."""
+    if not compiled() or os.environ.get(SWITCH) == "0":
         return
-    if getattr(sys, "frozen", False) or not sys.executable or not missing([name]):
+    if getattr(sys, "frozen", False) or not sys.executable or not (lacking := missing(names)):
         return
     with suppress(OSError, LinkworkError):  # this process meets the same trouble, if it is one
-        warm_up([name])
+        warm_up(lacking)
 
 
 @contextmanager

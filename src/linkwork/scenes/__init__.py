@@ -4,7 +4,7 @@ To add a scene, write a file here with a docstring (its first line is the descri
 `build(...) -> Model` whose keyword parameters have defaults, and, where they differ from the defaults below,
 SOURCE, DURATION, DT, METHOD, PLOT, WATCHED, BUTTONS (label: function of the live `Session`), PRESSES, LIVE,
 LIVE_OPTIONS, ENDLESS, CHOICES (words that a parameter may be), and functions `sheet` and `written` of the parameters.
-Nothing else needs to know.
+Nothing else needs to know. Robots, read from files of another package, are in `robots`.
 """
 
 from __future__ import annotations
@@ -76,6 +76,8 @@ class Scene:
         return self.build(**settings)
 
 
+_ROBOTS = "robots"
+"""Package of scenes that need descriptions from elsewhere."""
 _STATED = (
     "SOURCE",
     "DURATION",
@@ -94,15 +96,35 @@ _FUNCTIONS = ("sheet", "written")
 
 
 def scene_names() -> list[str]:
-    """Names of all scenes."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    """Names of all scenes that are part of Linkwork."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != _ROBOTS)
+
+
+def gallery_names() -> list[str]:
+    """Names of all scenes that can be opened: with robots, where their descriptions are installed."""
+    from .robots import robot_names, robots_folder
+
+    return [*scene_names(), *(robot_names() if robots_folder() is not None else [])]
 
 
 def find_scene(name: str) -> Scene:
     """A scene by name."""
-    if name not in scene_names():
-        raise LinkworkError(f"there is no scene '{name}'{nearest(name, scene_names())}")
-    return _scene_of(name, import_module(f"{__name__}.{name}"))
+    if name in scene_names():
+        return _scene_of(name, import_module(f"{__name__}.{name}"))
+    from .robots import robot_names
+
+    if name in (robots := robot_names()):
+        return _scene_of(name, import_module(f"{__name__}.{_ROBOTS}.{name}"))
+    raise LinkworkError(f"there is no scene '{name}'{nearest(name, [*scene_names(), *robots])}")
+
+
+def is_scene(name: object) -> bool:
+    """Whether something is the name of a scene; robots count whether their descriptions are installed or not."""
+    if not isinstance(name, str):
+        return False
+    from .robots import robot_names
+
+    return name in scene_names() or name in robot_names()
 
 
 def scene_file(path: Path) -> Scene:
@@ -142,9 +164,7 @@ def scene(name: str, **parameters: Any) -> Model:
 
 def live_settings(subject: str | Model, settings: dict[str, Any]) -> dict[str, Any]:
     """Parameters of a live run: those that were asked for, and the scene's own choice for the rest."""
-    if not isinstance(subject, str) or subject not in scene_names():
-        return settings
-    return {**find_scene(subject).live, **settings}
+    return {**find_scene(str(subject)).live, **settings} if is_scene(subject) else settings
 
 
 def open_subject(subject: str | Model, settings: dict[str, Any]) -> tuple[Model, Scene | None]:
@@ -156,9 +176,7 @@ def open_subject(subject: str | Model, settings: dict[str, Any]) -> tuple[Model,
     if path.suffix == ".py":
         own = scene_file(path)
         return own.model(settings), own
-    if subject not in scene_names() and (
-        path.suffix in (".yaml", ".yml") or is_foreign(path) or path.exists()
-    ):
+    if not is_scene(subject) and (path.suffix in (".yaml", ".yml") or is_foreign(path) or path.exists()):
         from ..interchange.open_file import open_model
 
         return open_model(path, **open_options(path, settings)), None

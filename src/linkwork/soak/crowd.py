@@ -1,5 +1,8 @@
 """`python -m linkwork.soak.crowd PORT`: visitors of a page, in a process of their own, which may be killed.
 
+Each looks at the page, its picture, the operators' panel, whose levers it holds, and the diagram, and is a program that
+asks for signals; and each says something to all of them that cannot be understood.
+
 It takes words on its standard input, one line each: `come N`, `leave`, which says goodbye, and `vanish`, which does
 not. Twice a second it tells a line of JSON: how many visitors are there, how many messages they have heard, whether one
 was about a recording in trouble, and how late a mere sleep ended meanwhile, so that a busy machine is known for one.
@@ -9,12 +12,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import sys
 from time import perf_counter
 from typing import Any
 
-_NAP, _TELL = 5e-3, 0.5  # [s]
+_NAP, _TELL, _HOLD = 5e-3, 0.5, 0.2  # [s]
+_NONSENSE = ("{", "[" * 50_000, '{"do": ["put"]}', '{"seq": 0, "put": 1}', '{"seq": 0, "outputs": [[]]}')
 TROUBLE = "recording: "
 """With which messages of the page begin that tell of a recording in trouble."""
 
@@ -29,6 +34,7 @@ class Crowd:
         self.count = self.heard = 0
         self.troubled = False
         self.lost = 0.0
+        self.levers: list[tuple[str, float, float]] = []
 
     async def visit(self) -> None:
         """One visitor, until it is told to leave."""
@@ -38,20 +44,46 @@ class Crowd:
         self.count += 1
         name = f"soak{self.count}"
         options: dict[str, Any] = {"origin": f"http://{self.place}", "max_size": None, "open_timeout": 60}
-        async with (
-            connect(f"ws://{self.place}/panel/{name}", **options) as channel,
-            connect(
-                f"ws://{self.place}/canvas/{name}", subprotocols=[Subprotocol(self.protocol)], **options
-            ) as canvas,
-        ):
-            self.transports += [channel.transport, canvas.transport]
-            await asyncio.gather(self.hear(channel), self.hear(canvas))
+        spoken = [Subprotocol(self.protocol)]
+        async with contextlib.AsyncExitStack() as stack:
+            links = [
+                await stack.enter_async_context(connect(f"ws://{self.place}{path}", **options))
+                for path in (f"/panel/{name}", f"/operate/{name}", f"/edit/{name}", "/signals")
+            ]
+            canvas = connect(f"ws://{self.place}/canvas/{name}", subprotocols=spoken, **options)
+            picture = await stack.enter_async_context(canvas)
+            self.transports += [link.transport for link in (*links, picture)]
+            for link in links:
+                for words in _NONSENSE:
+                    await link.send(words)
+            _, operator, _, program = links
+            await asyncio.gather(
+                *(self.hear(link) for link in (*links, picture)), self.hold(operator), self.ask(program)
+            )
 
     async def hear(self, link: Any) -> None:
         async for message in link:
             self.heard += 1
-            if isinstance(message, str) and TROUBLE in message:
-                self.troubled = True
+            if isinstance(message, str):
+                self.troubled = self.troubled or TROUBLE in message
+                if message.startswith('[{"operate"'):
+                    self.levers = _levers(json.loads(message)[0]["operate"])
+
+    async def hold(self, link: Any) -> None:
+        """Keep hold of all levers, here and there."""
+        for number in itertools.count(1):
+            for k, (name, low, high) in enumerate(self.levers):
+                value = low + (high - low) * (number % 7) / 7
+                await link.send(
+                    json.dumps({"seq": number * 1000 + k, "put": [name, value, True], "at": None})
+                )
+            await asyncio.sleep(_HOLD)
+
+    async def ask(self, link: Any) -> None:
+        """Want to know about the energy."""
+        for number in itertools.count(1):
+            await link.send(json.dumps({"seq": number, "outputs": ["energy.kinetic"], "rate": 20.0}))
+            await asyncio.sleep(_TELL)
 
     def come(self, number: int) -> None:
         for _ in range(number):
@@ -91,6 +123,14 @@ class Crowd:
             }
             print(json.dumps(told), flush=True)
             await asyncio.sleep(_TELL)
+
+
+def _levers(panel: dict[str, Any]) -> list[tuple[str, float, float]]:
+    """Inputs of an operators' panel: name and range."""
+    return [
+        (one["name"], one["low"], one["high"])
+        for group in panel["groups"] for element in group["elements"] for one in element["inputs"]
+    ]  # fmt: skip
 
 
 async def attend(port: int, protocol: str) -> None:

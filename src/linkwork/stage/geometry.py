@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.rotation import IDENTITY, Array, Quaternion, Vector, about, frame_from_axis, matrix, quaternion
 from ..model.shapes import HeightField, Mesh, Plane, Shape
-from .meshes import mesh_name
+from .meshes import mesh_name, own_color
 from .stage import SeenFreedom, SeenJoint, Stage
 
 Color = tuple[int, int, int]
@@ -58,7 +58,7 @@ def body_pieces(stage: Stage, by_component: bool = False) -> list[Piece]:
         else:
             color = rgb(body.color) if body.color else PALETTE[i % len(PALETTE)]
         for shape in body.shapes:
-            pieces += shape_pieces(shape, i, color)
+            pieces += shape_pieces(shape, i, color, stated=by_component or body.color is not None)
     return pieces
 
 
@@ -225,12 +225,14 @@ def rgb(color: str) -> Color:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
-def shape_pieces(shape: Shape, body: int, color: Color) -> Iterator[Piece]:
-    """Of one shape that has an end."""
+def shape_pieces(shape: Shape, body: int, color: Color, stated: bool = True) -> Iterator[Piece]:
+    """Of one shape that has an end. Where its colour is not `stated`, a mesh has that of its file, if there is one."""
     at, turn = shape.at, shape.rotation
     color = rgb(shape.color) if shape.color else color
     if isinstance(shape, Mesh):
         x, y, z = shape.scales
+        if not stated and shape.color is None:
+            color = own_color(mesh_name(shape)) or color
         scale = (-x, -y, -z) if shape.inverted else (x, y, z)
         yield Piece(mesh_name(shape), body, at, turn, scale, color)
     elif isinstance(shape, HeightField):

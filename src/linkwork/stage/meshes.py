@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,13 +39,18 @@ def mesh(name: str) -> Triangles:
     """A unit box, sphere (radius 1), cylinder (radius 1, height 1 about z), cone (the same, tip at the top), plane (a
     unit square that faces z), "torus:t" (radius 1 about z, with a tube of radius t), or what `mesh_name` names."""
     if name.startswith(_MESH):
-        return _from_file(name.removeprefix(_MESH).partition(_CHANGED)[0])
+        return _from_file(name.removeprefix(_MESH))[0]
     if name.startswith(_HEIGHTS):
         return _field(name)
     if name.startswith(_TORUS):
         return _torus(float(name.removeprefix(_TORUS)))
     makers = {"box": _box, "sphere": _sphere, "cylinder": _cylinder, "cone": _cone, "plane": _plane}
     return makers[name]()
+
+
+def own_color(name: str) -> tuple[int, int, int] | None:
+    """The colour that the file of a mesh gives to most of it, by the name of the mesh."""
+    return _from_file(name.removeprefix(_MESH))[1] if name.startswith(_MESH) else None
 
 
 def mesh_name(shape: Mesh | HeightField) -> str:
@@ -174,13 +179,39 @@ def _field(name: str) -> Triangles:
     return Triangles(np.column_stack([x.ravel(), y.ravel(), z.ravel()]), faces)
 
 
-def _from_file(file: str) -> Triangles:
+@lru_cache(maxsize=256)
+def _from_file(named: str) -> tuple[Triangles, tuple[int, int, int] | None]:
+    """The surface of a file, and the colour that it has of its own; `named` tells the version of the file, too."""
+    file = named.partition(_CHANGED)[0]
     try:
         import trimesh
     except ImportError:
         raise MissingExtraError("trimesh", "mesh", f"drawing the mesh '{file}'") from None
     try:
-        loaded = trimesh.load_mesh(file)
-        return Triangles(np.asarray(loaded.vertices, float), np.asarray(loaded.faces, np.int32))
+        scene = trimesh.load_scene(file)
+        loaded = scene.to_mesh()
+        found = Triangles(np.asarray(loaded.vertices, float), np.asarray(loaded.faces, np.int32))
+        return found, _main_color(scene.geometry.values())
     except Exception as error:  # trimesh raises whatever the format's reader raises
         raise LinkworkError(f"mesh '{file}' cannot be drawn: {error}") from None
+
+
+def _color_of(look: Any) -> Any:
+    """Of a part: its colour, or the mean of its picture where that meets corners."""
+    if look.kind != "texture":
+        return look.main_color
+    pictures = (getattr(look.material, name, None) for name in ("image", "baseColorTexture"))
+    if look.uv is not None and any(picture is not None for picture in pictures):
+        return np.asarray(look.to_color().vertex_colors).reshape(-1, 4).mean(axis=0)
+    return look.material.main_color
+
+
+def _main_color(parts: Iterable[Any]) -> tuple[int, int, int] | None:
+    """The colour of most of the area of parts that have one."""
+    areas: dict[tuple[int, int, int], float] = {}
+    for part in parts:
+        look = getattr(part, "visual", None)
+        if look is not None and look.defined:
+            r, g, b = (int(share) for share in _color_of(look)[:3])
+            areas[r, g, b] = areas.get((r, g, b), 0.0) + float(part.area)
+    return max(areas, key=lambda color: areas[color], default=None)

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import re
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -97,9 +98,22 @@ def _watch(lifeline: Any) -> None:
     os._exit(1)
 
 
+def _context() -> Any:
+    """How processes begin: never as a fork of this one, whose threads would not survive that.
+
+    Where it is safe they are forks of a server without threads, which has read in all that a case needs: that takes two
+    seconds of CPU time, once instead of for every worker of every study. The server ends with this process.
+    """
+    if sys.platform != "linux":
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["linkwork.studies.trial"])
+    return context
+
+
 @contextmanager
 def _processes(count: int, address: str | None) -> Iterator[Callable[[], Pool]]:
-    context = multiprocessing.get_context("spawn")  # threads and compiled code do not survive a fork
+    context = _context()
     made: list[tuple[ProcessPoolExecutor, Any, Any]] = []
 
     def end(k: int) -> None:

@@ -5,7 +5,11 @@ chassis. Equations and names: Strashnov and Torgashev, on the dynamics of suspen
 """
 
 from .axle import Axle, axle
+from .car import Car, car
 from .constructor import Wheel, fit, wheel
+from .drivelines import Driveline, WheelBrake
+from .driver import Driver, Path, circle, drive_by
+from .single_track import SingleTrack
 from .springs import Coil, HubMotor, Torsion
 from .steering import AntiRollBar, Rack
 from .suspensions import (
@@ -35,16 +39,21 @@ __all__ = [
     "AntiRollBar",
     "Axle",
     "Brush",
+    "Car",
     "Coil",
     "DoubleLongitudinal",
     "DoubleTransverse",
     "DoubleWishbone",
+    "Driveline",
+    "Driver",
     "HubMotor",
     "MacPherson",
     "MacPhersonStrut",
     "Magic",
     "MultiLink",
+    "Path",
     "Rack",
+    "SingleTrack",
     "SlidingPillar",
     "SolidAxle",
     "SwingAxle",
@@ -54,7 +63,11 @@ __all__ = [
     "Travel",
     "TwistBeam",
     "Wheel",
+    "WheelBrake",
     "axle",
+    "car",
+    "circle",
+    "drive_by",
     "fit",
     "track",
     "wheel",

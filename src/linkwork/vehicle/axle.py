@@ -15,6 +15,7 @@ from ..model.item import Positive, item
 from ..model.joints import Joint
 from ..model.rotation import Placement, Vector
 from .constructor import DAMPING, Wheel, first_only
+from .drivelines import Driveline
 from .linkage import OutOfReach
 from .pair import Pair
 from .springs import Coil, Torsion
@@ -44,6 +45,8 @@ class Axle:
     """A rack that steers them; default: none, and tie rods lead to the chassis."""
     anti_roll: AntiRollBar | None = None
     """A bar that resists roll; default: none."""
+    driveline: Driveline | None = None
+    """A motor that drives both wheels through a differential; default: none."""
 
     @property
     def half(self) -> float:
@@ -109,6 +112,13 @@ class Axle:
         feet = self._together(made) if self.whole else self._apart(made)
         if self.anti_roll is not None:
             for thing in self.anti_roll.parts(self.wheel.radius, feet):
+                made.add(thing)
+        if self.driveline is not None:
+            if self.wheel.drive is not None:
+                raise LinkworkError(
+                    "axle: give either a motor in each wheel (drive) or a driveline, not both"
+                )
+            for thing in self.driveline.parts("left.axle", "right.axle"):
                 made.add(thing)
         return made
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator
 
-from ..engine.elements import DCMotor
+from ..engine.elements import Brake, DCMotor
 from ..model import Body, Box, Component, Cylinder, Hinge, Material, Torus, Weld
 from ..model.errors import LinkworkError, nearest
 from ..model.item import Item, NonNegative, Number, Positive, Size3, _plain, either, item
 from ..model.joints import Joint
 from ..model.rotation import Placement, about
+from .drivelines import GRIP, WheelBrake
 from .kinematics import Chain, OutOfReach
 from .springs import SPRINGS, AnySpring, Coil, HubMotor, Torsion
 from .suspensions import AXLES, MOUNT, RACK, SUSPENSIONS, AnySuspension, Parts, Size, Suspension, WholeAxle
@@ -93,6 +94,8 @@ class Wheel:
     """Its spring: a type, or a mapping with its `type` and numbers."""
     drive: HubMotor | None = None
     """A motor in the wheel; default: none, it turns freely."""
+    brake: WheelBrake | None = None
+    """A brake on the wheel; default: none."""
     mass: NonNegative | None = None
     """Mass of the wheel [kg]; default: 0.13 of what the corner carries."""
     inertia: Size3 | None = None
@@ -294,7 +297,7 @@ class Wheel:
             )
 
     def rolling(self, carrier: str, load: float) -> Iterable[Item]:
-        """What turns, on a carrier: the wheel, its hinge and its motor, on the left; `load` on the road [N]."""
+        """What turns, on a carrier: the wheel, its hinge, motor and brake, on the left; `load` on the road [N]."""
         load = load or 1.0
         yield from self._wheel(load)
         yield Hinge("axle", carrier, "wheel", axis=(0.0, 1.0, 0.0))
@@ -303,6 +306,11 @@ class Wheel:
                 field.name: getattr(self.drive, field.name) for field in dataclasses.fields(self.drive)
             }
             yield DCMotor("motor", "axle", **numbers)
+        if self.brake is not None:
+            torque = self.brake.torque
+            most = GRIP * load * self.radius if torque is None else torque
+            told: dict[str, Any] = {"command": self.brake.command, "signal": self.brake.signal}
+            yield Brake("brake", "axle", torque=most, give=self.brake.give, **told)
 
     def _wheel(self, load: float) -> Iterable[Item]:
         R, b, m = self.radius, self.breadth, self.wheel_mass

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import KW_ONLY
-from typing import Literal
+from typing import Any, Literal
 
 from ..model import Body, Box, Capsule, Hinge, Slider, Torus
-from ..model.item import Item, NonNegative, Positive, item
+from ..model.item import Item, NonNegative, Number, Positive, item
 from ..model.joints import Distance
 from ..model.rotation import Vector, about, frame_from_axis, quaternion
+from ..model.signals import Signal
 from .suspensions.base import GRAVITY, MOUNT, RACK
 
 _WAY_PER_TURN, _WAY = (
@@ -18,7 +19,10 @@ _WAY_PER_TURN, _WAY = (
     0.22,
 )  # of the rack, per turn of the steering wheel and to either side, in radii of a wheel
 _COLUMN = (-0.8, 0.0, 0.6)  # points to the driver: a turn to the left is positive
-_STIFFNESS, _DAMPING = 4e4, 400.0  # of the servo that holds the steering wheel [N m/rad, N m s/rad]
+_STIFFNESS, _DAMPING = (
+    3e3,
+    5.0,
+)  # of the servo that holds the steering wheel, explicit at 1 ms [N m/rad, N m s/rad]
 _SLENDER = 0.05
 _STEERING_WHEEL = 30.0  # its mass per inertia [1/m²]
 
@@ -39,6 +43,10 @@ class Rack:
     by: Literal["angle", "torque", "free"] = "angle"
     """What `steering` commands: the angle of the steering wheel [rad], which a stiff servo holds, or the torque on it
     [N m]; free: there is no drive."""
+    command: Number = 0.0
+    """What `steering` is told at the start [rad or N m]."""
+    signal: Signal | None = None
+    """Factor of the command over time; default: 1."""
     mass: NonNegative = 3.0
     """Mass of the rack [kg]."""
     wheel_inertia: Positive = 0.03
@@ -84,10 +92,11 @@ class Rack:
         yield Slider("rack_slide", MOUNT, RACK, at=at, axis=(0.0, 1.0, 0.0), limits=(-way, way))
         yield Hinge("column", MOUNT, "steering_wheel", at=seat, axis=_COLUMN)
         yield Repeater("pinion", "rack_slide", "column", ratio=to_left * turn / math.tau)
+        told: dict[str, Any] = {"command": self.command, "signal": self.signal}
         if self.by == "angle":
-            yield PositionServo("steering", "column", stiffness=_STIFFNESS, damping=_DAMPING)
+            yield PositionServo("steering", "column", stiffness=_STIFFNESS, damping=_DAMPING, **told)
         elif self.by == "torque":
-            yield TorqueSource("steering", "column")
+            yield TorqueSource("steering", "column", **told)
 
 
 @item

@@ -33,6 +33,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from ..model import wire
 from .reply import Reply
 
 PATH = "/panel"
@@ -262,13 +263,12 @@ def _place(message: Message) -> tuple[str, object] | None:
 
 def parsed(text: Any) -> Message | None:
     """A message from a page, if it is one: an object of JSON."""
-    if not isinstance(text, str) or len(text) > _LONGEST:
+    if not isinstance(text, str):
         return None
     try:
-        message = json.loads(text)
+        return wire.parsed(text, _LONGEST)
     except ValueError:
         return None
-    return message if isinstance(message, dict) else None
 
 
 def _plain(value: Any) -> Any:

@@ -14,13 +14,15 @@ From a page, one message at a time:
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..control.diagram import Diagram
 from ..control.svg import diagram_svg
+from ..model import wire
 from ..model.errors import LinkworkError
 from .channel import Channel, Message, Visitor
 from .diagram import edits
@@ -34,13 +36,46 @@ PATH = "/edit"
 """Where pages of the diagram connect."""
 _RATE, _LOOK = 10.0, 1.0  # of live values [1/s]; between looks at the file [s]
 
-_DEEDS: dict[str, Callable[..., object]] = {
-    "connect": edits.connect, "cut": edits.cut, "negate": edits.negate, "delete": edits.delete, "put": edits.put,
-    "move": edits.move,
-}  # fmt: skip
-"""Changes that are made at a block, by name."""
-_MAKING: dict[str, Callable[..., str]] = {"rename": edits.rename}
-_MAKING_INSIDE: dict[str, Callable[..., str]] = {"add": edits.add, "group": edits.group}
+
+class _Deed(NamedTuple):
+    """A change that a page asks for; one that makes a block gives its name."""
+
+    do: Callable[..., str | None]
+    given: tuple[Callable[[Any], bool], ...]
+    """What each argument must be."""
+    inside: bool = False
+    """It takes the level that the visitor looks at, first."""
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_text, value))
+
+
+def _spot(value: Any) -> bool:
+    numbers = [wire.number(one) for one in value] if isinstance(value, list) else []
+    finite = [number is not None and math.isfinite(number) for number in numbers]
+    return value is None or (len(finite) == 2 and all(finite))
+
+
+_DEEDS = {
+    "connect": _Deed(edits.connect, (_text, _text, _text)),
+    "cut": _Deed(edits.cut, (_text, _text)),
+    "negate": _Deed(edits.negate, (_text, _text)),
+    "delete": _Deed(edits.delete, (_texts,)),
+    "put": _Deed(edits.put, (_text, _text, _text)),
+    "move": _Deed(edits.move, (_text, _spot)),
+    "rename": _Deed(edits.rename, (_text, _text)),
+    "add": _Deed(edits.add, (_text,), inside=True),
+    "group": _Deed(edits.group, (_texts, _text), inside=True),
+    "undo": _Deed(Draft.undo, ()),
+    "redo": _Deed(Draft.redo, ()),
+    "save": _Deed(Draft.save, ()),
+    "reload": _Deed(Draft.reload, ()),
+}
 
 
 class Editors(Channel):
@@ -174,23 +209,17 @@ class Editors(Channel):
                 self._trouble
                 or "only diagrams of model files (.yaml) can be edited: `linkwork view my-machine.yaml`"
             )
-        made = ""
-        if deed == "undo":
-            draft.undo()
-        elif deed == "redo":
-            draft.redo()
-        elif deed == "save":
-            draft.save()
-        elif deed == "reload":
-            draft.reload()
-        elif deed in _MAKING:
-            made = _MAKING[deed](draft, *given)
-        elif deed in _MAKING_INSIDE:
-            made = _MAKING_INSIDE[deed](draft, self._inside.get(visitor, ""), *given)
-        elif deed in _DEEDS:
-            _DEEDS[deed](draft, *given)
-        else:
+        known = _DEEDS.get(deed)
+        if known is None:
             raise LinkworkError(f"an editor cannot '{deed}'")
+        if len(given) != len(known.given) or not all(
+            fits(one) for fits, one in zip(known.given, given, strict=True)
+        ):
+            raise LinkworkError(
+                f"the page asks to '{deed}' in a way that the server does not know: load it anew"
+            )
+        level = [self._inside.get(visitor, "")] if known.inside else []
+        made = known.do(draft, *level, *given)
         self._tell_all()
         if made:
             visitor.send({"chosen": made})

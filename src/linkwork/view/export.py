@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,8 @@ class _Play(NamedTuple):
     traces: dict[str, _Trace]
     forces: dict[str, Array]
     """Of joints, by signal [N]."""
+    captions: list[tuple[float, str]]
+    """What is written above from a time on [s], as `info["captions"]` of a record has it."""
 
     @property
     def size(self) -> float:
@@ -105,7 +107,8 @@ def _play(record: Record, stage: Stage, fps: float, traces: Iterable[str] | None
     moving = motion(frames, stage)
     low, high = extent(stage, moving.positions, moving.rotations)
     forces = _forces(frames, stage) if "reactions" in layers else {}
-    play = _Play(stage, moving, fps, layers, low, high, {}, forces)
+    captions = [(float(begin), str(text)) for begin, text in record.info.get("captions", ())]
+    play = _Play(stage, moving, fps, layers, low, high, {}, forces, captions)
     if "traces" not in layers:
         return play
     found = _traces(record, play, traces)
@@ -130,9 +133,13 @@ def _page(play: _Play, progress: Callable[[float], object] | None) -> str:
         nodes = _nodes(server, play)
         if play.forces:  # the strongest first, so that arrows keep one scale
             _react(nodes, play, _strongest(play.forces))
-        recorder = None
+        recorder, labels = None, _labels(server, play)
         for k in range(count):
             nodes.place(play.moving.poses(k))
+            now = play.moving.time[k] + 1e-9
+            reached = sum(begin <= now for begin, _ in play.captions) - 1
+            for i, label in enumerate(labels):
+                label.visible = i == reached
             if play.forces:
                 _react(nodes, play, k)
             if k % redrawn == 0 or k == count - 1:
@@ -160,13 +167,30 @@ def _nodes(server: Server, play: _Play) -> Nodes:
     for layer in LAYERS:
         if (layer in play.layers) != nodes.shows(layer):
             nodes.show(layer, layer in play.layers)
-    points = np.vstack([np.empty((0, 3)), *(trace.points for trace in play.traces.values())])
+    named = [_above(play)] if play.captions else []
+    points = np.vstack([np.empty((0, 3)), *(trace.points for trace in play.traces.values()), *named])
     view = close_camera(play.stage, play.moving.every, "best", _ASPECT, points)
     start = server.viser.initial_camera
     start.position, start.look_at, start.up, start.fov = view.position, view.look_at, view.up, view.fov
     away = float(np.linalg.norm(np.subtract(view.position, view.look_at)))
     start.near, start.far = 0.005 * away, 50.0 * away
     return nodes
+
+
+def _labels(server: Server, play: _Play) -> list[Any]:
+    """Captions; the first one is seen."""
+    scene, place = server.viser.scene, tuple(_above(play).tolist())
+    return [
+        scene.add_label(f"/captions/{k}", text, position=place, visible=k == 0)
+        for k, (_, text) in enumerate(play.captions)
+    ]
+
+
+def _above(play: _Play) -> Array:
+    """A place above the middle of it all [m]."""
+    up = np.array(play.stage.up, float)
+    half = 0.5 * (play.high - play.low)
+    return np.array(play.low + half + up * (abs(up @ half) + 0.1 * play.size))
 
 
 # Traces

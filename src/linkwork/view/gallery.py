@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from ..scenes import find_scene, scene_names
+from ..scenes import find_scene, gallery_names
 from .channel import Message, Visitor
 from .recorded import FILM
 from .reply import Reply
@@ -29,7 +29,7 @@ class Gallery:
         """A reply, or None if the request is not ours."""
         match [part for part in path.split("/") if part]:
             case ["gallery", "scenes"]:
-                scenes = [find_scene(name) for name in scene_names()]
+                scenes = [find_scene(name) for name in gallery_names()]
                 return _json(
                     [
                         {"name": one.name, "description": one.description, "source": one.source}

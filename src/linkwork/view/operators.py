@@ -24,8 +24,10 @@ everything that it holds is let go; so it is when the connection ends.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
+from ..model import wire
 from ..model.errors import LinkworkError
 from .channel import Channel, Message, Visitor
 from .operated import act, operated, pressed
@@ -86,8 +88,11 @@ class Operators(Channel):
                     self.session.desk.hear(self._names[visitor], number)
                     visitor.send({"pong": [then, clock()]})
                 return True
-            case {"put": [str() as name, int() | float() as value, bool() as hold], "seq": int() as number}:
-                self._obey(visitor, number, name, message, value=float(value), hold=hold)
+            case {"put": [str() as name, value, bool() as hold], "seq": int() as number}:
+                found = wire.number(value)
+                if found is None:
+                    return False
+                self._obey(visitor, number, name, message, value=found, hold=hold)
                 return True
             case {"release": str() as name, "seq": int() as number}:
                 self._obey(visitor, number, name, message)
@@ -140,8 +145,8 @@ class Operators(Channel):
         session, operator = self.session, self._names[visitor]
         if session is None or not session.desk.hear(operator, number):
             return
-        at = message.get("at")
-        when = None if not isinstance(at, int | float) or session.loop.stands else float(at)
+        at = wire.number(message.get("at"))
+        when = None if at is None or not math.isfinite(at) or session.loop.stands else at
         try:
             if put:
                 session.desk.put(operator, name, at=when, **put)

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..model import Model
 from ..model.errors import LinkworkError
-from ..scenes import scene_names
+from ..scenes import gallery_names, is_scene
 from ..stage.stage import Poses, Stage
 from . import recorded
 from .ahead import Ahead, look_ahead
@@ -228,8 +228,7 @@ class Page:
     @property
     def label(self) -> str:
         """How a selector names what is shown: see `names`."""
-        own = not (isinstance(self._subject, str) and self._subject in scene_names())
-        return f"{self._name} (file)" if own else self._name
+        return self._name if is_scene(self._subject) else f"{self._name} (file)"
 
     @property
     def compiling(self) -> bool:
@@ -270,7 +269,7 @@ class Page:
         self._subject, self.settings = opening.subject, opening.settings
         self._name = opening.name
         self.about = "" if opening.scene is None else opening.scene.description
-        if self.label not in scene_names():
+        if not is_scene(self.label):
             self.own[self.label] = opening.subject, opening.settings
         self.session = fresh
         fresh.trace(fresh.markers)
@@ -329,7 +328,7 @@ class Page:
 
     def names(self) -> list[str]:
         """All that can be chosen: what was opened and is no scene, and all scenes."""
-        return [*self.own, *scene_names()]
+        return [*self.own, *gallery_names()]
 
     @property
     def nodes(self) -> Nodes:
@@ -349,7 +348,7 @@ class Page:
         """Draw the traces anew."""
         with self._stage_lock:
             if self.session is not None:
-                self.nodes.trace(self.session.traces)
+                self.nodes.trace(self.session.traced())
 
     # Pictures
 
@@ -390,7 +389,7 @@ class Page:
                 if contacts is not None:
                     self.nodes.touch(contacts.points, contacts.forces, contacts.slides)
             if trace and self.nodes.shows("traces"):
-                self.nodes.trace(session.traces)
+                self.nodes.trace(session.traced())
         if panel:
             for tab in self.tabs:
                 tab.refresh(session.view)

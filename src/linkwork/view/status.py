@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..scenes import scene_names
+from ..scenes import is_scene
 
 if TYPE_CHECKING:
     from .page import Page
@@ -18,7 +18,7 @@ def status_of(page: Page) -> dict[str, Any]:
     session, player = page.session, page.player
     name = page.subject
     known = {
-        "subject": name, "scene": name if name in scene_names() else "", "about": page.about, "time": _NOTHING,
+        "subject": name, "scene": name if is_scene(name) else "", "about": page.about, "time": _NOTHING,
         "factor": _NOTHING, "method": _NOTHING, "badge": "", "warnings": [*page.pictures.troubles],
     }  # fmt: skip
     if player is not None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..results.files import atomic, need
-from ..scenes import Scene, find_scene, scene_names
+from ..scenes import Scene, find_scene, gallery_names, is_scene
 
 KIND = "image/webp"
 """Content type."""
@@ -30,7 +30,7 @@ _DIGITS, _NOTHING = 6, 1e-12  # of numbers that count: those of another machine 
 def thumbnail_of(name: str) -> bytes | None:
     """The picture of a scene; None if there is none."""
     path = FOLDER / f"{name}.webp"
-    return path.read_bytes() if name in scene_names() and path.is_file() else None
+    return path.read_bytes() if is_scene(name) and path.is_file() else None
 
 
 def stale() -> list[str]:
@@ -38,7 +38,7 @@ def stale() -> list[str]:
     known = json.loads(_DIGESTS.read_text()) if _DIGESTS.is_file() else {}
     return [
         name
-        for name in scene_names()
+        for name in gallery_names()
         if thumbnail_of(name) is None or known.get(name) != digest(find_scene(name))
     ]
 
@@ -57,11 +57,10 @@ def make(names: Iterable[str], progress: Callable[[str], object] = print) -> Non
         with atomic(FOLDER / f"{name}.webp") as temporary:
             temporary.write_bytes(file.getvalue())
         digests[name] = digest(find_scene(name))
-    known = scene_names()
     for path in FOLDER.glob("*.webp"):
-        if path.stem not in known:
+        if not is_scene(path.stem):
             path.unlink()
-    kept = {name: digests[name] for name in known if name in digests}
+    kept = {name: digests[name] for name in sorted(digests) if is_scene(name)}
     with atomic(_DIGESTS) as temporary:
         temporary.write_text(json.dumps(kept, indent=1) + "\n")
 

@@ -187,7 +187,7 @@ class StateSpace(Block):
     """Rows of D [of its own]; by default zero."""
     _: KW_ONLY
     start: tuple[Number, ...] | None = None
-    """x at the start [of its own]; by default zero."""
+    """State x at the start [of its own]; by default zero."""
 
     def ports(self) -> tuple[Port, ...]:
         return matrix_ports(self.C)

@@ -11,7 +11,7 @@ is least nearby:
 import math
 from typing import NamedTuple
 
-from ..kernels.jit import apart, kernel
+from ..kernels.jit import kernel, later_count
 from ..kernels.math3 import add3, chain, dot3, norm3, rotate, scale3, sincos, sub3
 from .candidates import EDGE, NODE, ROOM, Candidates, add_candidate, reduce
 from .height_field import (
@@ -237,7 +237,7 @@ def _facet_candidates(field, placed, kind, hulls, candidates):
     return count
 
 
-@apart
+@later_count
 def meet_heights(shape, R, terrain, p, Q, hulls, w, contacts):
     """Contacts of a shape with orientation R at the origin and a field at p, Q; how many. Normals point at it."""
     margin = contacts.margin

@@ -6,7 +6,7 @@ between steps alone: where a step begins anew, at an instant, at an event that w
 
 import math
 
-from ..kernels.jit import apart_exact, exact_kernel, kernel
+from ..kernels.jit import exact_kernel, kernel, later_exact
 from ..kernels.tape import BY_IMPULSES, HEAD, early, note_due
 from .codes import (
     ABSOLUTE,
@@ -62,7 +62,7 @@ def _evaluate(tables, constraints, op, i, v, t):
     elif kind == PICK:
         op.value, op.rate = tables.numbers[op.b], UNKNOWN
     elif kind == COMMAND:
-        op.value = tape[op.a].value
+        op.value, op.rate = tape[op.a].value, tape[op.a].rate
         constraints.inputs[op.b] = op.value
     elif kind == SCALE:
         op.value = tape[op.a].value
@@ -80,7 +80,14 @@ def _pass(tables, constraints, v, t):
         op = tape[i]
         _evaluate(tables, constraints, op, i, v, t)
         i += 1 + op.skip
-    for i in range(1, n):
+    _finish(tables, constraints, v, t)
+
+
+@kernel
+def _finish(tables, constraints, v, t):
+    """(values of all operations) => flows of states, and rates and margins where they are asked for."""
+    tape = constraints.tape
+    for i in range(1, tape.shape[0]):
         if tape[i].state >= 0:
             tape[i].flow = flow_of(tape, tape[i])
     if tape[HEAD].a != 0:
@@ -112,13 +119,13 @@ def _in_pieces(op):
     return kind == FOLLOW or (kind >= ABSOLUTE and kind <= LESS)
 
 
-@apart_exact
+@later_exact
 def pass_within(tables, constraints, v, t):
     """(placed tables, measured rows) => commands of drives and factors of forces; within a step."""
     _pass(tables, constraints, v, t)
 
 
-@apart_exact
+@later_exact
 def pass_between(tables, constraints, v, t):
     """(placed tables, measured rows) => the same where a step begins anew: pieces, instants, flip-flops.
 
@@ -129,9 +136,10 @@ def pass_between(tables, constraints, v, t):
     if tape[HEAD].c == BY_IMPULSES:
         sense_means(tables, constraints, t)
     for k in range(_ROUNDS):
-        for again in range(2):  # some ask for rates and flows, which are there the second time
+        for again in range(_turns(tape)):
             _turn(tables, constraints, v, t, ended, k + again == 0, again == 0)
-            _pass(tables, constraints, v, t)
+            _follow(tape, tables.numbers, ended, k + again == 0)
+            _finish(tables, constraints, v, t)
         if not _take_in_all(tape, t):
             break
         _pass(tables, constraints, v, t)
@@ -142,7 +150,25 @@ def pass_between(tables, constraints, v, t):
 
 @kernel
 def _asks_for_rates(op):
-    return op.kind == PLAY or op.kind == INTEGRATE or op.kind == FOLLOW
+    return op.kind == PLAY or op.kind == INTEGRATE
+
+
+@kernel
+def _turns(tape):
+    """How often all pieces are chosen: twice if some choose by rates or flows, which are there the second time."""
+    for i in range(1, tape.shape[0]):
+        if _asks_for_rates(tape[i]) and _in_pieces(tape[i]):
+            return 2
+    return 1
+
+
+@kernel
+def _follow(tape, numbers, ended, begin):
+    """Choose pieces of what follows its input, which may come after it; its value does not depend on that."""
+    for i in range(1, tape.shape[0]):
+        op = tape[i]
+        if op.kind == FOLLOW and (begin or i != ended):
+            choose(tape, op, numbers, i == ended)
 
 
 @kernel
@@ -157,7 +183,7 @@ def _turn(tables, constraints, v, t, ended, begin, first):
         op = tape[i]
         if op.due < math.inf and op.due - early(op) <= t:
             _act_on_time(tape, op, i, numbers, t)
-        if _in_pieces(op) and (begin or i != ended) and (first or _asks_for_rates(op)):
+        if _in_pieces(op) and op.kind != FOLLOW and (begin or i != ended) and (first or _asks_for_rates(op)):
             choose(tape, op, numbers, i == ended)
         _evaluate(tables, constraints, op, i, v, t)
         i += 1 + op.skip

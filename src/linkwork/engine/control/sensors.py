@@ -3,7 +3,7 @@
 import math
 
 from ..coordinates.dynamics import body_acceleration, body_pose, body_twist
-from ..kernels.jit import kernel
+from ..kernels.jit import kernel, later
 from ..kernels.joint_coordinates import coordinate_rate
 from ..kernels.math3 import add3, chain, cross3, dot3, quat_matrix, rotate
 from ..kernels.quaternion import matrix_quaternion
@@ -49,7 +49,7 @@ def sense(tables, constraints, op, v):
     return op.value, 0.0
 
 
-@kernel
+@later
 def sense_later(tables, constraints, a):
     """(end of a step; a: accelerations) What sensors of forces and accelerations tell during the next one."""
     tape, dofs = constraints.tape, tables.dofs
@@ -100,7 +100,7 @@ def sense_means(tables, constraints, t):
             m[1], m[2], m[3], op.samples = u[0], u[1], u[2], t
 
 
-@kernel
+@later
 def sense_forces(constraints, h):
     """The same after a step of h by impulses, which knows forces alone."""
     tape, rows = constraints.tape, constraints.rows

@@ -34,6 +34,8 @@ class KnownMotion(NamedTuple):
     v: np.ndarray
     qdd: np.ndarray
     """Derivatives of v."""
+    pushes: np.ndarray
+    """Generalised forces along the joints of the source that no table knows of; samples × rates, or none."""
     forces: np.ndarray
     """Samples × forces of rows [N or N m]."""
     rows: np.ndarray
@@ -141,6 +143,8 @@ def _assemble_known_forces(source, bodies, constraints, balance, motion, i):
     for d in range(1, source.dofs.shape[0]):
         dof = source.dofs[d]
         push = dof.tau - dof.armature * qdd[dof.v]
+        if motion.pushes.shape[0] > 0:
+            push += motion.pushes[i, dof.v]
         if balance.along[d] >= 0 and push != 0.0:
             _add_rate(constraints, wrench, balance.along[d], push)
     for k in range(rows.shape[0]):

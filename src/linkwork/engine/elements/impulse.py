@@ -105,7 +105,7 @@ def end_row(tables, constraints, row, p, after, t, h, energy):
     else:
         before = row.rate
         row.rate = mean
-        answer = respond(tables, row, 0.0, t, False)
+        answer = respond(tables, row, command_of(tables, constraints, row, t + h), t, False)
         row.rate = before
         energy[0] += h * answer.supplied
         energy[1] += h * answer.dissipated

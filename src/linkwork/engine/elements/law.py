@@ -75,6 +75,8 @@ class Law:
     """Names and units of the sampled states, at most four."""
     margin: Scalars | None = None
     choose: Scalars | None = None
+    sticks: bool = False
+    """Whether it holds stiffly at rest, at full command, what it lets slide in motion."""
 
     @property
     def pieces(self) -> bool:

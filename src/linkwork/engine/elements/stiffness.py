@@ -13,6 +13,7 @@ import numpy as np
 
 from ...model.rotation import Array
 from ..tables import LAW, Constraints, Tables
+from . import LAWS
 from .respond import command_of, flow, respond
 
 __all__ = ["EXPLICIT", "Slopes", "fastest", "slopes_of", "soft_rows", "too_stiff"]
@@ -48,6 +49,9 @@ def slopes_of(tables: Tables, constraints: Constraints, chosen: Any, t: float = 
         if row["pieces"] != 0:  # it comes to its stiffest piece, wherever it is now
             found[:2, k] = _stiffest(tables, row, t)
             continue
+        if row["law"] >= 0 and LAWS[row["law"]].sticks:  # it comes to hold, whatever it does now
+            row, command = row.copy(), 1.0
+            row["x"] = row["rate"] = 0.0
         answer = respond(tables, row, command, t, True)
         found[:2, k] = max(-answer.by_phi, 0.0), max(-answer.by_rate, 0.0)
         if row["state"] >= 0:

@@ -6,7 +6,7 @@ from ..kernels.jit import inlined, kernel
 from ..kernels.spatial import add6, dot6, get6, set6
 from ..loads import apply_loads
 from ..tables import LAW
-from .room import FORCE, INVERSE, MULTIPLIER
+from .room import FORCE, INVERSE, KEPT, MULTIPLIER
 from .rows import factor_kept, measure_rows, push_laws, respond_rows, solve_kept
 
 
@@ -24,7 +24,7 @@ def stir(tables, constraints, room, state):
 
 @kernel
 def put_accelerations(tables, constraints, room, tau, a, multipliers):
-    """(stirred tables, generalised forces tau) => accelerations, and forces of the rows that are kept."""
+    """(stirred tables, generalised forces tau) => accelerations, and forces of all rows."""
     dofs = tables.dofs
     if constraints is None:
         for d in range(1, dofs.shape[0]):
@@ -33,7 +33,7 @@ def put_accelerations(tables, constraints, room, tau, a, multipliers):
     else:
         eliminate(tables, constraints, room, tau, a)
         for r in range(multipliers.shape[0]):
-            multipliers[r] = room.row[MULTIPLIER, r]
+            multipliers[r] = room.row[MULTIPLIER, r] if room.flag[KEPT, r] != 0 else constraints.rows[r].force
 
 
 @kernel

@@ -34,10 +34,10 @@ def _copy(x, into, at):
 
 @kernel
 def _aim(words, at, array):
-    """Let the words of an array say where this one is."""
-    words[at] = array.shape[0]
+    """Let the words of an array of one axis say where the numbers of this one are."""
+    words[at] = array.size
     words[at + 2] = array.ctypes.data
-    words[at + LENGTH] = array.shape[0]
+    words[at + LENGTH] = array.size
 
 
 @kernel
@@ -58,7 +58,7 @@ def ask(call, asked, what, words, numbers, q, v, force, x, u, t, out, more):
     at = _copy(u, numbers, at)
     numbers[at] = t
     asked[0].what, asked[0].count = what, 1
-    asked[0].width, asked[0].more = out.shape[0], more.shape[0]
+    asked[0].width, asked[0].more = out.size, more.size
     _aim(words, told.out, out)
     if told.more != 0:
         _aim(words, told.more, more)

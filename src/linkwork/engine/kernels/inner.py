@@ -11,6 +11,7 @@ need not be optimised together with the loop around it, and several processes ca
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -18,13 +19,15 @@ from numba.core import codegen, compiler, typed_passes, untyped_passes
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
+from .later import Spec, asked_for, place_of
 from .lowering import LeanLower
 from .store import Content, KernelCache
 
 __all__ = ["ApartCompiler", "EntryCache", "EntryCompiler", "InnerCache", "InnerCompiler", "SharedCompiler"]
 
-_Part = tuple[str, bool, bytes, list[str]]
-"""Name of a kernel, whether it stands apart, its bitcode or machine code, names of the large ones that it calls."""
+_Part = tuple[str, bool, bytes, list[str], list[Spec]]
+"""Name of a kernel, whether it stands apart, its bitcode or machine code, names of the large ones that it calls, and
+those that it may ask for later."""
 _SMALL = 80  # instructions, beside those that pass arguments
 
 
@@ -52,6 +55,8 @@ class _Library(codegen.JITCodeLibrary):
     vectors: ClassVar[bool]
     large: tuple[_Called, ...] = ()
     """Other kernels that it calls and that are too large to be inlined."""
+    later: tuple[Spec, ...] = ()
+    """Kernels that its code may ask for (`later.py`)."""
     _linking_libraries: list[Any]
 
     def add_linking_library(self, library: Any) -> None:
@@ -62,7 +67,10 @@ class _Library(codegen.JITCodeLibrary):
 
     def finalize(self) -> None:
         """Link what it calls, each piece of code once, and optimise."""
-        called = dict.fromkeys(self._linking_libraries)
+        # Callers first: LLVM takes in only what something that is there already refers to. A callee has fewer callees.
+        called = sorted(
+            dict.fromkeys(self._linking_libraries), key=lambda one: -len(getattr(one, "large", ()))
+        )
         self.large = tuple(one for one in called if isinstance(one, _Called) and not one.is_small)
         self._linking_libraries = [_Alone(one) if isinstance(one, _Called) else one for one in called]
         super().finalize()
@@ -71,6 +79,7 @@ class _Library(codegen.JITCodeLibrary):
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
+        self.later = tuple(asked_for(self._final_module.global_variables))
         builder = self._codegen._pass_builder(loop_vectorize=self.vectors)
         builder.getModulePassManager().run(self._final_module, builder)
 
@@ -117,7 +126,16 @@ class _Called(_Library):
 
 def _parts(libraries: tuple[_Called, ...]) -> list[_Part]:
     """What is kept of them."""
-    return [(one.key, one.apart, one.code, [other.key for other in one.large]) for one in libraries]
+    return [
+        (one.key, one.apart, one.code, [other.key for other in one.large], list(one.later))
+        for one in libraries
+    ]
+
+
+def _announce(later: Iterable[Spec]) -> None:
+    """Let code be loaded that may ask for these."""
+    for spec in later:
+        place_of(spec)
 
 
 def _load(generator: Any, parts: list[_Part]) -> list[_Called]:
@@ -126,10 +144,11 @@ def _load(generator: Any, parts: list[_Part]) -> list[_Called]:
 
     def loaded(key: str) -> _Called:
         if key not in _Called.known:
-            _, apart, code, calls = kept[key]
+            _, apart, code, calls, later = kept[key]
+            _announce(later)
             library = (_ApartLibrary if apart else _InnerLibrary)(generator, key)
             library.key = key
-            library.large = tuple(map(loaded, calls))
+            library.large, library.later = tuple(map(loaded, calls)), tuple(later)
             library.take(code)
         return _Called.known[key]
 
@@ -201,9 +220,9 @@ class _SharedLibrary(_Library):
     vectors = True
 
     def serialize_using_object_code(self) -> Any:
-        """Code of kernels that stand apart, which it calls, and its own, for the cache."""
+        """Code of kernels that stand apart, which it calls, what it may ask for, and its own, for the cache."""
         apart = tuple(one for one in self.large if one.apart)
-        return _parts(apart), super().serialize_using_object_code()
+        return _parts(apart), self.later, super().serialize_using_object_code()
 
 
 class _EntryLibrary(_SharedLibrary):
@@ -211,7 +230,11 @@ class _EntryLibrary(_SharedLibrary):
 
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
-            if not function.is_declaration and function.linkage == codegen.ll.Linkage.linkonce_odr:
+            if function.is_declaration:
+                known = _Called.known.get(function.name)
+                if known is not None and not known.apart:  # a call of it would go to address zero
+                    raise RuntimeError(f"{self.name}: {function.name} was not linked")
+            elif function.linkage == codegen.ll.Linkage.linkonce_odr:
                 function.linkage = "internal"
                 # The program finds functions by name, internal ones too: another one's copy, with its arguments as
                 # they were, would be replaced by this one.
@@ -234,6 +257,11 @@ class _ApartLibrary(_Called, _EntryLibrary):
         return codegen.ll.parse_assembly("")
 
     _get_module_for_linking = alone
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Its address; Numba has overlooked functions that come from the cache."""
+        self._ensure_finalized()
+        return int(self._codegen._engine.get_function_address(name))
 
     @cached_property
     def code(self) -> bytes:
@@ -357,8 +385,9 @@ class InnerCache(KernelCache):
 
 class _EntryContent(Content):
     def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
-        (apart, own), *others = payload
+        (apart, later, own), *others = payload
         _load(target_context.codegen(), apart)
+        _announce(later)
         return super().rebuild(target_context, (own, *others))
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
-from numba.core import compiler, config, ir, postproc, targetconfig, transforms
+from numba.core import compiler, config, ir, postproc, targetconfig, transforms, types, typing
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.types.functions import BaseFunction
@@ -21,17 +21,20 @@ from numba.core.types.misc import unliteral
 from numba.np import arrayobj
 
 from .inner import ApartCompiler, EntryCache, EntryCompiler, InnerCache, InnerCompiler, SharedCompiler
+from .later import Place, Spec, place_of
 from .lowering import lean_array
 from .store import KernelCache, kernel_directory
 
 __all__ = [
     "COMPILED",
     "apart",
-    "apart_exact",
     "compiled",
     "exact_kernel",
     "inlined",
     "kernel",
+    "later",
+    "later_count",
+    "later_exact",
     "played",
     "shared_kernel",
     "woven",
@@ -182,14 +185,37 @@ class _Inner(CPUDispatcher):
                 return super().compile(sig)
 
 
+class _Later(_Inner):
+    """A kernel as others see it that do not wait for it: they know what it returns, and where its address will be."""
+
+    result: Any
+
+    def _place(self, arguments: tuple[Any, ...]) -> Place:
+        return place_of(Spec(self.py_func.__module__, self.py_func.__qualname__, arguments, self.result))
+
+    def get_call_template(self, args: Any, kws: dict[str, Any]) -> Any:
+        """How to call it, without compiling it."""
+        given = {name: unliteral(kind) for name, kind in kws.items()}
+        names, found = self._compiler.fold_argument_types(tuple(map(unliteral, args)), given)
+        place, signature = self._place(tuple(found)), typing.signature(self.result, *found)
+        self.targetctx.insert_func_defn([(place.lower, place, signature.args)])
+        return typing.make_concrete_template(place.symbol, place.symbol, [signature]), names, found, {}
+
+    def get_overload(self, sig: Any) -> Any:
+        """What its code for some types of arguments is known by."""
+        return self._place(tuple(sig))
+
+
 class _Entry(_Inner):
     """A kernel as Python sees it: an entry into compiled code."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any], pipeline: type, within: type):
+    def __init__(
+        self, function: Callable[..., Any], options: dict[str, Any], pipeline: type, within: type, result: Any
+    ):
         super().__init__(function, options, pipeline)
         self.plain = function
         """What runs instead as plain Python."""
-        self._within = within
+        self._within, self._result = within, result
         if kernel_directory() is not None:
             self._cache = EntryCache(function)
 
@@ -203,6 +229,11 @@ class _Entry(_Inner):
         """Whether it has machine code of its own when other kernels call it."""
         return self._within is ApartCompiler
 
+    @property
+    def is_later(self) -> bool:
+        """Whether other kernels that call it are compiled without it."""
+        return self._result is not None
+
     @cached_property
     def inner(self) -> _Inner:
         """This kernel as other kernels see it."""
@@ -214,11 +245,17 @@ class _Entry(_Inner):
     @property
     def _numba_type_(self) -> Any:
         """Kernels that mention this one call the inner one."""
-        return self.inner._type
+        return self._promised._type if self.is_later else self.inner._type
+
+    @cached_property
+    def _promised(self) -> _Later:
+        promised = _Later(self.py_func, self.targetoptions, self._within)
+        promised.result = self._result
+        return promised
 
 
 def _compile(
-    pipeline: type = EntryCompiler, within: type = InnerCompiler, **options: Any
+    pipeline: type = EntryCompiler, within: type = InnerCompiler, result: Any = None, **options: Any
 ) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         if not COMPILED:
@@ -228,7 +265,7 @@ def _compile(
         # allocation that slips in does not compile.
         always = {"nopython": True, "boundscheck": None, "error_model": "numpy", "nogil": True}
         return _Entry(
-            function, {**always, "no_cfunc_wrapper": True, "_nrt": False, **options}, pipeline, within
+            function, {**always, "no_cfunc_wrapper": True, "_nrt": False, **options}, pipeline, within, result
         )
 
     return decorate
@@ -252,8 +289,15 @@ A large loop is compiled in several processes that way, and nothing is optimised
 microsecond for some hundred arrays, for all words of its arguments are passed: give it only those that it needs.
 Functions that users compile and keep on disk cannot call it."""
 
-apart_exact = _compile(within=ApartCompiler, fastmath=False)
-"""The same with strict IEEE arithmetic: sampled controllers tell the same bits as their formulas do anywhere else."""
+later = _compile(within=ApartCompiler, result=types.none, fastmath=_FAST)
+"""The same for a kernel that returns nothing and that few models need: its callers are compiled without it, and ask
+for it when they call it first (`later.py`). Who knows that a model needs it compiles it before (`run/pieces.py`)."""
+
+later_exact = _compile(within=ApartCompiler, result=types.none, fastmath=False)
+"""The same with strict IEEE arithmetic."""
+
+later_count = _compile(within=ApartCompiler, result=types.int64, fastmath=_FAST)
+"""The same for a kernel that returns a whole number."""
 
 inlined = _compile(fastmath=_FAST, forceinline=True)
 """Decorator of a kernel that LLVM would not inline by itself but is called for every dof or step: passing arrays and

@@ -46,7 +46,12 @@ class Part:
         function = self.kernel.py_func
         kind = "entry" if self.entry else "inner"
         types = sha256("\n".join(map(str, self.signature)).encode()).hexdigest()[:12]
-        return f"{function.__module__}.{function.__qualname__}:{kind}:{types}"
+        return f"{self.module}.{function.__qualname__}:{kind}:{types}"
+
+    @property
+    def module(self) -> str:
+        """Where it is written."""
+        return str(self.kernel.py_func.__module__)
 
     @property
     def size(self) -> int:
@@ -90,6 +95,7 @@ def rehearsed() -> Iterator[list[Part]]:
     """Meanwhile kernels run as plain Python; afterwards the list holds all parts, each after those that it calls."""
     parts: list[Part] = []
     known: dict[tuple[Any, ...], Part | None] = {}
+    named: dict[str, Part] = {}
     callers: list[Part | None] = []
 
     def play(kernel: Any, arguments: tuple[Any, ...]) -> Any:
@@ -104,8 +110,9 @@ def rehearsed() -> Iterator[list[Part]]:
                 part = known[key]
             elif caller is None or not any(map(_of_record, arguments)):
                 part = Part(kernel, tuple(map(typeof, arguments)), caller is None)
+                part = named.setdefault(part.name, part)  # values may differ where types do not
             known[key] = part
-            if part is not None and caller is not None:
+            if part is not None and caller is not None and not kernel.is_later:
                 caller.calls[part] = None
         callers.append(part)
         try:
@@ -124,6 +131,5 @@ def rehearsed() -> Iterator[list[Part]]:
                 add(other)
             parts.append(part)
 
-    for part in known.values():
-        if part is not None:
-            add(part)
+    for part in named.values():
+        add(part)

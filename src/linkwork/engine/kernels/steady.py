@@ -207,6 +207,14 @@ class Steady:
                 cut = len(arguments) - self._changing
                 first = cut if all(map(is_, arguments[:cut], known)) else 0
                 laid.replace(first, arguments[first:])
+        return self._call(laid)
+
+    def repeat(self) -> tuple[int, int]:
+        """Call it with the arguments of the last call, without a look at them."""
+        laid = self._laid
+        return self(*self._known) if laid is None else self._call(laid)
+
+    def _call(self, laid: LaidOut) -> tuple[int, int]:
         if self._cross(laid.bridge, laid.where):
             raise RuntimeError(
                 f"the kernel {self._kernel.__name__} has failed"

@@ -1,9 +1,9 @@
 """The tape of a control diagram as steppers see it: states to integrate, instants to meet, events to look for.
 
-Its first record stands for the whole: `a`: 1 if some law consists of pieces, `b`: 1 if something acts at instants,
-`c`: 1 if forces or accelerations are measured, `BY_IMPULSES` if accelerations are means over a step, `due`: the next
-instant, `mode`: the operation whose piece is known to end now, 0 for none, `p[0]`: 1 while joints wait to be attached
-or released, `p[1]`: 1 if a step begins anew with the next evaluation.
+Its first record stands for the whole: `a`: 1 if rates are asked for, by laws in pieces or by drives that keep a rate,
+`b`: 1 if something acts at instants, `c`: 1 if forces or accelerations are measured, `BY_IMPULSES` if accelerations are
+means over a step, `due`: the next instant, `mode`: the operation whose piece is known to end now, 0 for none, `p[0]`: 1
+while joints wait to be attached or released, `p[1]`: 1 if a step begins anew with the next evaluation.
 """
 
 import math

@@ -26,6 +26,8 @@ from .events import remember
 from .floating import evaluate_floating
 from .row_forces import add_power
 from .state import OK, finite
+from .touch_forces import aim_touch
+from .touch_parts import push_parts
 
 STATES, SHARES, FORCES, PASSED, VOTE, SAMPLE = range(100, 106)
 """What crosses to relatives when the loop returns: states of bordering bodies; D and r of children; own D and r
@@ -44,8 +46,10 @@ def columns_of(course):
 
 
 @woven
-def evaluate_parts(tables, constraints, h, motion, course, stats):
+def evaluate_parts(tables, constraints, h, touch, motion, course, stats):
     """(trial) => forces of rows, accelerations, power; with course.project also the corrections onto the constraints.
+
+    touch: contacts, None where nothing may touch; then all is in this process.
 
     Of course.anew see `evaluate_direct`; it means something where course.bounded, and then all is in this process.
     Returns 0, or what has to cross to other processes before it is called again.
@@ -57,8 +61,11 @@ def evaluate_parts(tables, constraints, h, motion, course, stats):
         if course.above or course.below:
             return STATES
     if course.inner == _LOOK:
+        if touch is not None and course.anew:
+            touch.state[0].renew = 1
         if course.bounded and course.anew:
             meet_bounds(tables, constraints, h, motion, course)
+        course.anew = False
         evaluate_floating(
             tables,
             constraints,
@@ -88,6 +95,8 @@ def evaluate_parts(tables, constraints, h, motion, course, stats):
             return FORCES
     if course.inner == _DOWN:
         go_down(h, columns)
+        if touch is not None:
+            push_parts(tables, h, touch, motion, course)
         add_power(constraints, h)
         if course.bounded:
             note_bounds(tables, constraints, h)
@@ -97,6 +106,8 @@ def evaluate_parts(tables, constraints, h, motion, course, stats):
             motion.a[i] = h.x[ACCELERATE, i]
         report = h.report[0]
         course.supplied, course.dissipated, course.pivot = report.supplied, report.dissipated, report.weakest
+        if touch is not None:
+            course.dissipated += touch.state[0].lost
         course.inner = _TAKEN
         if course.below:
             return PASSED
@@ -111,10 +122,8 @@ def judge_parts(h, motion, course, clock, vote):
     if not vote.error < np.inf:  # also NaN, which has no maximum
         vote.error = np.inf
     vote.changed = 1.0 if course.stiff else 0.0
-    vote.near, vote.moved, vote.turned = 1.0 / h.report[0].smallest, 0.0, 0.0
-    for i in range(own):
-        vote.moved = max(vote.moved, abs(h.x[MOVE, i]))
-        vote.turned = max(vote.turned, abs(h.x[STOP, i]))
+    vote.near = 1.0 / h.report[0].smallest
+    _largest(h, own, vote)
     for i in range(h.node.shape[0]):
         if h.node[i].live != h.node[i].arrived or h.node[i].live != h.node[i].firm:
             vote.changed = 1.0
@@ -123,12 +132,24 @@ def judge_parts(h, motion, course, clock, vote):
         vote.bad = finite(motion.a[:own], clock, course.ahead * course.ahead)
 
 
+@kernel
+def _largest(h, own, vote):
+    """Of the corrections of this part's bodies."""
+    vote.moved, vote.turned = 0.0, 0.0
+    for i in range(own):
+        vote.moved = max(vote.moved, abs(h.x[MOVE, i]))
+        vote.turned = max(vote.turned, abs(h.x[STOP, i]))
+
+
 @woven
-def correct_parts(tables, constraints, h, motion, course, vote):
+def correct_parts(tables, constraints, h, touch, motion, course, vote):
     """Decide what bounded rows do, and bring the trial onto the constraints; returns whether to do so again."""
     if course.bounded and settle_bounds(tables, constraints, h, course.ahead):
         course.changed = True
         return True
+    if touch is not None:
+        aim_touch(touch, h.x[MOVE], h.x[STOP])
+        _largest(h, course.own, vote)
     return _correct(tables, constraints, h, motion, course, vote)
 
 

@@ -7,7 +7,7 @@ from ..control.sensors import sense_later
 from ..elements.respond import read_states, take_samples, write_states
 from ..kernels.jit import inlined, kernel, woven
 from ..kernels.tape import begin_anew, remember_tape
-from ..solvers.layout import HI, LO, ON, P
+from ..solvers.layout import DELTA, DELTA_TURN, HI, LO, ON, P
 from ..tables import GIVEN, HELD, HIGH, LAW, LOW
 from .events import remember
 from .impacts import impact, leap, let_go, set_modes
@@ -91,7 +91,7 @@ def correct_direct(tables, constraints, work, touch, motion, course):
         solve_firmly(constraints, work, motion.a)
         course.changed = True
     if touch is not None:
-        aim_touch(work, touch)
+        aim_touch(touch, work.dof[DELTA], work.dof[DELTA_TURN])
     moved, turned, released = correct(
         tables,
         constraints,

@@ -216,12 +216,13 @@ def _decide(constraints, work, touch, parts, motion, course, clock, stats, vote)
     if course.integrator == ADAPTIVE and course.event < 0:
         course.factor = next_factor(vote.error)
         refused = not vote.error <= 1.0
-    if work is not None and course.bounded and (touch is None or touch.state[0].event < 0):
-        again = locate(constraints, work, course, refused)
+    if course.bounded and (touch is None or touch.state[0].event < 0):
+        if work is not None:
+            again = locate(constraints, work, course, refused)
+        if parts is not None:
+            again = locate(constraints, parts, course, refused)
     if touch is not None:
         again = locate_touch(touch, course, refused, again)
-    if parts is not None and course.bounded:
-        again = locate(constraints, parts, course, refused)
     if refused:
         clock.refused += 1
         clock.proposed = course.length * course.factor
@@ -346,20 +347,20 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
             if constraints is not None and motion.y.shape[0] > 2 * n + 2:
                 write_states(constraints, motion.y_trial, 2 * n + 2)
             if parts is not None:
-                waiting = evaluate_parts(tables, constraints, parts, motion, course, stats)
+                waiting = evaluate_parts(tables, constraints, parts, touch, motion, course, stats)
                 if waiting != 0:
                     course.phase = phase
                     return course.sample, waiting
             elif work is not None:
                 evaluate_direct(tables, constraints, work, touch, motion, course, stats)
-                if touch is not None and touch.state[0].bad != 0:
-                    if course.staying and course.left == 0.0 and _due(course, clock, targets[course.sample]):
-                        recall_mean(touch, motion.a)
-                        phase = SAMPLE
-                        continue
-                    return course.sample, int(touch.state[0].bad)
             else:
                 evaluate_tree(tables, motion, course, stats)
+            if touch is not None and touch.state[0].bad != 0:
+                if course.staying and course.left == 0.0 and _due(course, clock, targets[course.sample]):
+                    recall_mean(touch, motion.a)
+                    phase = SAMPLE
+                    continue
+                return course.sample, int(touch.state[0].bad)
             if course.fresh and not course.smooth and (not course.project or course.integrator == ADAPTIVE):
                 store_stage(tables, constraints, motion, course)
             if not course.project:
@@ -380,7 +381,7 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
         if phase == CORRECT:
             again = False
             if parts is not None:
-                again = correct_parts(tables, constraints, parts, motion, course, vote)
+                again = correct_parts(tables, constraints, parts, touch, motion, course, vote)
             elif work is not None:
                 again = correct_direct(tables, constraints, work, touch, motion, course)
             if again and _go_again(course, stats):
@@ -390,8 +391,8 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
                 note_parts(constraints, parts, course, stats, vote)
             elif work is not None:
                 note_direct(tables, constraints, work, motion, course, stats)
-                if touch is not None:
-                    note_touch(touch)
+            if touch is not None:
+                note_touch(touch)
             status = _keep(constraints, motion, course, clock, stats, targets[course.sample])
             if status != OK and not related:
                 return course.sample, status

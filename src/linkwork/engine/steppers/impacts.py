@@ -6,7 +6,7 @@ from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import retract
 from ..elements.impulse import end_row, set_targets
 from ..elements.respond import choose_piece
-from ..kernels.jit import kernel, woven
+from ..kernels.jit import apart, kernel, woven
 from ..kernels.signal import signal_value
 from ..kernels.tape import begin_anew, push_tape
 from ..solvers.box import solve_box
@@ -105,7 +105,8 @@ def aim_impact(constraints, work, event):
     return hit
 
 
-@woven
+# Apart, as is the end of a leap: rare, and a loop that has to compile them, too, is ready seconds later.
+@apart
 def impact(tables, constraints, work, v, energy, t, event):
     """Impulses at limits that are hit, on assembled rows; returns whether there were any.
 
@@ -142,13 +143,20 @@ def aim_leap(constraints, work):
 @woven
 def leap(tables, constraints, work, motion, t, h):
     """(trial at t) => trial at t + h by semi-implicit Euler with all rows as impulses within their bounds."""
+    n = motion.a.shape[0]
+    begin_anew(constraints.tape, 0)
+    evaluate_rows(tables, constraints, work, motion.q_trial, motion.y_trial[n : 2 * n], t)
+    turn_freely(tables.dofs, h, work.dof[AHEAD])
+    weigh(tables.dofs, work)
+    _land(tables, constraints, work, motion, t, h)
+
+
+@apart
+def _land(tables, constraints, work, motion, t, h):
+    """(evaluated trial at t) => trial at t + h."""
     rows, row, flag, n = constraints.rows, work.row, work.flag, motion.a.shape[0]
     q, delta, v = motion.q_trial, motion.y_trial[:n], motion.y_trial[n : 2 * n]
     energy = motion.y_trial[2 * n :]
-    begin_anew(constraints.tape, 0)
-    evaluate_rows(tables, constraints, work, q, v, t)
-    turn_freely(tables.dofs, h, work.dof[AHEAD])
-    weigh(tables.dofs, work)
     energy[0] += h * work.report[0].loads_supplied
     energy[1] += h * work.report[0].loads_dissipated
     set_targets(tables, constraints, t, h, 0.0)

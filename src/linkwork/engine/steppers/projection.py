@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..coordinates.tree import retract
-from ..kernels.jit import kernel, woven
+from ..kernels.jit import apart, kernel, woven
 from ..solvers.box import EXACT, FLOOR, solve_box
 from ..solvers.envelope import embedded, factor_envelope, solve_envelope, times_envelope
 from ..solvers.layout import (
@@ -74,7 +74,7 @@ def _place_alone(constraints, work):
     respond_to(work, FORCE_PLACE, PLACE, work.dof[DELTA])
 
 
-@kernel
+@apart
 def solve_firmly(constraints, work, a):
     """Accelerations and corrections without rows that are nearly singular.
 

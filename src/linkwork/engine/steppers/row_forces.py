@@ -11,6 +11,7 @@ change in the metric of inertia. Rows with bounds are kept, at a bound or free: 
 
 import numpy as np
 
+from ..control.commands import command_slope
 from ..elements.respond import command_of, flow, note, power_of, respond, with_state
 from ..kernels.jit import inlined, kernel
 from ..kernels.signal import signal_slope, signal_value
@@ -79,6 +80,8 @@ def law(tables, constraints, work, i, t, h):
         scale = constraints.inputs[row.input]
         command = scale * signal_value(tables, row.signal, t)
         slope = scale * signal_slope(tables, row.signal, t)
+        if constraints.tape.shape[0] > 0:
+            slope += command_slope(constraints.tape, row.input)
     row.goal, row.push = command, slope
     work.row[LO, i], work.row[HI, i] = -row.strength, row.strength
     if mode == HELD:

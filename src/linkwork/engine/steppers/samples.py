@@ -8,7 +8,7 @@ import numpy as np
 
 from ..coordinates.observe import read_joints
 from ..elements.respond import sample_states
-from ..kernels.jit import kernel
+from ..kernels.jit import apart, kernel
 from ..tables import HOLD
 
 
@@ -58,7 +58,7 @@ def largest_gap(rows):
 
 
 # The state by itself: each stepper keeps it in vectors of its own form.
-@kernel
+@apart
 def write_sample(tables, constraints, every_row, q, v, a, work, t, iterations, out, k):
     """Sample k: state, accelerations, forces of rows, states of elements, coordinates of all joints.
 

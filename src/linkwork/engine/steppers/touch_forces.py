@@ -15,7 +15,7 @@ from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, get3, norm3, sub3
 from ..kernels.spatial import get6
 from ..solvers.envelope import solve_envelope
-from ..solvers.layout import DELTA, DELTA_TURN, FORCE, INVERSE, ON, RIGHT, SOFT, P
+from ..solvers.layout import FORCE, INVERSE, ON, RIGHT, SOFT, P
 from ..tables import LAW
 from .row_forces import account
 from .touch_survey import GIVE_UP, survey_bias
@@ -64,11 +64,17 @@ def reach_touch(tables, work, touch):
             solve_inward(tables.dofs, work.K, Y[r])
             _answer(work, Y[r], Z[r], S[r], D)
             solve_outward(tables.dofs, work.K, Z[r])
-    rows = 3 * state.closed
+    couple_touch(touch)
+
+
+@kernel
+def couple_touch(touch):
+    """(J and Z) => G."""
+    J, Z, rows = touch.J, touch.Z, 3 * touch.state[0].closed
     for r in range(rows):
         for s in range(r + 1):
             total = 0.0
-            for d in range(n):
+            for d in range(J.shape[1]):
                 total += J[r, d] * Z[s, d]
             touch.G[r, s] = total
             touch.G[s, r] = total
@@ -112,13 +118,13 @@ def _answer(work, y, z, s, D):
 
 
 @kernel
-def solve_touch(work, touch, a, h):
+def solve_touch(touch, a, h):
     """(a: accelerations without contact) => forces of all slots at their modes, and their accelerations.
 
     h: how far ahead slow slip is looked at; 0 for how modes are found [s]."""
     state, slots, order, vector = touch.state[0], touch.slots, touch.order, touch.vector
     along = vector[ALONG]
-    rates_along(work, touch, a, along)
+    rates_along(touch, a, along)
     unknown = 0
     for c in range(state.closed):
         slot = slots[order[c]]
@@ -147,12 +153,12 @@ def solve_touch(work, touch, a, h):
 
 
 @kernel
-def rates_along(work, touch, v, out):
+def rates_along(touch, v, out):
     """out = J v over the slots that touch, v numbered like rates."""
     for r in range(3 * touch.state[0].closed):
         total = 0.0
         for d in range(touch.J.shape[1]):
-            total += touch.J[r, d] * v[work.link[d].rate]
+            total += touch.J[r, d] * v[touch.rate[d]]
         out[r] = total
 
 
@@ -262,11 +268,21 @@ def _substitute(M, pivot, x, n):
 
 
 @kernel
+def note_lost(touch):
+    """Power that friction takes, in state.lost."""
+    state = touch.state[0]
+    state.lost = 0.0
+    for c in range(state.closed):
+        slot = touch.slots[touch.order[c]]
+        state.lost -= slot.p[1] * slot.rate[1] + slot.p[2] * slot.rate[2]
+
+
+@kernel
 def apply_touch(constraints, work, touch, a, bounded):
     """Forces of contact onto accelerations, forces of rows and power."""
     state, slots, order = touch.state[0], touch.slots, touch.order
     rows, flag = constraints.rows, work.flag
-    state.lost = 0.0
+    note_lost(touch)
     if state.closed == 0:
         return
     for r in range(rows.shape[0]):  # what `account` adds to the flows of states it adds again
@@ -274,13 +290,12 @@ def apply_touch(constraints, work, touch, a, bounded):
             rows[r].flow -= rows[r].push * (rows[r].goal - rows[r].force) * work.row[SOFT, r]
     for c in range(state.closed):
         slot = slots[order[c]]
-        state.lost -= slot.p[1] * slot.rate[1] + slot.p[2] * slot.rate[2]
         for m in range(3):
             p, s = slot.p[m], 3 * c + m
             if p == 0.0:
                 continue
             for d in range(touch.J.shape[1]):
-                a[work.link[d].rate] += touch.Z[s, d] * p
+                a[touch.rate[d]] += touch.Z[s, d] * p
                 work.dof[FORCE, d] += touch.Y[s, d] * p
             for r in range(rows.shape[0]):
                 work.row[P, r] -= touch.S[s, r] * p
@@ -288,16 +303,16 @@ def apply_touch(constraints, work, touch, a, bounded):
 
 
 @kernel
-def aim_touch(work, touch):
-    """What takes points that touch to no gap and no velocity that they must not have, added to the corrections of the
-    rows."""
+def aim_touch(touch, moves, turns):
+    """What takes points that touch to no gap and no velocity that they must not have, added to what rows want of that:
+    displacements, and changes of rates."""
     state, slots, order, vector, pick = touch.state[0], touch.slots, touch.order, touch.vector, touch.pick
     state.residual = 0.0
     if state.closed == 0:
         return
     for place in range(2):
-        delta = work.dof[DELTA] if place != 0 else work.dof[DELTA_TURN]
-        rates_along(work, touch, delta, vector[ALONG])
+        delta = moves if place != 0 else turns
+        rates_along(touch, delta, vector[ALONG])
         unknown = 0
         for c in range(state.closed):
             slot = slots[order[c]]
@@ -316,7 +331,7 @@ def aim_touch(work, touch):
             p = vector[FOUND, r]
             if p != 0.0:
                 for d in range(touch.J.shape[1]):
-                    delta[work.link[d].rate] += touch.Z[r, d] * p
+                    delta[touch.rate[d]] += touch.Z[r, d] * p
 
 
 @inlined

@@ -25,31 +25,43 @@ _SETTLED, _MUST_OPEN, _MUST_SLIDE = range(3)
 @apart
 def push_touch(tables, constraints, work, touch, motion, course):
     """(rows solved) => forces of contact, with their effect on accelerations, rows and power."""
+    if look_touch(tables, touch, course):
+        reach_touch(tables, work, touch)
+        settle_touch(touch, motion.a, course)
+        apply_touch(constraints, work, touch, motion.a, course.bounded)
+
+
+@kernel
+def look_touch(tables, touch, course):
+    """Points that touch, with modes to begin with where they are to be found anew; whether forces mean anything."""
     state = touch.state[0]
     survey_touch(tables, touch, course.ahead)
     if state.bad != 0:
-        return
+        return False
     if state.renew != 0:
         course.changed = True
         _begin_modes(touch)
         if state.hit != 0:  # forces mean nothing here: impulses come first
             _unload(touch)
             _tell(touch, course.at)
-            return
+            return False
     else:
         for k in range(state.slots):
             if touch.slots[k].mode != FREE and touch.slots[k].found == 0:
                 state.bad = GIVE_UP
     point_ways(touch)
-    if state.bad != 0 or not gather_closed(touch):
-        return
-    reach_touch(tables, work, touch)
-    solve_touch(work, touch, motion.a, 0.0 if state.renew != 0 else course.ahead)
+    return state.bad == 0 and gather_closed(touch)
+
+
+@kernel
+def settle_touch(touch, a, course):
+    """(J, Z and G; a: accelerations without contact) => forces, at modes that are found anew if that was asked for."""
+    state = touch.state[0]
+    solve_touch(touch, a, 0.0 if state.renew != 0 else course.ahead)
     if state.renew != 0:
-        _settle_modes(work, touch, motion.a)
+        _settle_modes(touch, a)
         state.renew, state.event = 0, -1
         _tell(touch, course.at)
-    apply_touch(constraints, work, touch, motion.a, course.bounded)
 
 
 @kernel
@@ -106,7 +118,7 @@ def _slide_as_pushed(slot):
 
 
 @kernel
-def _settle_modes(work, touch, a):
+def _settle_modes(touch, a):
     """Change modes until forces and accelerations go together."""
     for turn in range(_LIMIT):
         if turn == 0:  # what the event is about changes first
@@ -116,7 +128,7 @@ def _settle_modes(work, touch, a):
         if changed == 0 and turn > 0:
             return
         if changed != 0:
-            solve_touch(work, touch, a, 0.0)
+            solve_touch(touch, a, 0.0)
     touch.state[0].bad = GIVE_UP
 
 

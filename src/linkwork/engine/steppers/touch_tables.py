@@ -106,16 +106,20 @@ class Touch(NamedTuple):
     """Records of `touch_log.EVENT`."""
     pairs: Any
     """Owners of shapes whose forces on each other are sampled: n × 2."""
+    rate: Any
+    """Of each dof, in the order of columns of `J`: the index of its rate."""
 
 
 def new_touch(
-    colliders: Any, found: Detection, nv: int, rows: int, events: Any, pairs: Any, near: float, slop: float
+    colliders: Any, found: Detection, dofs: Any, rows: int, events: Any, pairs: Any, near: float, slop: float
 ) -> Touch:
-    """Room for a mechanism of so many rates and rows."""
-    most, state = 3 * CLOSED, new_records(1, TOUCHING)
+    """Room for a mechanism of these dofs and so many rows."""
+    rate = np.array(dofs["v"][1:], np.int64)
+    most, nv, state = 3 * CLOSED, len(rate), new_records(1, TOUCHING)
     state["near"], state["slop"], state["event"] = near, slop, -1
     return Touch(
         colliders, found, state, named(np.zeros(SLOTS, SLOT)), np.zeros(CLOSED, np.int64), np.zeros((most, nv)),
         np.zeros((most, nv)), np.zeros((most, nv)), np.zeros((most, max(rows, 1))), np.zeros((most, most)),
         np.zeros((2, most, most)), np.zeros((5, most)), np.zeros((2, most), np.int64), np.zeros(nv), events, pairs,
+        rate,
     )  # fmt: skip
