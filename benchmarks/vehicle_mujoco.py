@@ -42,7 +42,11 @@ class MujocoVehicle:
         car = chassis(axles)
         middle = np.array(car.at)
         body = spec.worldbody.add_body(
-            name="chassis", pos=middle, mass=car.mass, inertia=car.inertia[:3], explicitinertial=True
+            name="chassis",
+            pos=middle,
+            mass=car.mass,
+            inertia=np.array(car.inertia)[:3],
+            explicitinertial=True,
         )
         body.add_freejoint()
         self._loops: list[tuple[str, str, Array]] = []

@@ -56,7 +56,7 @@ def build(step: float = STEP, friction: float = 0.9) -> Model:
     )
     made = tracks()
     height = made["left"].radius
-    hull = {"mass": MASS, "com": (0.0, 0.0, 0.12), "inertia": (1.5, 4.5, 5.0)}
+    hull: dict[str, Any] = {"mass": MASS, "com": (0.0, 0.0, 0.12), "inertia": (1.5, 4.5, 5.0)}
     model.add(Body("hull", at=(0.0, 0.0, height), shapes=looks, color="#4f6d3a", **hull))
     for side, y in (("left", 0.5 * GAUGE), ("right", -0.5 * GAUGE)):
         fit(model, side, made[side].component(), chassis="hull", at=(0.0, y, height))
