@@ -64,7 +64,7 @@ def build(course: str = "weave", front: str = "macpherson_strut", rear: str = "m
     )
     road = [
         Material("road", friction=1.0),
-        Scenery("floor", shapes=(Plane(),), material="road", color="#6f7376"),
+        Scenery("floor", shapes=(Plane(),), material="road", color=roads.ROAD),
     ]
     for name, y, dash in (
         ("right", -0.5 * _LANE, 0.0),

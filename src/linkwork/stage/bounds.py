@@ -11,7 +11,8 @@ from .meshes import support
 from .stage import Stage
 
 _AXES = np.vstack([-np.eye(3), np.eye(3)])
-_AROUND = 2.5  # how far around the bodies scenery counts, in diagonals of all that they do
+_AROUND = 0.6  # how far around the bodies scenery counts, in diagonals of all that they do
+_FLAT = 0.02  # how thin scenery is that lies like paint on the ground, as a share of the bodies' height
 _UNDER = 1e-3  # how much lower than the lowest point the ground is drawn, as a share of the size
 
 
@@ -27,7 +28,7 @@ def reach(stage: Stage, positions: Array, rotations: Array, directions: Array) -
     """How far bodies, where they hang, and scenery around them reach along each direction (k × 3, of any length), over
     any number of poses: the largest dot product with it, minus infinity if there is nothing.
 
-    Planes do not count, nor does what of a large landscape is far from all bodies.
+    Planes do not count, nor does what of a large landscape is far from all bodies, nor what lies flat on the ground.
     """
     far = _reach_of_bodies(stage, positions, rotations, directions)
     fixed = scenery_pieces(stage)
@@ -36,7 +37,11 @@ def reach(stage: Stage, positions: Array, rotations: Array, directions: Array) -
     ends = _reach_of_bodies(stage, positions, rotations, _AXES)
     slack = _AROUND * float(np.linalg.norm(ends[:3] + ends[3:]))
     near = ends + slack if np.isfinite(slack) else np.full(6, np.inf)
+    upright = np.array([stage.up, stage.up]) * [[1.0], [-1.0]]
+    flat = _FLAT * float(_reach_of_bodies(stage, positions, rotations, upright).sum())
     for piece in fixed:
+        if float(_reach_of_piece(piece, upright).sum()) < flat:
+            continue
         box = _reach_of_piece(piece, _AXES)
         if (box <= near).all():
             far = np.maximum(far, _reach_of_piece(piece, directions))

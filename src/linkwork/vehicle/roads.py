@@ -21,7 +21,7 @@ CLASSES = "ABCDEFGH"
 """Of ISO 8608, from very good to very poor."""
 REFERENCE = 0.1
 """Spatial frequency at which classes are stated [1/m]."""
-ROAD, PAINT = "#6f7376", "#e8e4d8"
+ROAD, PAINT = "#8a8d8a", "#e8e4d8"
 _LIFT = 2e-3  # of paint over its road [m]
 _NODES = 400  # of the integral for a Bessel function
 

@@ -274,7 +274,9 @@ class Gauge extends Widget {
   readValue(value, { unit }) {
     const { low, high } = this.described, share = Math.min(Math.max((value - low) / (high - low), -0.03), 1.03);
     this.needle.setAttribute("transform", `rotate(${ARC * (2 * share - 1)})`);
-    this.told.textContent = withUnit(value, unit);
+    // To a thousandth of its range: what stands still shows 0, not what rounding leaves.
+    const digit = 10 ** Math.floor(Math.log10((high - low) / 1000));
+    this.told.textContent = withUnit(Math.round(value / digit) * digit + 0, unit);
   }
 }
 
