@@ -131,12 +131,13 @@ def test_what_would_not_compare_like_with_like_is_refused(what):
 
 def made_up_result(**changes):
     rows = []
-    for case in ("gripper", "humanoid", "stack of 10", "pile of 50", "pile of 100", "pile of 200"):
-        for k, key in enumerate(
-            contact.FEW if "pile" not in case else contact.MANY
-        ):  # residual 1: second of MANY
+    contenders = dict.fromkeys(("gripper", "two fingers", "stack of 10", "humanoid"), contact.FEW)
+    contenders |= {"vehicle": contact.WHEELED}
+    contenders |= dict.fromkeys(("pile of 50", "pile of 100", "pile of 200"), contact.MANY)
+    for case, keys in contenders.items():
+        for k, key in enumerate(keys):  # residual 1: second of MANY
             rows.append({
-                "case": case, "engine": key, "us": 10.0 * (k + 1) * (2.0 if case.endswith("100") else 1.0),
+                "case": case, "engine": key, "us": 5.0 * (k + 1) * (2.0 if case.endswith("100") else 1.0),
                 "spread": 0.1, "ratio": k + 1.0, "depth_m": 1e-5, "slip_m": 2e-6, "creep_m": 0.0, "height_m": 0.1,
             })  # fmt: skip
     data = {
@@ -149,6 +150,10 @@ def made_up_result(**changes):
             {"bodies": 20, "step_ms": 1.0, "memory_MB": 2.0, "contacts": 30, "sweeps": 4.0, "cut_short": 0, "steps": 20,
              "deepest_m": 1e-4},
         ]},
+        "grasps": [
+            {"method": method, "starts": 2, "least_m": 2e-6, "most_m": 2.5e-6, "spread_m": 5e-7, "cut_short": 0}
+            for method in ("simgc", "simmc")
+        ],
     }  # fmt: skip
     data |= changes
     return data | {"targets": [target._asdict() for target in judge_contact(data)]}
@@ -173,6 +178,7 @@ def test_the_page_shows_the_tables(tmp_path, capsys):
     assert "| gripper | SIMGC direct |" in text
     assert "### Piles of many shapes whose height grows" in text
     assert "### Many bodies that fall into a box" in text
+    assert "### Grasps from starts a nanometre apart" in text
     assert "noslip_iterations" in text
     (tmp_path / "contact.json").write_text(json.dumps(data))
     (tmp_path / "tree.json").write_text(
@@ -191,12 +197,16 @@ def test_a_quick_run_has_all_figures(monkeypatch):
     assert shares[-1] == 1.0
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     piles = {"pile of 10", "pile of 20", "floor of 2 across", "floor of 3 across"}
-    assert {row["case"] for row in data["rows"]} == {"gripper", "two fingers", "stack of 10"} | piles
+    assert {row["case"] for row in data["rows"]} == {"gripper", "two fingers", "stack of 10", "vehicle"} | piles
     for row in data["rows"]:
         assert row["us"] > 0.0
         assert row["depth_m"] < 2e-3
+        assert ("gap_m" in row) == (row["case"] == "vehicle")
     assert data["falling"]["memory_exponent"] < 1.1
-    assert len(list(result.tables())) >= 5
+    assert [row["method"] for row in data["grasps"]] == ["simgc", "simmc"]
+    for row in data["grasps"]:
+        assert 0.0 <= row["least_m"] <= row["most_m"]
+    assert len(list(result.tables())) >= 6
 
 
 @pytest.mark.slow

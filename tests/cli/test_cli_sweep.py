@@ -14,8 +14,10 @@ PAGE = (Path(__file__).parents[2] / "docs" / "sweeps.md").read_text()
 
 
 def test_the_code_of_the_page_runs(capsys):
+    """One block after another, as somebody types them who reads on: later ones use names of the earlier."""
+    names = {"__name__": "page"}
     for code in re.findall(r"```python\n(.*?)```", PAGE, re.S):
-        exec(code, {"__name__": "page"})
+        exec(code, names)
     assert "('pin.damping', 'rod.com.z', 'time')" in capsys.readouterr().out
 
 

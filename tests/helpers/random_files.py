@@ -9,7 +9,18 @@ from typing import Any
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from linkwork import PID, Actuator, BrushTyre, HydraulicCylinder, MagicTyre
+from linkwork import (
+    PID,
+    Actuator,
+    AxleMotor,
+    BeltTyre,
+    Brake,
+    BrushTyre,
+    Clutch,
+    HydraulicCylinder,
+    MagicTyre,
+    TractionMotor,
+)
 from linkwork.engine.elements import (
     COUPLINGS,
     DRIVES,
@@ -164,6 +175,10 @@ def loads(draw: st.DrawFn, name: str, known: list[str], markers: list[str], fold
         return Force(name, body, force=draw(POINTS), at=at, signal=signal, follows=draw(st.booleans()))
     if kind == "torque":
         return Torque(name, body, torque=draw(POINTS), signal=draw(SIGNALS))
+    if kind == "belt_tyre":
+        size = {field: draw(POSITIVE) for field in ("radius", "load", "length", "width")}
+        own = {"stiffness": draw(st.none() | POSITIVE), "damping": draw(st.none() | NON_NEGATIVE)}
+        return BeltTyre(name, body, at=draw(st.none() | place), axis=draw(AXES), **size, **own)
     if kind in ("brush_tyre", "magic_tyre"):
         wheel = {"at": draw(st.none() | place), "axis": draw(AXES)}
         wheel["footprint"] = draw(st.none() | st.tuples(NON_NEGATIVE, NON_NEGATIVE))
@@ -199,6 +214,20 @@ def drives(draw: st.DrawFn, name: str, known: list[str], unlimited: st.SearchStr
         sheet = {field: draw(POSITIVE) for field in ("area", "supply", "flow", "volume", "bulk_modulus")}
         own = {"leakage": draw(NON_NEGATIVE), "pressure": draw(NUMBERS)}
         return HydraulicCylinder(name, joint, **sheet, **own, **common)
+    pair = {"other": draw(st.sampled_from(known)), "other_coordinate": draw(st.none() | TITLES)}
+    if kind in ("brake", "clutch"):
+        pads = {field: draw(POSITIVE) for field in ("torque", "give", "settling")}
+        if kind == "brake":
+            return Brake(name, joint, **pads, **common)
+        assume((joint, common["coordinate"]) != (pair["other"], pair["other_coordinate"]))
+        return Clutch(name, joint, ratio=draw(NOT_ZERO), **pads, **pair, **common)
+    if kind in ("traction_motor", "axle_motor"):
+        sheet = {field: draw(POSITIVE) for field in ("torque", "power", "top_speed")}
+        sheet |= {"inertia": draw(NON_NEGATIVE), "gear": draw(NOT_ZERO)}
+        if kind == "traction_motor":
+            return TractionMotor(name, joint, **sheet, **common)
+        assume((joint, common["coordinate"]) != (pair["other"], pair["other_coordinate"]))
+        return AxleMotor(name, joint, ratio=draw(NOT_ZERO), **sheet, **pair, **common)
     if not draw(unlimited):
         common["strength"] = draw(NON_NEGATIVE)
     if kind == "velocity_servo":

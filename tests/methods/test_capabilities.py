@@ -228,7 +228,8 @@ def test_what_contact_takes_away(feature, way):
 def test_what_studies_refuse(study, feature, car):
     model = car if feature == "sealed components" else model_with(feature)
     reason = REASONS[LACKS[study][feature]]
-    with pytest.raises(UnsupportedError, match=f"^{study} {reason.why}, but .*; {reason.advice}$"):
+    why, advice = re.escape(f"{study} {reason.why}"), re.escape(reason.advice)
+    with pytest.raises(UnsupportedError, match=f"^{why}, but .*; {advice}$"):
         require([study], model.flatten())
 
 

@@ -12,6 +12,7 @@ from helpers.runs import CLOSED, apart, compiled_and_plain, orders
 from linkwork import Simulation, SimulationError, scene
 from linkwork.engine.steppers.samples import Samples
 from linkwork.fuzz.random_mechanisms import build, random_plan
+from linkwork.fuzz.random_plan import RUBBER, STATEFUL, SWITCHED
 from linkwork.mechanism.kinematics import Kinematics
 
 METHODS = ("hybrid", "topological", "global")
@@ -27,12 +28,14 @@ LOOPS = ("bennett", "crank_rocker", "excavator", "iltis_quarter", "peaucellier",
 
 
 def smooth_mechanism(seed, **options):
-    """A random mechanism that implicit methods take, moving."""
+    """A random mechanism that implicit methods take, moving: nothing touches, switches, strikes or rubs.
+
+    Elements with states are left out, too: flanks of free play have corners, controllers work in samples.
+    """
     plan = random_plan(seed, decades=2.0, **options)
-    left_out = ("limits", "friction", "velocity_servo")
-    return build(
-        dataclasses.replace(plan, extras=tuple(extra for extra in plan.extras if extra.kind not in left_out))
-    )
+    left_out = ("limits", "friction", "velocity_servo", *STATEFUL, *SWITCHED, RUBBER)
+    extras = tuple(extra for extra in plan.extras if extra.kind not in left_out)
+    return build(dataclasses.replace(plan, extras=extras, parts=1, touching=False))
 
 
 # --- order ---
