@@ -11,7 +11,8 @@ from .meshes import support
 from .stage import Stage
 
 _AXES = np.vstack([-np.eye(3), np.eye(3)])
-_AROUND = 0.6  # how far around the bodies scenery counts, in diagonals of all that they do
+_AROUND = 2.5  # how far around the bodies scenery counts as a whole, in diagonals of all that they do
+_OF_LANDSCAPES = 0.6  # and so much around them of what reaches further
 _FLAT = 0.02  # how thin scenery is that lies like paint on the ground, as a share of the bodies' height
 _UNDER = 1e-3  # how much lower than the lowest point the ground is drawn, as a share of the size
 
@@ -37,6 +38,7 @@ def reach(stage: Stage, positions: Array, rotations: Array, directions: Array) -
     ends = _reach_of_bodies(stage, positions, rotations, _AXES)
     slack = _AROUND * float(np.linalg.norm(ends[:3] + ends[3:]))
     near = ends + slack if np.isfinite(slack) else np.full(6, np.inf)
+    nearest = ends + _OF_LANDSCAPES / _AROUND * slack if np.isfinite(slack) else near
     upright = np.array([stage.up, stage.up]) * [[1.0], [-1.0]]
     flat = _FLAT * float(_reach_of_bodies(stage, positions, rotations, upright).sum())
     for piece in fixed:
@@ -45,8 +47,8 @@ def reach(stage: Stage, positions: Array, rotations: Array, directions: Array) -
         box = _reach_of_piece(piece, _AXES)
         if (box <= near).all():
             far = np.maximum(far, _reach_of_piece(piece, directions))
-        elif (box[:3] > -near[3:]).all() and (box[3:] > -near[:3]).all():
-            part = np.minimum(box, near)
+        elif (box[:3] > -nearest[3:]).all() and (box[3:] > -nearest[:3]).all():
+            part = np.minimum(box, nearest)
             low, high = -part[:3], part[3:]
             along = directions @ ((low + high) / 2) + np.abs(directions) @ ((high - low) / 2)
             far = np.maximum(far, along)
