@@ -276,6 +276,14 @@ def test_the_middle_is_where_it_starts_or_where_it_is_put():
     assert Simulation(model).run(1.0)["pin.angle"][-1] == pytest.approx(0.45, abs=1e-12)
 
 
+@pytest.mark.parametrize("method", ["simgc", "simmc", "components"])
+def test_the_middle_is_where_it_starts_in_every_formulation(method):
+    model = wheel(position=0.4, velocity=1.0)
+    model.add(Backlash("play", "pin", gap=0.2))
+    record = Simulation(model, method=method).run(1.0)
+    assert record["pin.angle"][-1] == pytest.approx(0.5, abs=1e-9)
+
+
 def test_no_gap_is_a_spring():
     model = cart(play(gap=0.0))
     record = Simulation(model, tolerance=1e-11).run(0.3, every=1e-2)

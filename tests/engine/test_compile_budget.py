@@ -23,8 +23,10 @@ BUDGETS = {
     "contact/heights.py:meet_heights": (1, 141_000),
     "steppers/contact.py:_solve_island": (1, 281_000),
     "steppers/implicit.py:run_implicit": (2, 985_000),  # multipliers, independent coordinates
-    # Trees, the direct solver (894 kB), components; with contacts as constraints, where somebody asked for that.
-    "steppers/explicit.py:_run": (4, 1_140_000),
+    # Trees, the direct solver (898 kB), and with contacts as constraints; components, and with contacts, where somebody
+    # asked for that: these are the largest, since what contacts do to a step of components (`push_parts`) is within
+    # the loop, and not apart from it as `push_touch` is.
+    "steppers/explicit.py:_run": (5, 1_980_000, 1_140_000),
     "steppers/touch_modes.py:push_touch": (1, 478_000),
     "steppers/samples.py:write_sample": (2, 140_000),  # trees, everything else
     "steppers/impacts.py:impact": (1, 155_000),
@@ -33,7 +35,7 @@ BUDGETS = {
     "control/act.py:pass_between": (1, 150_000),
 }
 """For how many kinds of arguments each loop is compiled, or a part of one that stands apart, and bytes of machine code
-of the largest."""
+of the largest; or of the largest and of all others."""
 
 
 def machine_code(file):
@@ -57,9 +59,11 @@ def test_loops_of_methods_keep_their_budget(name):
     found = store._folder(store.PACKAGE / "engine" / path)
     assert found is not None
     sizes = [size for file in found[0].glob(f"*.{function}-*.nbc") if (size := machine_code(file))]
-    kinds, budget = BUDGETS[name]
+    kinds, *budgets = BUDGETS[name]
     assert 0 < len(sizes) <= kinds
-    assert max(sizes) <= MARGIN * budget
+    largest, *others = sorted(sizes, reverse=True)
+    assert largest <= MARGIN * budgets[0]
+    assert max(others, default=0) <= MARGIN * budgets[-1]
 
 
 def test_constants_do_not_make_kernels_of_their_own(tmp_path):

@@ -154,6 +154,25 @@ def test_a_joint_upon_another_does_not_lock():
     assert examine(build(Plan(links, (twice,), extras, seed=818, decades=0.0))) == []
 
 
+def test_a_start_is_singular_with_the_joints_that_hold_then():
+    """Two universal joints, one turned round, contradict each other as soon as they move, until one lets go."""
+    links = (Link(0, None), Link(1, "universal", 0, True))
+    twice = Loop(100, "universal", 0, 1, "same", 1)
+    model = build(
+        Plan(links, (twice,), (Extra(1003, "released", 100),), seed=20058, decades=4.02, speed=0.88)
+    )
+    examination = Examination(Runner(model, bounds_of("direct", model)))
+    assert examination.findings() == []
+    assert examination.facts.redundant > 0
+
+
+def test_hits_that_scatter_do_not_hide_what_is_elsewhere():
+    def elsewhere(data):
+        data["positions"][5:] += 1e-2
+
+    assert "disagree" in kinds(Tampered(TOUCHING, elsewhere))
+
+
 class Heavier(Runner):
     """Simulates in maximal coordinates what has a body heavier by a share."""
 

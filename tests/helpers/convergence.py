@@ -14,6 +14,7 @@ BOUNDED = {"friction", "limits", "strength"}
 """What makes events, at which motion is not smooth."""
 ROUGH = {
     "iltis": "forces of its tyres have kinks",
+    "tracked_robot": "points of its belts slip against dry friction",
 }
 """Scenes without events whose accelerations are not smooth to the solver."""
 STIFF = {"car": 2e-3, "crank_rocker": 1e-3, "iltis_quarter": 4e-3}

@@ -4,8 +4,9 @@ import numpy as np
 
 from linkwork import Backlash, BodyFunction, Bushing, Force, JointFunction, Torque
 from linkwork.compile.colliders import may_touch
+from linkwork.control.blocks.actuators import ForceCommand
 from linkwork.engine.loads import Tyre
-from linkwork.model.drive import Drive
+from linkwork.model.drive import Drive, PairDrive
 from linkwork.model.rotation import matrix
 
 
@@ -24,6 +25,24 @@ def kinetic(model, record):
     return total + rotors(flat, record)
 
 
+def pushed_about(model, record):
+    """a·M a of all bodies at every sample, from recorded accelerations [W/s].
+
+    A step that adds h a to velocities v gives h a·M v + h²/2 a·M a; a method of first order has the first part right.
+    """
+    total = np.zeros(len(record))
+    for name, body in model.flatten().bodies.items():
+        mass, com, inertia = body.mass_properties
+        R = np.array([matrix(tuple(q)) for q in record[f"{name}.rotation"]])
+        w, turn = record[f"{name}.angular_velocity"], record[f"{name}.angular_acceleration"]
+        arm = R @ np.asarray(com)
+        centre = record[f"{name}.acceleration"] + np.cross(turn, arm) + np.cross(w, np.cross(w, arm))
+        own = np.einsum("tji,tj->ti", R, turn)
+        total += mass * np.einsum("ti,ti->t", centre, centre)
+        total += np.einsum("ti,ij,tj->t", own, np.asarray(inertia), own)
+    return total
+
+
 def rotors(flat, record):
     """Of armatures and of the rotors of motors [J]."""
     total = np.zeros(len(record))
@@ -37,10 +56,18 @@ def rotors(flat, record):
 
 
 def rate_of(flat, drive: Drive, record):
-    """The rate of the coordinate that a drive turns."""
-    joint = flat.joints[drive.joint]
+    """The rate along which a drive acts: of its coordinate, less `ratio` times that of another joint if it has one."""
+    rate = coordinate_rate(flat, drive.joint, drive.coordinate, record)
+    if isinstance(drive, PairDrive):
+        rate = rate - drive.ratio * coordinate_rate(flat, drive.other, drive.other_coordinate, record)
+    return rate
+
+
+def coordinate_rate(flat, name, coordinate, record):
+    """The rate of a coordinate of a joint, of its first by default."""
+    joint = flat.joints[name]
     names = [rate.removesuffix("_rate") for rate in joint.rates]
-    k = 0 if drive.coordinate is None else names.index(drive.coordinate)
+    k = 0 if coordinate is None else names.index(coordinate)
     return record[f"{joint.name}.{joint.rates[k]}"]
 
 
@@ -146,7 +173,14 @@ class Motion:
             at = self.flat.markers[at].at
         if body == "ground":
             return np.broadcast_to(np.asarray(at), (len(self.record), 3)), np.zeros((len(self.record), 3))
-        arm = self.since(body) @ (np.asarray(at) - self.flat.bodies[body].at)
+        written = self.flat.bodies[body]
+        # Without a point a force acts at the centre of mass, which is told along the body's axes.
+        away = (
+            matrix(written.rotation) @ written.mass_properties.com
+            if at is None
+            else np.asarray(at) - written.at
+        )
+        arm = self.since(body) @ away
         place = self.record[f"{body}.position"] + arm
         return place, self.velocity(body, place)
 
@@ -160,6 +194,9 @@ class Motion:
     def pushed(self, load):
         """Power of a force or torque of the model."""
         scale = np.array([1.0 if load.signal is None else load.signal.value(t) for t in self.record.time])
+        for block in self.flat.control.values():
+            if isinstance(block, ForceCommand) and block.load == load.name:
+                scale = scale * self.record[f"{block.input}.out"]
         vector = np.asarray(load.force if isinstance(load, Force) else load.torque)
         turned = self.since(load.body) @ vector if load.follows else np.broadcast_to(vector, (len(scale), 3))
         if isinstance(load, Force):

@@ -42,6 +42,7 @@ from linkwork import (
     Simulation,
     Sphere,
 )
+from linkwork.methods.contact import SUNK
 from linkwork.model.rotation import about
 
 # --- slopes ---
@@ -345,7 +346,7 @@ def test_a_spinning_plate_does_not_pass_a_thin_wall(pace, spin):
         sim = Simulation(model)
         record = sim.run(0.06, reactions=False)
         assert spot(sim, "plate")[0] < 2.5
-        deep = record.info["deepest_m"] > 0.5 * 0.001
+        deep = record.info["deepest_m"] > SUNK * 0.001
         told = any("'plate' and 'wall' got" in line for line in record.info["warnings"])
         assert told == deep
         warned += told

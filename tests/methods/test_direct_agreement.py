@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from helpers.runs import CLOSED, SETTLED, apart, direct, explicit, touches
+from helpers.runs import CLOSED, SETTLED, apart, direct, explicit, orders, touches
 from linkwork import ModelError, scene
 from linkwork.compile.compiler import compile_model
 from linkwork.methods.capabilities import LACKS
@@ -27,7 +27,15 @@ def floats(name):
 FLOATING = [name for name in scene_names() if floats(name)]
 
 
-@pytest.mark.parametrize("name", [name for name in FLOATING if touches(scene(name))])
+WHEELED = {"bicycle"}
+"""Wheels that roll at 15 rad/s in what leans and steers: gyroscopic forces are taken at the start of a step, along
+coordinates that are not the same in both formulations, so that they differ at first order."""
+TYRED = {"truck"}
+"""On tyres, whose forces have kinks; those that change velocities by less than 3e-6 are taken for rounding, in each
+formulation by itself (docs/direct.md)."""
+
+
+@pytest.mark.parametrize("name", [name for name in FLOATING if touches(scene(name)) and name not in WHEELED])
 def test_formulations_agree_on_scenes_with_contact(name):
     duration, dt = 0.2, find_scene(name).dt
     one, other = (
@@ -41,6 +49,21 @@ def test_formulations_agree_on_scenes_with_contact(name):
     )  # of joints: closed after each step, with what contact leaves of them
 
 
+@pytest.mark.parametrize("name", sorted(WHEELED))
+def test_formulations_meet_at_first_order_where_wheels_roll(name):
+    found = []
+    for halvings in range(3):
+        dt = find_scene(name).dt / 2**halvings
+        records = [direct(scene(name), way, dt=dt).run(0.2, reactions=False) for way in ("simgc", "simmc")]
+        found.append(apart(*records))
+        assert records[0].info["worst_gap_m"] <= CLOSED
+        assert records[1].info["worst_gap_m"] < 1e-8
+    # Order one, with room for what is left of the second.
+    assert np.all(orders(found) > 0.9)
+    # At 1 ms what goes round at 15 rad/s is off by h w of its way aside: pushed at 0.2 rad/s, 0.9 m up, 0.04 m.
+    assert found[0] < 1e-3 * 15.0 * 0.04
+
+
 @pytest.mark.parametrize("name", [name for name in FLOATING if not touches(scene(name))])
 def test_formulations_agree_on_all_scenes(name):
     # Until limits that hit each other open crowd into a step of first order, as the hitch's do at 0.18 s.
@@ -48,7 +71,7 @@ def test_formulations_agree_on_all_scenes(name):
     one, other = (direct(scene(name), method).run(duration, reactions=False) for method in ("simgc", "simmc"))
     assert apart(one, other) < 1e-8
     # Rates of the crank reach 30 rad/s: fourth order leaves more of them.
-    assert apart(one, other, "rates") < 1e-6
+    assert apart(one, other, "rates") < (2 * 3e-6 if name in TYRED else 1e-6)
     if features(scene(name).flatten(), LACKS["tree"]):
         assert one.info["worst_gap_m"] <= CLOSED
         assert other.info["worst_gap_m"] <= CLOSED

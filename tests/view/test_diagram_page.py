@@ -46,6 +46,9 @@ def look(browser, live, tmp_path):
         one = browser.new_page(viewport={"width": 1200, "height": 680})
         one.set_default_timeout(1e3 * PATIENCE)
         one.on("pageerror", lambda error: complaints.append(str(error)))
+        one.on(
+            "console", lambda said: complaints.append(said.text) if "Security Policy" in said.text else None
+        )
         one.goto(f"{page.server.url}diagram")
         one.locator("#families button").first.wait_for()
         pages.append(one)

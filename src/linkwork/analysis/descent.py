@@ -255,6 +255,7 @@ class _Local:
 
 
 def _share(N: Array, look: Look) -> float:
-    """Largest force that nothing balances, as a share of those in play."""
+    """Largest force that nothing balances, as a share of those in play; where only rounding of others is, none is."""
     left, size = np.abs(N.T @ look.Q), np.abs(N).T @ look.size
-    return float(np.max(np.divide(left, size, out=np.zeros_like(left), where=size > 0.0), initial=0.0))
+    rounding = np.finfo(float).eps * size.max(initial=0.0)
+    return float(np.max(np.divide(left, size, out=np.zeros_like(left), where=size > rounding), initial=0.0))

@@ -35,7 +35,7 @@ from ..model.errors import ModelError, Problem, nearest
 from ..model.item import GROUND
 from ..model.joints import Distance, Joint
 from ..model.joints.base import AX, AZ, D
-from ..model.rotation import Array, frame_from_axis, matrix
+from ..model.rotation import Array, frame_from_axis, matrix, rotation_vectors
 from .diagram import Lowered, lowered
 from .row_records import VECTORS, along_rate, readings, row_record, stacked
 from .tyres import NO_ROAD, Roads, tyre_rows
@@ -221,7 +221,11 @@ class Constrainer:
             row["pair"], row["q"], row["v"] = -1, -1, -1
             row["how"], row["pick"] = how, pick
             row["hand"] = -1.0 if joint.mirrored and how == SLIDE else 1.0
-            if not motion.ball:  # angles are read near where they were last: begin with the right turn
+            if motion.ball:
+                first = joint.coordinates.index("qw")
+                turned = np.array([joint.start()[first : first + 4]])
+                row["value"] = rotation_vectors(turned)[0, pick[4]]
+            else:  # angles are read near where they were last: begin with the right turn
                 row["value"] = joint.start()[joint.coordinates.index(motion.name)]
             if not cut and how != BALL_AXIS and span is not None:
                 k = joint.rates.index(name)
@@ -436,9 +440,9 @@ class Constrainer:
         return list(coords.values())[names.index(coordinate) if coordinate is not None else 0]
 
     def _start_value(self, coord: int) -> float:
-        """Value of a coordinate at the start; joints that close loops start as written, at zero."""
+        """Value of a coordinate at the start as it is written, whether its joint is one of the tree or not."""
         record = self.coords[coord]
-        return float(self.compiler.q0[record["q"]]) if record["q"] >= 0 else 0.0
+        return float(self.compiler.q0[record["q"]] if record["q"] >= 0 else record["value"])
 
     def _name(self, row: Any, name: str) -> None:
         self._append(self.rows, row)

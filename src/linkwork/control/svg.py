@@ -43,8 +43,13 @@ _FACES = {
 _ACTING = ("drive", "force_command", "attach")
 
 
-def diagram_svg(diagram: Diagram, inside: str = "", *, title: str = "control diagram") -> str:
-    """The level of a diagram inside an instance (by default the top) as the text of an SVG file."""
+def diagram_svg(
+    diagram: Diagram, inside: str = "", *, title: str = "control diagram", styled: bool = True
+) -> str:
+    """The level of a diagram inside an instance (by default the top) as the text of an SVG file.
+
+    `styled`: with its style in it, as a file needs that stands alone; a page has `STYLE` as a style sheet.
+    """
     graph = graph_of(diagram, inside)
     layout = lay_out(graph)
     faults: dict[str, list[Fault]] = {}
@@ -58,7 +63,7 @@ def diagram_svg(diagram: Diagram, inside: str = "", *, title: str = "control dia
     )
     parts = [
         head,
-        f"<style>{STYLE}</style>",
+        *([f"<style>{STYLE}</style>"] if styled else []),
         *_wires(graph, layout),
         *(_box(box, layout.places[name], faults) for name, box in graph.boxes.items()),
         "</svg>",

@@ -12,12 +12,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..model.errors import LinkworkError, nearest
-from ..run.simulate import Simulation
+
+if TYPE_CHECKING:
+    from ..run.simulate import Simulation
 
 SILENCE = 0.5
 """How long an operator who holds something may say nothing before it is let go [s]."""

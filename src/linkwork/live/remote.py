@@ -22,13 +22,15 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model import wire
 from ..model.errors import LinkworkError, nearest
-from ..run.simulate import Simulation
 from .desk import Desk
-from .session import Session
+
+if TYPE_CHECKING:
+    from ..run.simulate import Simulation
+    from .session import Session
 
 LOOPBACK = "127.0.0.1"
 _LOCAL = (LOOPBACK, "localhost", "::1")
@@ -152,9 +154,7 @@ class UdpPort:
     ):
         if token is None and host not in _LOCAL:
             raise LinkworkError(f"datagrams from beyond this machine ({host}) want a token: give one")
-        self._session: Callable[[], Session | None] = (
-            (lambda: session) if isinstance(session, Session) else session
-        )
+        self._session: Callable[[], Session | None] = session if callable(session) else lambda: session
         self._token = token
         self._programs: dict[Any, Remote] = {}
         try:

@@ -15,6 +15,7 @@ import pkgutil
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -97,7 +98,13 @@ _FUNCTIONS = ("sheet", "written")
 
 def scene_names() -> list[str]:
     """Names of all scenes that are part of Linkwork."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != _ROBOTS)
+    return [name for name in _modules() if name != _ROBOTS]
+
+
+@cache
+def _modules() -> tuple[str, ...]:
+    """Names of what is in this package, whose folder is read once: a page asks several times a second."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
 def gallery_names() -> list[str]:

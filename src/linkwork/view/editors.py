@@ -171,7 +171,8 @@ class Editors(Channel):
         about: Message = {
             "inside": inside, "editable": draft is not None, "trouble": self._trouble,
             "file": draft.path.name if draft is not None else "", "name": named,
-            "svg": "" if diagram is None else diagram_svg(diagram, inside, title=f"control diagram of {named}"),
+            "svg": "" if diagram is None
+            else diagram_svg(diagram, inside, title=f"control diagram of {named}", styled=False),
             "faults": [] if diagram is None else [
                 {"block": fault.block, "path": "/".join(map(str, fault.path)), "what": fault.what}
                 for fault in diagram.faults

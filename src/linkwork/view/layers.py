@@ -10,6 +10,8 @@ from ..stage.stage import Poses, Stage
 
 Bounds = tuple[Array, Array]
 """Lowest and highest corner of what there is to see [m]."""
+STICKS_COLOR, SLIDES_COLOR = (0, 158, 115), (213, 94, 0)
+"""Of contacts; of Okabe and Ito's, for the colour-blind too."""
 
 
 class Layers:

@@ -16,8 +16,7 @@ from ..stage.bounds import typical_size
 from ..stage.geometry import Color, Piece
 from ..stage.meshes import is_open, mesh
 from ..stage.stage import Poses, Stage
-from .layers import Bounds, Layers, ground_color
-from .painter import SLIDES_COLOR, STICKS_COLOR
+from .layers import SLIDES_COLOR, STICKS_COLOR, Bounds, Layers, ground_color
 from .place import place_instances
 
 LAYERS = (
@@ -31,7 +30,6 @@ _FORCE_COLOR, _SPRING_COLOR, _PLAIN = (200, 30, 120), (60, 130, 90), (243, 244, 
 _PALEST = 0.15  # share of its colour that the oldest end of a trace has
 # Longest arrow of a force, as a share of the stage's size.
 _ARROW = 0.35
-"""Of contacts; of Okabe and Ito's, for the colour-blind too."""
 _WEIGHT = 0.5  # length of the arrow of a contact that carries a body of the middle mass, in sizes of a body
 _GLASS = 0.4  # opacity of what hides contacts
 # Opacity of scenery behind or in which bodies may be, as in a bin.

@@ -35,7 +35,6 @@ LARGEST = 8192  # pixels of an edge
 
 TOP, BOTTOM, FLOOR, GRID = (203, 216, 232), (246, 248, 250), (240, 243, 246), (196, 204, 214)
 SPRING_COLOR, ARROW_COLOR = (90, 98, 110), (200, 30, 60)
-STICKS_COLOR, SLIDES_COLOR = (0, 158, 115), (213, 94, 0)
 TRACE_COLORS: tuple[Color, ...] = ((214, 30, 90), (20, 90, 200), (20, 140, 60), (150, 60, 190), (220, 110, 0))
 _SHADOW = 0.42
 _NEARER = 4e-4  # from body to body that may share a place, see kernels.raster

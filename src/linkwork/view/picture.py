@@ -17,13 +17,11 @@ from ..results.record import Record
 from ..stage.bounds import floor
 from ..stage.stage import Poses, Stage
 from .camera import Camera, close_camera, spread
-from .layers import Bounds
+from .layers import SLIDES_COLOR, STICKS_COLOR, Bounds
 from .motion import Motion, motion, stage_in
 from .motion import traces as ways
 from .painter import (
     LAYERS,
-    SLIDES_COLOR,
-    STICKS_COLOR,
     USUAL,
     Arrow,
     Image,

@@ -7,10 +7,12 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..live.remote import Remote
-from ..live.session import Session
+
+if TYPE_CHECKING:
+    from ..live.session import Session
 
 PATH = "/signals"
 _KEPT = 100  # messages for a program that is slow; older ones are lost

@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from ..control.svg import STYLE
 from .reply import CANVAS_POLICY, Reply
 
 CANVAS = "/canvas"
 """Where the picture of a visitor is: /canvas/<visitor>."""
 _WEB = Path(__file__).parent / "web"
+_DRAWING = "/web/drawing.css"
+"""Style of drawn diagrams: a page takes no styles but those of files."""
 _PAGES = {
     "/": "index.html", "/index.html": "index.html", "/gallery": "index.html", "/panel": "operator.html",
     "/diagram": "diagram.html",
@@ -23,6 +26,8 @@ def answer(path: str, query: dict[str, str]) -> Reply | None:
     """A file of the page, or None."""
     if path in _PAGES:
         return _file(_PAGES[path])
+    if path == _DRAWING:
+        return Reply(200, "text/css; charset=utf-8", STYLE.encode(), _FRESH)
     place, _, name = path.rpartition("/")
     if place == CANVAS:
         return Reply(200, "text/html; charset=utf-8", canvas(), _FRESH, CANVAS_POLICY)

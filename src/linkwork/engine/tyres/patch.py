@@ -221,7 +221,7 @@ def find_patch(block, numbers, own):
     arm = radius - own[ROLLING_SHARE] * max(rho, 0.0)
     load, elastic, stiffness, damping = 0.0, 0.0, 0.0, 0.0
     if touches:
-        at = add3(v, cross3(w, scale3(radius + gap, e)))
+        at = add3(v, cross3(w, scale3(radius, e)))
         stiffness = own[STIFFNESS] + 2.0 * own[PROGRESSION] * rho
         elastic = (own[STIFFNESS] + own[PROGRESSION] * rho) * rho
         damping = own[DAMPING] * min(1.0, rho / own[FULL_DAMPING])
@@ -271,9 +271,8 @@ def _write_slip(out, k, slip, stiffness, damping):
 @kernel
 def write_rows(patch, own, along, across, moment, out):
     """Rows of load, slip along and across, and of a moment in world axes [N m] with what that stores nothing of."""
-    depth = own[RADIUS] + patch.gap
-    r = scale3(depth, patch.e)
-    _direct(out, 0, cross3(r, patch.n), patch.n, patch.gap)
+    # The load acts along the gradient of the gap, that of the circle, so that no energy is lost or won in camber.
+    _direct(out, 0, cross3(scale3(own[RADIUS], patch.e), patch.n), patch.n, patch.gap)
     if patch.load > 0.0:
         out[8] = patch.elastic
         out[9] = -patch.damping
@@ -284,7 +283,7 @@ def write_rows(patch, own, along, across, moment, out):
         out[15] = (0.5 * own[STIFFNESS] + own[PROGRESSION] * rho / 3.0) * rho * rho
     _direct(out, 1, cross3(scale3(patch.arm, patch.e), patch.x), patch.x, 0.0)
     _write_slip(out, 1, along, own[STIFF_X], own[DAMP_X])
-    _direct(out, 2, cross3(r, patch.y), patch.y, 0.0)
+    _direct(out, 2, cross3(scale3(own[RADIUS] + patch.gap, patch.e), patch.y), patch.y, 0.0)
     _write_slip(out, 2, across, own[STIFF_Y], own[DAMP_Y])
     size = norm3(moment)
     zero = (0.0, 0.0, 0.0)

@@ -25,7 +25,13 @@ _SHARE = f"cmeel.prefix/share/{PACKAGE}/robots"
 
 def robot_names() -> list[str]:
     """Names of all robots, whether their descriptions are installed or not."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return [*_modules()]
+
+
+@cache
+def _modules() -> tuple[str, ...]:
+    """Names of what is in this package, whose folder is read once."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
 @cache
