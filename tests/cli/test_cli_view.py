@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -223,29 +224,61 @@ def test_what_cannot_be_is_said(arguments, words):
 def test_a_page_for_others_warns_and_wants_a_token(begin):
     command = begin("view", "a01_pendulum", "--no-open", "--port", 0, "--host", "0.0.0.0", "--json")
     told = json.loads(command.first)
-    assert "?token=" in told["url"]
+    token = told["token"]
+    assert token not in told["url"]
     here = f"http://127.0.0.1:{told['port']}/"
-    with pytest.raises(urllib.error.HTTPError, match="403"):
-        get(here)
-    with pytest.raises(urllib.error.HTTPError, match="403"):
-        get(f"{here}?token=guess")
+    for path in ("", f"?token={token}"):
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            get(here + path)
     visitor = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    with visitor.open(here + "?" + told["url"].partition("?")[2], timeout=PATIENCE) as answer:
-        assert answer.status == 200
-        assert "token" not in answer.url
-    code, _, errors = command.end(signal.SIGINT)
+    enter = urllib.request.Request(f"{here}enter", headers={"Authorization": f"Bearer {token}"})
+    assert visitor.open(enter, timeout=PATIENCE).status == 204
+    assert visitor.open(here, timeout=PATIENCE).status == 200
+    code, out, errors = command.end(signal.SIGINT)
     assert code == 0
     assert "warning:" in errors
     assert "0.0.0.0" in errors
+    assert token not in out + errors
 
 
-def test_a_token_may_be_chosen(begin):
-    command = begin("view", "a01_pendulum", "--no-open", "--port", 0, "--token", "secret", "--json")
-    told = json.loads(command.first)
-    assert told["url"].endswith("/?token=secret")
-    with pytest.raises(urllib.error.HTTPError, match="403"):
-        get(f"http://127.0.0.1:{told['port']}/")
+def test_a_token_may_be_chosen_and_is_not_told(begin, tmp_path):
+    secret = "a token of sufficient length"
+    (tmp_path / "token").write_text(f"{secret}\n")
+    command = begin(
+        "view",
+        "a01_pendulum",
+        "--no-open",
+        "--port",
+        0,
+        "--token-file",
+        tmp_path / "token",
+        "--host",
+        "0.0.0.0",
+    )
+    assert secret not in command.first
+    here = re.search(r"http://\S+", command.first)[0]
+    port = here.rstrip("/").rpartition(":")[2]
+    enter = urllib.request.Request(f"http://127.0.0.1:{port}/", headers={"Authorization": f"Bearer {secret}"})
+    assert urllib.request.urlopen(enter, timeout=PATIENCE).status == 200
+    code, out, errors = command.end(signal.SIGTERM)
+    assert code == 0
+    assert secret not in out + errors
+
+
+def test_a_token_that_was_made_is_told_to_people(begin):
+    command = begin("view", "a01_pendulum", "--no-open", "--port", 0, "--host", "0.0.0.0")
+    out = command.first + command.process.stdout.readline()
+    assert re.search(r"visitors must type this token: ([a-z2-7]{4}-){3}[a-z2-7]{4}", out)
     assert command.end(signal.SIGTERM)[0] == 0
+
+
+@pytest.mark.parametrize("content", [None, "short"])
+def test_a_token_that_is_none_is_refused(tmp_path, content):
+    path = tmp_path / "token"
+    if content is not None:
+        path.write_text(content)
+    said = command_line("view", "a01_pendulum", "--no-open", "--port", 0, "--token-file", path)
+    assert complains(said, "token", "cannot be read" if content is None else "at least 16 bytes")
 
 
 def test_a_record_is_replayed(begin, tmp_path):

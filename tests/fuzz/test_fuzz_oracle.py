@@ -5,10 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from linkwork import Body
+from linkwork import Body, Simulation
 from linkwork.fuzz.fuzz import Finding, examine, examine_plan
-from linkwork.fuzz.oracle import METHODS, Examination, RunError, Runner, bounds_of
+from linkwork.fuzz.oracle import Examination
 from linkwork.fuzz.random_mechanisms import Extra, Link, Loop, Plan, build
+from linkwork.fuzz.runner import METHODS, RunError, Runner, bounds_of
 from linkwork.model import Model
 from linkwork.model.errors import LinkworkError
 from linkwork.results.record import Record
@@ -16,6 +17,60 @@ from linkwork.results.record import Record
 SWING = Plan((Link(0, "hinge"), Link(1, "universal", 0)), (), (Extra(1000, "limits", 0),), seed=5, speed=0.5)
 SMOOTH = Plan((Link(0, "hinge"), Link(1, "spherical", 0)), (Loop(100, "planar", 1, -1),), seed=5, speed=0.5)
 STUCK = Plan((Link(0, "hinge"),), (Loop(100, "hinge", 0, -1),), seed=5)
+# On two balls, turning about the line through both, while a joint of another body lets go: a row along that line is
+# rounding, which was taken for one that holds, and the rotor stopped. Shrunk from a random mechanism.
+ON_A_LINE = Plan(
+    (Link(0, "spherical"), Link(1, "hinge")),
+    (Loop(100, "spherical", -1, 0, "coaxial", 0),),
+    (Extra(1007, "hydraulic_cylinder", 0), Extra(1009, "released", 1)),
+    seed=829,
+    decades=0.0,
+    gravity=False,
+    placed="nested",
+    plain=True,
+    digits=2,
+)
+# A joint takes hold on top of another one (all its rows are rounding, also measured by the size of its loop), where
+# another held before, and one whose coordinate a coupling has.
+ON_ANOTHER = Plan(
+    (Link(0, None),),
+    (Loop(100, "hinge", 0, -1), Loop(101, "hinge", -1, 0, "same", 100)),
+    (Extra(1004, "attached", 101),),
+    seed=20998,
+    decades=0.0,
+    plain=True,
+)
+BESIDE_ANOTHER = Plan(
+    (Link(0, "cylindrical", backwards=True),),
+    (Loop(100, "cylindrical", 0, -1, "same", 0), Loop(101, "hinge", 0, -1)),
+    (Extra(1000, "limits", 0), Extra(1005, "released", 101)),
+    seed=20832,
+    decades=0.0,
+    gravity=False,
+    plain=True,
+    digits=1,
+)
+COUPLED = Plan(
+    (Link(3, "hinge"),),
+    (Loop(100, "cylindrical", 3, -1),),
+    (Extra(1009, "repeater", 3, 100), Extra(1013, "attached", 3)),
+    seed=20753,
+    decades=0.0,
+    plain=True,
+    digits=2,
+)
+# Ten grams between a stop and the flank that a wheel of 400 kg pushes: without end, so that the rest is one impulse.
+SQUEEZED = Plan(
+    (Link(0, "hinge"), Link(1, "universal")),
+    (),
+    (Extra(1000, "spring", 0), Extra(1002, "limits", 1), Extra(1005, "backlash_between", 1, 0)),
+    seed=20323,
+    decades=5.94,
+    gravity=False,
+    restitution=0.7,
+    plain=True,
+    digits=1,
+)
 
 
 class Tampered(Runner):
@@ -39,9 +94,22 @@ def kinds(runner):
     return {finding.kind for finding in Examination(runner).findings()}
 
 
-@pytest.mark.parametrize("plan", [SWING, SMOOTH, STUCK])
+@pytest.mark.parametrize(
+    "plan", [SWING, SMOOTH, STUCK, ON_A_LINE, ON_ANOTHER, BESIDE_ANOTHER, COUPLED, SQUEEZED]
+)
 def test_nothing_is_found_where_nothing_is_wrong(plan):
     assert examine(build(plan)) == []
+
+
+def test_impacts_that_give_energy_are_told():
+    """Newton's law of restitution knows nothing of a body that is hit from two sides at once."""
+    record = Simulation(build(SQUEEZED), dt=1e-3).run(0.1, every=0.01)
+    assert record.info["steps_by_impulses"] > 0
+    assert record["energy.dissipated"].min() < -100.0
+    assert any(warning.startswith("impacts gave 744 J") for warning in record.info["warnings"])
+    softer = Simulation(build(dataclasses.replace(SQUEEZED, restitution=0.0)), dt=1e-3).run(0.1, every=0.01)
+    assert np.diff(softer["energy.dissipated"]).min() > -1e-6
+    assert not any("gave" in warning for warning in softer.info["warnings"])
 
 
 def test_facts_tell_what_a_mechanism_is():

@@ -2,14 +2,17 @@
 
 import dataclasses
 import json
+import sys
+import time
 
 import pytest
 
-from helpers.processes import python
+from helpers.processes import python, start, wait_until
 
 pytest.importorskip("viser", reason="no viser found: soaking was LEFT OUT; install linkwork[view]")
 
-from linkwork.soak.deeds import DEEDS
+from linkwork.soak.deeds import DEEDS, WrongError, wait, worked
+from linkwork.soak.describe import page
 from linkwork.soak.soak import Moment, Report
 
 MOMENT = Moment(0.0, 200.0, 12, 5, 1e-3)
@@ -37,6 +40,39 @@ def test_what_grows_is_told(changes, fails):
     assert [name for name, so in report.verdicts.items() if not so] == ([fails] if fails else [])
     assert report.ok is (fails is None)
     assert "yes" in report.text()
+
+
+def test_the_page_of_the_docs_tells_all_that_was_measured():
+    report = dataclasses.replace(soaked(handles=1), deeds={"fill": 7}, wrong=["at 3 s, fill: no"])
+    text = page(report)
+    assert "| full disks | 7 |" in text
+    assert "| file handles are flat | **no** |" in text
+    assert "| threads are flat | yes |" in text
+    assert "* Wrong: at 3 s, fill: no" in text
+    assert "| 0 | 200.0 | 12 | 5 | 1.00 |" in text
+
+
+@pytest.mark.parametrize(
+    ("code", "works"), [("import time; time.sleep(60)", False), ("while True: pass", True)]
+)
+def test_who_waits_for_a_busy_process_counts_its_work(code, works):
+    """A process that sleeps does not work, however long it takes; one that computes does."""
+    process = start([sys.executable, "-c", code])
+    try:
+        time.sleep(0.5)
+        if works:
+            wait_until(lambda: worked(process.pid) > 0.5, "it works")
+        else:
+            assert worked(process.pid) < 0.5
+    finally:
+        process.kill()
+        process.wait()
+    assert worked(process.pid) == 0.0  # it is gone
+
+
+def test_patience_ends():
+    with pytest.raises(WrongError, match=r"not after 0\.1 s: never"):
+        wait("never", lambda: False, patience=0.1)
 
 
 def test_what_went_wrong_and_what_is_late_is_told():

@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import re
 import socket
 import threading
 
@@ -23,7 +24,7 @@ from linkwork.view.page import Page
 from linkwork.view.reply import Reply
 from linkwork.view.server import Server, new_token
 
-TOKEN = "open-sesame"
+TOKEN = "open-sesame-open-sesame"
 PROTOCOL = f"viser-v{viser.__version__}"
 
 
@@ -176,47 +177,78 @@ def test_own_pages_may_connect(server):
 
 def test_a_token_is_wanted(server):
     one = server(token=TOKEN)
-    assert one.url.endswith(f":{one.port}/?token={TOKEN}")
-    for path in ("/", "/gallery", "/?token=", "/?token=wrong", f"/?token={TOKEN}x", "/?token=%C3%A9"):
+    assert one.url.endswith(f":{one.port}/")
+    name = f"linkwork-{one.port}"
+    for path in ("/", "/gallery", "/enter", f"/?token={TOKEN}", f"/enter?token={TOKEN}", "/x", "/canvas/x"):
         status, headers, body = get(one, path)
         assert status == 403
         assert "Set-Cookie" not in headers
         assert TOKEN.encode() not in body
-    for cookie in ("linkwork=wrong", "linkwork=", f"other={TOKEN}", f"linkwork=x{TOKEN}", "\xe9=;;"):
+    for cookie in (f"{name}=wrong", f"{name}=", f"{name}={TOKEN}", "\xe9=;;"):
         assert get(one, Cookie=cookie)[0] in (403, 500)
+    for given in (
+        TOKEN, f"Basic {TOKEN}", "Bearer", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", "Bearer \xe9",
+        f"Bearer x {TOKEN}",
+    ):  # fmt: skip
+        assert get(one, "/enter", Authorization=given)[0] == 403
     assert refused(one) == 403
+    assert refused(one, additional_headers={"Authorization": "Bearer guess"}) == 403
 
 
 def test_the_token_becomes_a_cookie(server):
     one = server(token=TOKEN)
-    status, headers, _ = get(one, f"/gallery?token={TOKEN}&a=1")
-    assert status == 302
-    assert headers["Location"] == "/gallery?a=1"
+    status, headers, body = get(one, "/enter", Authorization=f"Bearer {TOKEN}")
+    assert (status, body) == (204, b"")
     cookie = headers["Set-Cookie"]
+    assert TOKEN not in cookie
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
     known = cookie.partition(";")[0]
     assert get(one, Cookie=known)[0] == 200
     with talk(one, additional_headers={"Cookie": known}) as link:
         assert link.recv(PATIENCE)
-    # It opens no door to pages of other sites.
-    assert get(one, Cookie=known, Origin="http://evil.example")[0] == 403
-    assert refused(one, origin="http://evil.example", additional_headers={"Cookie": known}) == 403
+    # It opens no door to pages of other sites, nor does the token itself; and no other server knows it.
+    evil = "http://evil.example"
+    assert get(one, Cookie=known, Origin=evil)[0] == 403
+    assert get(one, "/enter", Authorization=f"Bearer {TOKEN}", Origin=evil)[0] == 403
+    assert refused(one, origin=evil, additional_headers={"Cookie": known}) == 403
+    assert get(server(token=TOKEN), Cookie=known)[0] == 403
 
 
-def test_the_redirect_keeps_to_this_server(server):
+def test_programs_name_the_token_in_a_header(server):
     one = server(token=TOKEN)
-    for path in (f"//evil.example/?token={TOKEN}", f"/?x=%0d%0aX-Bad:%201&token={TOKEN}"):
-        status, headers, _ = get(one, path)
-        assert status == 302
-        assert headers["Location"].startswith("/")
-        assert not headers["Location"].startswith("//")
-        assert "X-Bad" not in headers
+    known = {"Authorization": f"bearer {TOKEN}"}
+    assert get(one, **known)[0] == 200
+    with talk(one, additional_headers=known) as link:
+        assert link.recv(PATIENCE)
+
+
+def test_what_asks_for_the_token_comes_with_its_files_and_no_others(server):
+    one = server(token=TOKEN)
+    page = get(one)[2].decode()
+    files = re.findall(r'(?:href|src)="(/[^"]+)"', page)
+    assert len(files) == 2
+    for path in files:
+        assert get(one, path)[0] == 200
+    for path in (
+        "/web/main.js",
+        "/web/style.css",
+        "/web/door.html",
+        "/web/../web/door.js",
+        "/gallery/scenes",
+    ):
+        assert get(one, path)[0] == 403
 
 
 def test_tokens_are_long_and_new():
     assert new_token() != new_token()
-    assert len(new_token()) > 20
+    assert re.fullmatch(r"([a-z2-7]{4}-){3}[a-z2-7]{4}", new_token())
+
+
+@pytest.mark.parametrize("token", ["", "short", "\xe9" * 20, "a\nb" * 10])
+def test_tokens_that_are_none_are_refused(token):
+    with pytest.raises(LinkworkError, match="must have 16 characters of ASCII or more"):
+        Server(port=0, token=token)
 
 
 def test_a_broken_handler_opens_no_door(server):

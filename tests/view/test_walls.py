@@ -12,17 +12,25 @@ pytest.importorskip("viser", reason="no viser found: tests of pages were LEFT OU
 
 from helpers.browser import launched
 from helpers.page import Visitor
-from helpers.processes import PATIENCE
+from helpers.processes import PATIENCE, wait_until
 from linkwork.view import channel, editors, operators, signals, site
 from linkwork.view.page import Page
 from linkwork.view.reply import Reply
 from linkwork.view.server import Server
 
-TOKEN = "open-sesame"
+TOKEN = "open-sesame-open-sesame"
 REFERENCE = re.compile(
     r"""(?:href|src)="(/[^"#?]*)|(?:from|fetch\() ?["'](\.?/[^"'?]+)|url\(["']?(\.?/[^"')]+)"""
 )
 browser = pytest.fixture(scope="module")(launched)
+
+
+def cookie(server):
+    """What a browser has that has named the token."""
+    link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+    with contextlib.closing(link):
+        link.request("GET", "/enter", headers={"Authorization": f"Bearer {TOKEN}"})
+        return (link.getresponse().getheader("Set-Cookie") or "").partition(";")[0]
 
 
 def get(server, path, **headers):
@@ -30,7 +38,7 @@ def get(server, path, **headers):
     link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     with contextlib.closing(link):
         link.putrequest("GET", path, skip_host="Host" in headers)
-        for name, value in {"Cookie": f"linkwork={TOKEN}", **headers}.items():
+        for name, value in {"Cookie": cookie(server), **headers}.items():
             link.putheader(name, value)
         link.endheaders()
         answer = link.getresponse()
@@ -100,12 +108,16 @@ def test_every_answer_is_for_those_who_may(page):
             {"Host": "evil.example"},
             {"Origin": "http://evil.example"},
             {"Cookie": ""},
-            {"Cookie": "linkwork=x"},
+            {"Cookie": f"linkwork-{page.server.port}=x"},
+            {"Cookie": f"linkwork-{page.server.port}={TOKEN}"},
+            {"Cookie": "", "Authorization": "Bearer guess"},
         ):
-            status, headers, _ = get(page.server, path, **stranger)
+            status, headers, text = get(page.server, path, **stranger)
             assert status == 403, (path, stranger)
             assert directives(headers)["frame-ancestors"] == ["'self'"]
-            assert TOKEN not in str(headers)
+            assert TOKEN not in str(headers) + text
+            asked = 'id="token"' in text  # pages ask for the token, all else is shut
+            assert asked == (path in site._PAGES and not {"Host", "Origin"} & set(stranger)), path
 
 
 @pytest.mark.parametrize(
@@ -119,7 +131,7 @@ def test_every_answer_is_for_those_who_may(page):
     "stranger",
     [
         {"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Cookie": ""},
-        {"Cookie": "linkwork=x"},
+        {"Cookie": "", "Authorization": "Bearer guess"},
     ],
     ids=str,
 )  # fmt: skip
@@ -146,6 +158,41 @@ def test_a_strange_host_does_not_get_into_the_policy():
         assert "evil" not in headers["Content-Security-Policy"]
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize("path", ["", "gallery", "panel", "diagram"])
+def test_a_browser_is_asked_for_the_token(browser, page, path, caplog):
+    """It stands in no address: not in what is asked for, nor where the page is, nor in what the browser remembers."""
+    asked, said = [], []
+    context = browser.new_context(viewport={"width": 900, "height": 560})
+    with contextlib.closing(context):
+        one = context.new_page()
+        one.set_default_timeout(1e3 * PATIENCE)
+        one.on("request", lambda request: asked.append(f"{request.url} {request.post_data}"))
+        one.on("websocket", lambda socket: asked.append(socket.url))
+        one.on("console", lambda message: said.append(message.text))
+        one.goto(page.server.url + path)
+        one.locator("#token").fill("not the token, but as long")
+        one.locator("button").click()
+        one.get_by_text("This is not the token.").wait_for()
+        assert len(page.server.viser.get_clients()) == 0
+        one.locator("#token").fill(f" {TOKEN} ")
+        one.keyboard.press("Enter")
+        one.locator("header" if path in ("panel", "diagram") else "iframe.ready").first.wait_for()
+        assert one.url == page.server.url + path
+        assert one.locator("#token").count() == 0
+        kept = one.evaluate(
+            "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, history.state])"
+        )
+        known = context.cookies()
+        assert [(c["name"], c["httpOnly"], c["sameSite"]) for c in known] == [
+            (f"linkwork-{page.server.port}", True, "Strict")
+        ]
+        assert len(asked) > 5
+        assert TOKEN not in "".join([*asked, *said, kept, *(c["value"] for c in known), caplog.text])
+        one.reload()  # who was let in once is not asked again
+        one.locator("header").wait_for()
+    wait_until(lambda: not page.server.viser.get_clients(), "the browser is gone")
 
 
 def test_a_browser_finds_nothing_that_the_policy_forbids(browser):

@@ -21,7 +21,10 @@ Host = Annotated[
     str, typer.Option(help="Address to listen on; others than loopback want a token of visitors.")
 ]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any that is free.")]
-Token = Annotated[str | None, typer.Option(help="What visitors must know; made up if --host is given.")]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(help="File with a secret that visitors must know; made up and told if --host is given."),
+]
 Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser of this machine.")]
 Folder = Annotated[Path, typer.Option(help="Where recordings and exports go.")]
 
@@ -49,7 +52,7 @@ def view(
     folder: Folder = Path(),
     host: Host = _LOOPBACK,
     port: Port = 8080,
-    token: Token = None,
+    token_file: TokenFile = None,
     udp: Annotated[
         int | None,
         typer.Option(min=0, max=65535, help="Let programs drive it by datagrams at this port; 0 for any."),
@@ -62,7 +65,7 @@ def view(
     with ended_by_signals() as closers:
         from ..view.live import begin
 
-        given = find_settings(settings)
+        given, token = find_settings(settings), _token(token_file)
         page = begin(
             lambda page: page.begin(subject, given), host=host, port=port, token=token, folder=folder, speed=speed,
             paused=paused, method=method, solver=solver, dt=dt, budget=budget,
@@ -74,8 +77,8 @@ def view(
             programs = UdpPort(lambda: page.session, port=udp, host=host, token=page.server.token)
             closers.append(programs.close)
             errors.print(f"programs may drive it by datagrams at {host}:{programs.port}")
-        start, mark, query = page.server.url.partition("?")
-        _serve(page, start + ("" if subject else "gallery") + mark + query, browse, as_json)
+        url = page.server.url + ("" if subject else "gallery")
+        _serve(page, url, browse, as_json, tell_token=token is None)
 
 
 @app.command()
@@ -85,7 +88,7 @@ def replay(
     ],
     host: Host = _LOOPBACK,
     port: Port = 8080,
-    token: Token = None,
+    token_file: TokenFile = None,
     browse: Open = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the address as JSON.")] = False,
 ) -> None:
@@ -95,16 +98,26 @@ def replay(
 
         if not record.exists():
             raise LinkworkError(f"{record}: there is no such file")
+        token = _token(token_file)
         page = begin(
             lambda page: page.replay(record), host=host, port=port, token=token, folder=record.parent
         )
         closers.append(page.close)
-        _serve(page, page.server.url, browse, as_json)
+        _serve(page, page.server.url, browse, as_json, tell_token=token is None)
 
 
-def _serve(page: Any, url: str, browse: bool, as_json: bool) -> None:
+def _token(path: Path | None) -> str | None:
+    """What a file says that visitors must know."""
+    if path is None:
+        return None
+    from ..distributed.handshake import read_token
+
+    return (read_token(path) or b"").decode(errors="replace")
+
+
+def _serve(page: Any, url: str, browse: bool, as_json: bool, tell_token: bool) -> None:
     """Say where a page is and let it be until a signal ends the process, which may be as soon as it was said."""
-    _greet(page, url, as_json)
+    _greet(page, url, as_json, page.server.token if tell_token else None)
     if browse:
         _browse(url)
     while True:
@@ -120,13 +133,16 @@ def _browse(url: str) -> None:
         webbrowser.open(url)
 
 
-def _greet(page: Any, url: str, as_json: bool) -> None:
+def _greet(page: Any, url: str, as_json: bool, token: str | None) -> None:
     if page.server.host != _LOOPBACK:
         what = "can drive this simulation and write recordings; nothing is encrypted"
         notice("warning", f"whoever reaches {page.server.host} and has the token {what}")
     if as_json:
-        typer.echo(json.dumps({"url": url, "port": page.server.port}))
+        made = {} if token is None else {"token": token}
+        typer.echo(json.dumps({"url": url, "port": page.server.port, **made}))
     else:
         say(f"[bold]{escape(page.subject)}[/] runs at [link={url}]{escape(url)}[/link]   (Ctrl-C ends it)")
+        if token is not None:
+            say(f"visitors must type this token: [bold]{escape(token)}[/]")
         if page.compiling:
             errors.print("compiling kernels, once per version: the page shows how far it is")

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..io import save_model
 from ..model.errors import LinkworkError
-from .oracle import Examination, Facts, Finding, Runner, bounds_of, examine
+from .oracle import Examination, Facts, examine
 from .random_mechanisms import build
 from .random_plan import (
     DRIVES,
@@ -32,6 +32,7 @@ from .random_plan import (
     Plan,
     random_plan,
 )
+from .runner import Finding, Runner, bounds_of
 
 __all__ = ["Failure", "Finding", "Report", "examine", "examine_plan", "fuzz", "shrink"]
 

@@ -21,6 +21,7 @@ from ..model.errors import LinkworkError, nearest
 from ..model.rotation import Array
 from .kinematics import Indices
 from .linkage import Linkage, Lost
+from .scales import idle_here
 from .switching import impulses
 
 _STRETCH = 0.2  # that a coordinate goes at once, in radians or sizes of the mechanism
@@ -199,6 +200,7 @@ def _projected(linkage: Linkage, q: Array, v: Array, hold: Indices, known: dict[
     """Rates nearest to v, by kinetic energy, with some rates known and all loops closed; None if there are none."""
     linkage.kin.place(q)
     A = linkage.kin.jacobian(np.concatenate([hold, linkage.pushes[list(known)]]))
+    A[: len(hold)][idle_here(linkage.kin)[hold]] = 0.0
     b = np.concatenate([np.zeros(len(hold)), np.array(list(known.values()), float)])
     sums = np.abs(A) @ np.abs(v) + np.abs(b)
     if (np.abs(A @ v - b) <= 1e-13 * sums).all():

@@ -22,7 +22,7 @@ from ..model.item import GROUND
 from ..model.joints import Joint
 from ..model.rotation import Array, Vector, vector
 from .kinematics import Kinematics
-from .scales import idle_rows
+from .scales import idle_here
 
 # Eigenvalues of the scaled A = J H⁻¹ Jᵀ below this share of the largest belong to rows that repeat others.
 _REPEATED = ROOM * ROOM
@@ -147,7 +147,7 @@ def impact(system: System, q: Array, v: Array, taking: Collection[str]) -> Impac
     kept: Any = np.flatnonzero(held | ((rows["role"] == SERVO_RATE) & np.isinf(rows["strength"])))
     rotors: Any = np.flatnonzero(rows["inertia"] > 0.0)
     J, K = kin.jacobian(kept), kin.jacobian(rotors)
-    J[idle_rows(system, q)[kept]] = 0.0
+    J[idle_here(kin)[kept]] = 0.0
     moments = _moments(system, kin, kept)
     H = kin.inertia()
     geared = rows["inertia"][rotors]

@@ -195,7 +195,7 @@ class RowMethod(Method):
         self._configure(taking, leaving)
         # Whoever attaches a spring or a rotor has wound it, or brought it to the speed that it has.
         stored = sum(self._energies_of(taking).values())
-        hit = self._impact(taking)
+        hit = self._impact(taking) if taking else Impact(self.state.v.copy(), 0.0, {}, {})
         self.state.v[:] = hit.v
         self.state.work[0] += hit.supplied + stored
         self.state.work[1] += sum(hit.lost.values()) + sum(left.values())

@@ -11,7 +11,10 @@ from ..results.measured import ENERGIES
 
 KINETIC, STRAIN, BALANCE = (ENERGIES.index(name) for name in ("kinetic", "strain", "balance"))
 """Columns of the group `energy`."""
+DISSIPATED = ENERGIES.index("dissipated")
 _EXCHANGED = slice(3, 5)  # supplied, dissipated
+# Of the energy in play, that losses may fall by: tyres, and steps of first order, give a little back.
+_RETURNED = 0.01
 # A mechanism at rest high above the origin: its potential is rounded, and nothing is in play.
 _ROUNDING = 1e-9
 
@@ -32,6 +35,10 @@ class Memory:
     """The most kinetic energy and work so far [J]."""
     amount: float = 0.0
     """The largest energy so far, of any kind [J]."""
+    lost: float = -np.inf
+    """The most that was dissipated so far [J]."""
+    returned: float = 0.0
+    """By how much that fell again, where that was most [J]."""
 
     def copy(self) -> Memory:
         """One that can go on by itself."""
@@ -39,7 +46,7 @@ class Memory:
 
     def carried_over(self) -> Memory:
         """The memory of an observer that goes on with the record of another; the balance counts anew."""
-        return Memory(rotations=self.rotations, worst=self.worst, in_play=self.in_play, amount=self.amount)
+        return replace(self, start=None, rest=np.zeros(len(ENERGIES)), lost=-np.inf)
 
     def keep_signs(self, rotations: Array) -> None:
         """Join a block of quaternions to the one before without a jump to the opposite sign."""
@@ -62,14 +69,26 @@ class Memory:
         exchanged = np.abs(energy[:, _EXCHANGED] - self.rest[_EXCHANGED]).max()
         self.in_play = max(self.in_play, float(energy[:, 0].max() + exchanged))
         self.amount = max(self.amount, float(np.abs(energy[:, :BALANCE]).max()))
+        most = np.maximum.accumulate(np.r_[self.lost, energy[:, DISSIPATED]])[1:]
+        self.lost = float(most[-1])
+        self.returned = max(self.returned, float((most - energy[:, DISSIPATED]).max()))
 
     def warnings(self, budget: float) -> list[str]:
-        """A warning if the balance strayed by more than `budget` of the energy in play."""
-        if abs(self.worst) <= budget * self.in_play + _ROUNDING * self.amount:
-            return []
-        verb = "gained" if self.worst > 0 else "lost"
-        share = (
-            f"{abs(self.worst) / self.in_play:.1%} of the energy in play" if self.in_play > 0 else "at rest"
-        )
-        advice = "take smaller steps, or a method of higher order"
-        return [f"the run {verb} {abs(self.worst):.3g} J from nowhere, {share}: {advice}"]
+        """What to tell: a balance that strayed by more than `budget` of the energy in play, losses given back."""
+        found = []
+        rounding = _ROUNDING * self.amount
+        if abs(self.worst) > budget * self.in_play + rounding:
+            verb = "gained" if self.worst > 0 else "lost"
+            share = (
+                f"{abs(self.worst) / self.in_play:.1%} of the energy in play"
+                if self.in_play > 0
+                else "at rest"
+            )
+            advice = "take smaller steps, or a method of higher order"
+            found.append(f"the run {verb} {abs(self.worst):.3g} J from nowhere, {share}: {advice}")
+        if self.returned > _RETURNED * self.in_play + rounding:
+            found.append(
+                f"impacts gave {self.returned:.3g} J, where they should only take: by Newton's law of restitution, "
+                "which does not hold where a body is hit from two sides at once; give stops less restitution"
+            )
+        return found

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .visitors import Visitors
 
 _PATIENCE = 60.0  # until something that must happen has not [s]
+_WORK = 60.0  # of a processor, until a run must have begun to write [s]
+_BUSY = 600.0  # until it must have, however busy the machine is [s]
 _DISK = 8_000_000  # bytes of a small disk, on which some seconds of recording have room
 
 
@@ -54,12 +56,17 @@ class Scene:
         return self.page.session
 
 
-def wait(what: str, is_so: Callable[[], Any]) -> None:
-    """Until something is so."""
-    until = time.monotonic() + _PATIENCE
+def wait(
+    what: str,
+    is_so: Callable[[], Any],
+    patience: float = _PATIENCE,
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Until something is so, or so long by a clock [s]."""
+    until = clock() + patience
     while not is_so():
-        if time.monotonic() > until:
-            raise WrongError(f"not after {_PATIENCE:g} s: {what}")
+        if clock() > until:
+            raise WrongError(f"not after {patience:g} s: {what}")
         time.sleep(0.02)
 
 
@@ -194,7 +201,13 @@ def kill_run(scene: Scene) -> None:
     run = subprocess.Popen([sys.executable, "-m", "linkwork", *map(str, words)], stdout=subprocess.DEVNULL)
     part = Path(f"{target}.part")
     try:
-        wait("it writes", lambda: run.poll() is not None or (part.exists() and part.stat().st_size > 20_000))
+        # It may have to be patient itself: what counts is how long it has worked.
+        wait(
+            "it writes",
+            lambda: run.poll() is not None or (part.exists() and part.stat().st_size > 20_000),
+            patience=_WORK,
+            clock=lambda: worked(run.pid) + time.monotonic() * _WORK / _BUSY,
+        )
     finally:
         run.kill()
         run.wait()
@@ -202,6 +215,15 @@ def kill_run(scene: Scene) -> None:
     part.unlink()
     if len(kept) < 2 or not np.isfinite(kept.array("positions")).all():
         raise WrongError(f"{len(kept)} rows are left of a run that was killed")
+
+
+def worked(pid: int) -> float:
+    """How long processors have worked for a process that may have ended, and for those that it has waited for [s]."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager

@@ -30,6 +30,7 @@ GROWTH = 0.03
 """By which memory may differ from the first judged rounds to the last ones: allocators keep what they had."""
 LOST = 0.01
 """Share of the time that steps may fall behind the clock, beyond what any process lost on this machine."""
+_COMPILING = 600.0  # until the model must move that is shown first [s]
 _REST, _BETWEEN = 1.5, 0.3  # of a quiet moment, and between deeds [s]
 _LOOKS, _BLINK = 10, 0.02  # at file handles, and between two of them [s]
 
@@ -46,6 +47,8 @@ class Moment:
     threads: int
     lateness: float
     """99th percentile of how late steps began [s]."""
+    load: float = 0.0
+    """Threads that ran or waited for a core in the last minute."""
 
 
 @dataclass
@@ -66,6 +69,10 @@ class Report:
     """Time that a process which does nothing lost meanwhile [s]."""
     disk: str = ""
     """How disks were filled."""
+    seed: int = 0
+    cores: int = 0
+    load: float = 0.0
+    """Threads that ran or waited for a core, on average, those of other programs included."""
 
     @property
     def judged(self) -> tuple[list[Moment], list[Moment]]:
@@ -137,7 +144,7 @@ def soak(
     from ..view.page import Page
     from ..view.server import Server
 
-    report = Report()
+    report = Report(seed=seed, cores=os.cpu_count() or 0)
     with tempfile.TemporaryDirectory() as folder, small_disk(Path(folder)) as disk:
         report.disk = "a full tmpfs" if disk else "a limit on the size of files"
         with Page(Server(port=0), folder=folder) as page:
@@ -147,6 +154,7 @@ def soak(
             scene = Scene(
                 page, visitors, np.random.default_rng(seed), Path(folder), disk, scenes, report.deeds
             )
+            wait("it moves", lambda: page.session and page.session.status.steps, patience=_COMPILING)
             began = time.monotonic()
             try:
                 while (passed := time.monotonic() - began) < seconds:
@@ -185,7 +193,10 @@ def _round(scene: Scene, report: Report, began: float, until: float) -> None:
     gc.collect()
     handles, lateness = _handles(), scene.session.status.lateness
     passed = time.monotonic() - began
-    report.moments.append(Moment(passed, _memory(), handles, threading.active_count(), lateness))
+    report.moments.append(
+        Moment(passed, _memory(), handles, threading.active_count(), lateness, os.getloadavg()[0])
+    )
+    report.load = float(np.mean([moment.load for moment in report.moments]))
 
 
 def _handles() -> int:

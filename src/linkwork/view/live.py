@@ -32,7 +32,8 @@ def show(
 ) -> Page:
     """Run a model, a scene or a model file in real time and show it in the browser.
 
-    Listens on loopback unless `host` is given, and then wants `token` of visitors (one is made if there is none).
+    Listens on loopback unless `host` is given, and then wants `token` of visitors, 16 characters or more. One is made
+    if there is none: `page.server.token`.
     Recordings go to `folder`; `settings` are parameters of the scene or file; `options` are those of `Simulation`.
     Returns when interrupted; without `block`, at once, and the page is to be closed by `close`.
     """

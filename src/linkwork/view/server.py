@@ -9,6 +9,7 @@ one function by which its server begins to listen.
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import errno
 import hmac
@@ -22,7 +23,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from http.cookies import SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from ..model.errors import LinkworkError, MissingExtraError
 from . import channel, editors, operators, signals, site
@@ -33,7 +34,10 @@ from .reply import Handler, Reply
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8080
-_COOKIE = "linkwork"
+SHORTEST_TOKEN = 16
+"""Characters of a token: nobody may guess it, however often."""
+ENTER = "/enter"
+"""Where a browser that names the token gets its cookie."""
 _HOST = re.compile(r"[A-Za-z0-9.:\[\]-]+")
 _MORE = 0.02  # until it is looked for more handlers [s]
 _LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
@@ -43,8 +47,9 @@ _visitor: ContextVar[str] = ContextVar("visitor", default="")
 class Server:
     """A viser server behind a guard.
 
-    `token` is what a visitor must know; None for no token. One that is not yet `complete` lets requests that nobody
-    answers wait until more handlers are there, and somebody sets it.
+    `token` is what a visitor must know; None for no token. It is told in the header `Authorization` alone, never in an
+    address, which browsers remember and programs log: the page asks for it and has it exchanged for a cookie. One that
+    is not yet `complete` lets requests that nobody answers wait until more handlers are there, and somebody sets it.
     """
 
     def __init__(
@@ -59,7 +64,14 @@ class Server:
             import viser
         except ImportError:
             raise MissingExtraError("viser", "view", "the live page") from None
+        if token is not None and not (
+            len(token) >= SHORTEST_TOKEN and token.isascii() and token.isprintable()
+        ):
+            raise LinkworkError(
+                f"the token of a page must have {SHORTEST_TOKEN} characters of ASCII or more (it has {len(token)})"
+            )
         self.host, self.token, self.complete = host, token, complete
+        self._pass = secrets.token_urlsafe(32)  # what browsers keep instead of the token
         self.channel, self.operators, self.editors = Channel(), Operators(), Editors()
         self._handlers: list[Handler] = [site.answer, self.channel.answer]
         _refuse_busy(host, port)
@@ -115,10 +127,10 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where a browser finds it, with the token if there is one."""
+        """Where a browser finds it."""
         name = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host
         name = f"[{name}]" if ":" in name else name
-        return f"http://{name}:{self.port}/" + (f"?token={self.token}" if self.token else "")
+        return f"http://{name}:{self.port}/"
 
     def serve(self, handler: Handler) -> None:
         """Let a handler answer requests before all others."""
@@ -183,16 +195,13 @@ class Server:
         if origin is not None and urlsplit(origin).netloc != host:
             return _refused(f"pages of {origin} may not use this server")
         if self.token is not None:
-            given = query.get("token")
-            if given is not None and hmac.compare_digest(given.encode(), self.token.encode()):
-                rest = urlencode({key: value for key, value in query.items() if key != "token"})
-                cookie = f"{_COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/"
-                where = parts.path + (f"?{rest}" if rest else "")
-                return Reply(302, "text/plain", b"", (("Set-Cookie", cookie), ("Location", where)))
-            known = SimpleCookie(headers.get("Cookie", "")).get(_COOKIE)
-            if known is None or not hmac.compare_digest(known.value.encode(), self.token.encode()):
-                return _refused(
-                    "open the address that was printed when the server was started: it holds the token"
+            knows = self._knows(headers)
+            if knows and parts.path == ENTER:
+                cookie = f"{self._cookie}={self._pass}; HttpOnly; SameSite=Strict; Path=/"
+                return Reply(204, "text/plain", b"", (("Set-Cookie", cookie), ("Cache-Control", "no-store")))
+            if not knows and not self._has_pass(headers):
+                return site.door(parts.path) or _refused(
+                    "this server wants a token: open its page and type it, or send 'Authorization: Bearer TOKEN'"
                 )
         if headers.get("Upgrade", "").lower() == "websocket":
             return None
@@ -202,6 +211,21 @@ class Server:
                 return reply
         return Reply(404, "text/plain; charset=utf-8", b"there is nothing here")
 
+    @property
+    def _cookie(self) -> str:
+        """Its name; browsers do not tell ports of a machine apart."""
+        return f"linkwork-{self.port}"
+
+    def _knows(self, headers: Any) -> bool:
+        """Whether a request names the token."""
+        kind, _, given = headers.get("Authorization", "").partition(" ")
+        return kind.lower() == "bearer" and _same(given.strip(), self.token or "")
+
+    def _has_pass(self, headers: Any) -> bool:
+        """Whether a request comes from a browser that has named it before."""
+        known = SimpleCookie(headers.get("Cookie", "")).get(self._cookie)
+        return known is not None and _same(known.value, self._pass)
+
     def _own_names(self) -> Iterator[str]:
         for name in _LOCAL_NAMES:
             yield f"{name}:{self.port}"
@@ -210,8 +234,13 @@ class Server:
 
 
 def new_token() -> str:
-    """A token that nobody guesses."""
-    return secrets.token_urlsafe(16)
+    """A token that nobody guesses, of 80 bits, to be typed: four groups of letters and digits."""
+    text = base64.b32encode(secrets.token_bytes(10)).decode().lower()
+    return "-".join(text[i : i + 4] for i in range(0, len(text), 4))
+
+
+def _same(given: str, wanted: str) -> bool:
+    return hmac.compare_digest(given.encode(errors="replace"), wanted.encode(errors="replace"))
 
 
 @contextlib.contextmanager

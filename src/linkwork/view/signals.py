@@ -1,5 +1,5 @@
 """Programs that drive what the page runs, by a websocket at /signals: messages as in `live.remote`, behind the guard of
-the page, its token included."""
+the page; they name its token in the header `Authorization`."""
 
 from __future__ import annotations
 

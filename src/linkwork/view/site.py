@@ -17,6 +17,8 @@ _PAGES = {
     "/": "index.html", "/index.html": "index.html", "/gallery": "index.html", "/panel": "operator.html",
     "/diagram": "diagram.html",
 }  # fmt: skip
+# What a visitor sees and gets who has not shown a token yet.
+_DOOR, _DOOR_FILES = "door.html", ("/web/door.css", "/web/door.js")
 # Not kept by browsers: another version of the package may be started at the same address.
 _FRESH = (("Cache-Control", "no-cache"),)
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
@@ -34,6 +36,13 @@ def answer(path: str, query: dict[str, str]) -> Reply | None:
     if place == "/web" and name in _names():
         return _file(name)
     return None
+
+
+def door(path: str) -> Reply | None:
+    """Instead of a page, for who has not shown the token: one that asks for it, and its files; None for all else."""
+    if path in _PAGES:
+        return _file(_DOOR)._replace(status=403, headers=(("Cache-Control", "no-store"),))
+    return _file(path.rpartition("/")[2]) if path in _DOOR_FILES else None
 
 
 @cache
