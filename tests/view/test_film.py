@@ -60,6 +60,29 @@ def test_a_gif_keeps_the_pace_on_average(tmp_path):
     assert total == pytest.approx(1000 * 31 / 30, abs=5)  # durations are hundredths of a second
 
 
+def test_several_records_are_shown_one_after_the_other(imageio, tmp_path):
+    flying = stage(body("box", Box((0.2, 0.2, 0.2)), color="#d02020"))
+    turn = np.tile([1.0, 0.0, 0.0, 0.0], (6, 1))
+    way = np.column_stack([np.linspace(0.0, 3.0, 6), np.zeros((6, 2))])
+    other = record_of(flying, np.linspace(2.0, 2.5, 6), way, turn)
+    shares = []
+    both = film(
+        [pendulum_record(ROD), other],
+        tmp_path / "both.gif",
+        fps=10,
+        traces=[],
+        **SMALL,
+        progress=shares.append,
+    )
+    assert both == 11 + 6
+    assert shares[-1] == 1.0
+    frames = np.asarray(imageio.mimread(tmp_path / "both.gif"), int)[..., :3]
+    red = (frames[..., 0] - frames[..., 1] > 60).sum(axis=(1, 2))
+    assert red[:11].max() < 20 < red[11:].min()  # the rod, then the box
+    with pytest.raises(LinkworkError, match="needs a record"):
+        film([], tmp_path / "none.gif")
+
+
 def test_traces_grow(tmp_path):
     images = pytest.importorskip("PIL.Image")
     film(pendulum_record(ROD), tmp_path / "with.gif", fps=5, **SMALL)

@@ -51,20 +51,32 @@ def reproduce(
         str, typer.Argument(help="Which paper: simgc, hybrid, components, limits or suspensions.")
     ],
     plot: Annotated[Path | None, typer.Option(help="Write a plot to this file.")] = None,
+    film: Annotated[
+        Path | None, typer.Option(help="Write a film of what it shows (.mp4, .gif; limits, suspensions).")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Leave large models out (components).")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run what a paper shows and set it beside what the paper reports."""
-    from ..reproduce import PAPERS
+    from ..reproduce import FILMED, PAPERS
     from ..reproduce import reproduce as run_paper
+    from ..view.film import check_film
+    from ..view.film import film as write_film
 
     if paper not in PAPERS:
         raise LinkworkError(f"there is no paper '{paper}' (known: {', '.join(PAPERS)})")
-    need_folder(plot)
+    if film is not None and paper not in FILMED:
+        raise LinkworkError(f"paper '{paper}' has no film (films have: {', '.join(FILMED)})")
+    need_folder(plot, film)
+    if film is not None:
+        check_film(film)
     with progress_bar(f"reproducing {paper}", quiet=as_json) as advance:
         result = run_paper(paper, advance, quick)
     if plot is not None and result.plot is not None:
         result.plot(plot)
+    if film is not None and result.shown is not None:
+        with progress_bar("drawing the film", quiet=as_json) as advance:
+            write_film(result.shown(), film, progress=advance)
     if as_json:
         print_json(result.to_dict())
         return

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model.errors import LinkworkError
+
+if TYPE_CHECKING:
+    from ..results.record import Record
 
 PAPERS = {
     "simgc": "Mikhaylyuk, Strashnov, Timokhin: articulated-body method with sequential impulses, Table 1",
@@ -18,6 +21,8 @@ PAPERS = {
 }
 QUICK = ("components",)
 """Papers that have a shorter form, for a first look."""
+FILMED = ("limits", "suspensions")
+"""Papers whose situations are shown in a film."""
 
 
 @dataclass
@@ -28,6 +33,8 @@ class Reproduction:
     rows: list[dict[str, Any]]
     notes: list[str] = field(default_factory=list)
     plot: Callable[..., Any] | None = None
+    shown: Callable[[], Sequence[Record]] | None = None
+    """Runs what a film of it shows, one after the other."""
     hidden: tuple[str, ...] = ()
     """Columns that a terminal has no room for; notes say them in words."""
     figures: dict[str, Any] = field(default_factory=dict)

@@ -89,6 +89,7 @@ def reproduce(progress: Callable[[float], object] | None = None) -> Reproduction
     """Drive all courses by all methods, and lead the hitch back from far beyond its limit."""
     rows: list[dict[str, Any]] = []
     angles: dict[str, tuple[Array, Array]] = {}
+    shown: list[Record] = []
     recoveries: dict[str, dict[str, float | None]] = {}
     done, whole = 0, len(METHODS) * (len(COURSES) + 1)
 
@@ -104,6 +105,7 @@ def reproduce(progress: Callable[[float], object] | None = None) -> Reproduction
             found = rotation_vectors(record)
             if options == next(iter(METHODS.values())):
                 angles[course] = record.time, found
+                shown.append(record)
             size = np.abs(found)
             excess = size - krt100.LIMITS
             rows.append(
@@ -135,7 +137,12 @@ def reproduce(progress: Callable[[float], object] | None = None) -> Reproduction
             f"{method}: from {ASTRAY:g}° it {after}; kinetic energy at most {found_['energy_J']:.2g} J"
         )
     return Reproduction(
-        PAPERS["limits"], rows, notes, lambda path: _plot(angles, path), figures={"recovery": recoveries}
+        PAPERS["limits"],
+        rows,
+        notes,
+        lambda path: _plot(angles, path),
+        lambda: shown,
+        figures={"recovery": recoveries},
     )
 
 

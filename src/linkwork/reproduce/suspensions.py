@@ -17,6 +17,7 @@ import numpy as np
 
 from ..model import Body, Material, Model, Plane, Scenery, Slider, Weld
 from ..results.plot import STYLES, new_figure, write_figure
+from ..results.record import Record
 from ..run.simulate import Simulation
 from ..scenes import krt100, suspensions
 from ..vehicle import OF_THE_PAPER, SUSPENSIONS, Coil, Torsion, Wheel
@@ -32,7 +33,7 @@ LEVER = 0.16
 """[m]"""
 FRAME = 0.04
 """The paper's bound for a frame [s]."""
-_STANDING, _RIDE = 2.5, 2.0  # [s]
+_STANDING, _RIDE, _FILMED = 2.5, 2.0, 8.0  # [s]
 
 
 def quarter(made: Wheel) -> Model:
@@ -182,7 +183,14 @@ def reproduce(progress: Callable[[float], object] | None = None) -> Reproduction
         f"Figure 6, right wheels on 60 mm: tilt {more['tilt_deg']:.6f}°, by hand {more['tilt_by_hand_deg']:.6f}°",
         f"Figure 6: left wheels {more['left_mm']:+.3f} mm, right ones {more['right_mm']:+.3f} mm from neutral",
     ]
-    return Reproduction(PAPERS["suspensions"], rows, notes, _plot, figures=more)
+    return Reproduction(PAPERS["suspensions"], rows, notes, _plot, situations, figures=more)
+
+
+def situations() -> tuple[Record, ...]:
+    """What a film shows: the six side by side on bumps, and Figures 5 and 6, the robot with its cart over an obstacle
+    below one of its right wheels, then below all of them."""
+    filmed = [suspensions.build(), *(krt100.build(course) for course in ("short box", "long box"))]
+    return tuple(Simulation(model, dt=1e-3).run(_FILMED, every=0.02, reactions=False) for model in filmed)
 
 
 def _range(pair: Any) -> str:

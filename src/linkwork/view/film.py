@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ _LEFT_OUT = 1e-9  # share of a frame by which a record may end too early for its
 
 
 def film(
-    record: Record,
+    record: Record | Sequence[Record],
     path: Path | str,
     *,
     stage: Stage | None = None,
@@ -44,6 +44,7 @@ def film(
 ) -> int:
     """Write a film of a record, as MP4 or GIF by the ending of the path, and return its number of frames.
 
+    Several records are shown one after the other, each by a camera of its own; `start` and `end` count in each of them.
     `fps` is frames a second of the film, `speed` how many seconds of the record pass in one second of it. The camera
     sees the whole motion from `start` to `end` [s] (default: all of the record). `traces` names markers whose ways are
     drawn while they move (default: all). `progress(share)` is told how far it is. Without a `stage` the record's own
@@ -51,9 +52,7 @@ def film(
     """
     # Many arguments: each is a wish of its own, none is needed, and all are told by name.
     path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in ENDINGS:
-        raise LinkworkError(f"{path}: films are not written as '{kind}', but as one of {', '.join(ENDINGS)}")
+    kind = check_film(path)
     _positive("fps", fps)
     _positive("speed", speed)
     if kind == ".gif" and fps > _GIF_FASTEST:
@@ -61,14 +60,18 @@ def film(
     if kind == ".mp4" and (width % 2 or height % 2):
         raise LinkworkError(f"the size of an MP4 must be even, not {width} × {height} pixels")
     check_size(width, height)
-    target_of(path)
-    stage = stage or stage_in(record)
-    times = _times(record, fps, speed, start, end)
-    moving = motion(record, stage, times)
-    fine = int(np.clip(len(record) // len(times), 1, _FINEST))
-    lines = fine_traces(record, stage, times, fine, traces)
-    painter = close_painter(stage, moving.every, lines, preset, width, height, show)
-    pictures = _Pictures(painter, moving, lines, fine, progress)
+    scenes = []
+    for one in [record] if isinstance(record, Record) else record:
+        shown = stage or stage_in(one)
+        times = _times(one, fps, speed, start, end)
+        moving = motion(one, shown, times)
+        fine = int(np.clip(len(one) // len(times), 1, _FINEST))
+        lines = fine_traces(one, shown, times, fine, traces)
+        painter = close_painter(shown, moving.every, lines, preset, width, height, show)
+        scenes.append(_Scene(painter, moving, lines, fine))
+    if not scenes:
+        raise LinkworkError("a film needs a record at least")
+    pictures = _Pictures(scenes, progress)
     with atomic(path) as temporary:
         if kind == ".mp4":
             _write_mp4(temporary, pictures, fps, width, height)
@@ -77,31 +80,55 @@ def film(
     return len(pictures)
 
 
-class _Pictures:
-    """The frames of a film, drawn when they are asked for."""
+def check_film(path: Path) -> str:
+    """The ending of a film's file; refuses what could not be written, before there is anything to show."""
+    kind = path.suffix.lower()
+    if kind not in ENDINGS:
+        raise LinkworkError(f"{path}: films are not written as '{kind}', but as one of {', '.join(ENDINGS)}")
+    if kind == ".mp4":
+        need("imageio_ffmpeg", "video", "an MP4")
+    else:
+        need("PIL.Image", "video", "a GIF")
+    target_of(path)
+    return kind
 
-    def __init__(self, painter: Painter, moving: Motion, traces: dict[str, Array], fine: int, progress: Any):
-        self._painter, self._moving, self._traces, self._progress = painter, moving, traces, progress
-        self._fine = fine
 
-    def __len__(self) -> int:
-        return len(self._moving.time)
+class _Scene(NamedTuple):
+    """The frames of one record, drawn when they are asked for."""
 
-    @property
-    def lines(self) -> int:
-        """Number of traces."""
-        return len(self._traces)
+    painter: Painter
+    moving: Motion
+    traces: dict[str, Array]
+    fine: int
 
     def frame(self, row: int) -> Image:
         """One of them, with traces until then."""
-        traces = {name: way[: row * self._fine + 1] for name, way in self._traces.items()}
-        return self._painter.draw(self._moving.poses(row), traces)
+        traces = {name: way[: row * self.fine + 1] for name, way in self.traces.items()}
+        return self.painter.draw(self.moving.poses(row), traces)
+
+
+class _Pictures:
+    """The frames of all scenes, one after the other."""
+
+    def __init__(self, scenes: Sequence[_Scene], progress: Callable[[float], object] | None):
+        self._frames = [(scene, row) for scene in scenes for row in range(len(scene.moving.time))]
+        self._progress = progress
+        self.lines = max(len(scene.traces) for scene in scenes)
+        """Most traces of a scene."""
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def frame(self, k: int) -> Image:
+        """One of them, by its number."""
+        scene, row = self._frames[k]
+        return scene.frame(row)
 
     def __iter__(self) -> Iterator[Image]:
-        for row in range(len(self)):
-            yield self.frame(row)
+        for k in range(len(self)):
+            yield self.frame(k)
             if self._progress is not None:
-                self._progress((row + 1) / len(self))
+                self._progress((k + 1) / len(self))
 
 
 def _times(record: Record, fps: float, speed: float, start: float | None, end: float | None) -> Array:
