@@ -82,8 +82,8 @@ HEAD = """# Papers
 Every table and figure of the five papers that Linkwork's methods come from, and what Linkwork makes of it. Written by
 `python docs/make_papers.py`, which runs `linkwork reproduce PAPER` for each and keeps the outcomes in `docs/papers/`;
 names of columns are those of `linkwork reproduce PAPER --json`. Columns that begin with `paper` or `published` are what
-the paper prints; all others are measured. **Times on this page are by the clock, of a machine on which ten processes
-shared a core: they are some ten times too long, and say how methods compare at best.**
+the paper prints; all others are measured. Times are those of the processor, on a machine that did other work, too:
+compare those of one table with each other.
 """
 
 

@@ -82,8 +82,8 @@ def test_formulations_agree_on_all_scenes(name):
 @pytest.mark.parametrize("name", sorted(TYRED))
 @pytest.mark.parametrize(("dt", "bound"), [(1e-3, 1e-6), (5e-4, 1e-6 / 16)])
 def test_formulations_agree_on_tyres(name, dt, bound):
-    """By Runge-Kutta alone they do as everywhere, at fourth order; Adams' steps across kinks make them differ by no more
-    than such steps change each of them."""
+    """By Runge-Kutta alone they do as everywhere, at fourth order; Adams' steps across kinks make them differ by no
+    more than such steps change each of them."""
     found = {
         (way, integrator): direct(scene(name), way, dt=dt, integrator=integrator).run(0.2, reactions=False)
         for way in ("simgc", "simmc")
