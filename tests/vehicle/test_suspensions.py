@@ -297,6 +297,8 @@ def test_springs_of_any_stiffness_rest_where_statics_has_it(kind, spring, dt):
             known_rest.coordinate, abs=1e-7
         )  # what has not died out
         assert (known_rest.stop != 0.0) == (stiffness == 1e2) or stiffness == 1e4
+        held = sim[f"{coordinate(kind)}_limit_force"]
+        assert held == pytest.approx(known_rest.stop, rel=1e-6, abs=1e-6 * LOAD)
         (touch,) = sim.touches()
         assert touch.force == pytest.approx(LOAD + made.weight, rel=1e-6)
 
@@ -311,9 +313,10 @@ def test_the_force_of_a_stop_by_hand():
     found = rest(made)
     assert found.coordinate == pytest.approx(phi, abs=1e-12)
     assert found.stop == pytest.approx(-by_hand, rel=1e-9)
-    # What the engine has: held by a stiff spring in place of the stop, the torque is that.
-    stiff = stand(made, 1e-3)
-    assert stiff[coordinate("double_transverse")] == pytest.approx(phi, abs=1e-6)
+    standing = stand(made, 1e-3)
+    assert standing[coordinate("double_transverse")] == pytest.approx(phi, abs=1e-9)
+    held = standing[f"{coordinate('double_transverse')}_limit_force"]
+    assert held == pytest.approx(-by_hand, rel=1e-6)
 
 
 # --- bad input ---

@@ -9,15 +9,53 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..model.rotation import Array
 
 
+class Lateral:
+    """A linear model of steering at a constant speed: x' = A x + b δ, of which the first two are lateral velocity and
+    yaw rate."""
+
+    def matrices(self, speed: float) -> tuple[Array, Array]:
+        """A and b at a speed [m/s]."""
+        raise NotImplementedError
+
+    def aside(self, speed: float, rates: Array, x: Array) -> Any:
+        """Lateral acceleration from x' and x [m/s²]."""
+        return rates[0] + speed * x[1]
+
+    def steady(self, speed: float) -> tuple[float, float]:
+        """Yaw rate [1/s] and lateral acceleration [m/s²/rad] per steer angle."""
+        A, b = self.matrices(speed)
+        yaw = float(-np.linalg.solve(A, b)[1])
+        return yaw, yaw * speed
+
+    def response(self, speed: float, frequency: Array) -> tuple[Array, Array]:
+        """Of yaw rate [1/s] and lateral acceleration [m/s²] to the steer angle at frequencies [Hz]."""
+        A, b = self.matrices(speed)
+        found = []
+        for f in np.atleast_1d(frequency):
+            s = 2j * math.pi * f
+            x = np.linalg.solve(s * np.eye(len(b)) - A, b)
+            found.append((x[1], self.aside(speed, s * x, x)))
+        yaw, aside = np.array(found).T
+        return yaw, aside
+
+    def resonance(self, speed: float) -> tuple[float, float]:
+        """Frequency at which the yaw rate's gain is largest [Hz], and that gain over the steady one [1]."""
+        f = np.linspace(0.0, 5.0, 2001)
+        gain = np.abs(self.response(speed, f)[0])
+        k = int(np.argmax(gain))
+        return float(f[k]), float(gain[k] / gain[0])
+
+
 @dataclass(frozen=True)
-class SingleTrack:
-    """A car as linear theory sees it."""
+class SingleTrack(Lateral):
+    """A car as linear theory sees it: no roll."""
 
     mass: float
     """[kg]"""
@@ -73,29 +111,5 @@ class SingleTrack:
             B[2 + k] = -stiff[k] * told / T
         return A, B
 
-    def steady(self, speed: float) -> tuple[float, float]:
-        """Yaw rate [1/s] and lateral acceleration [m/s²/rad] per steer angle."""
-        A, b = self.matrices(speed)
-        yaw = float(-np.linalg.solve(A, b)[1])
-        return yaw, yaw * speed
 
-    def response(self, speed: float, frequency: Array) -> tuple[Array, Array]:
-        """Of yaw rate [1/s] and lateral acceleration [m/s²] to the steer angle at frequencies [Hz]."""
-        A, b = self.matrices(speed)
-        found = []
-        for f in np.atleast_1d(frequency):
-            s = 2j * math.pi * f
-            x = np.linalg.solve(s * np.eye(4) - A, b)
-            found.append((x[1], s * x[0] + speed * x[1]))
-        yaw, aside = np.array(found).T
-        return yaw, aside
-
-    def resonance(self, speed: float) -> tuple[float, float]:
-        """Frequency at which the yaw rate's gain is largest [Hz], and that gain over the steady one [1]."""
-        f = np.linspace(0.0, 5.0, 2001)
-        gain = np.abs(self.response(speed, f)[0])
-        k = int(np.argmax(gain))
-        return float(f[k]), float(gain[k] / gain[0])
-
-
-__all__ = ["SingleTrack"]
+__all__ = ["Lateral", "SingleTrack"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..roll_track import roll_track
 from .base import Figure, Motion, Outcome, driver_of, motion, single_track
 from .steering import constant_radius, double_lane_change, frequency_response, sine_with_dwell, step_steer
 from .straight import acceleration, braking, bump, pull_away, ramp, side_slope
@@ -25,6 +26,6 @@ MANOEUVRES: dict[str, Callable[..., Outcome]] = {
 
 __all__ = [
     "MANOEUVRES", "Figure", "Motion", "Outcome", "acceleration", "braking", "bump", "constant_radius",
-    "double_lane_change", "driver_of", "frequency_response", "motion", "pull_away", "ramp", "side_slope",
-    "sine_with_dwell", "single_track", "step_steer",
+    "double_lane_change", "driver_of", "frequency_response", "motion", "pull_away", "ramp", "roll_track",
+    "side_slope", "sine_with_dwell", "single_track", "step_steer",
 ]  # fmt: skip

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from ...model import Material, Model, Plane, Scenery
 from ...model.errors import LinkworkError
 from ...model.item import Item
-from ...model.rotation import Array, matrix
+from ...model.rotation import Array
 from ..car import AXLES, Car
 from ..driver import Driver, drive_by
+from ..linear_tyres import linear_tyres, whole
 from ..single_track import SingleTrack
 
 if TYPE_CHECKING:
@@ -195,44 +196,18 @@ def motion(record: Record) -> Motion:
     )  # fmt: skip
 
 
-def single_track(car: Car) -> SingleTrack:
-    """What linear theory makes of a car with handling tyres: all of its mass as one, no roll, no steering of axles."""
-    from ...engine.tyres.patch import DAMP_Y, STIFF_Y
-    from ..tyre_rig import forces, numbers, stiffnesses
+def single_track(car: Car, lateral: float = 0.0) -> SingleTrack:
+    """What linear theory makes of a car with handling tyres: all of its mass as one, no roll, no steering of axles.
 
-    tyres = [tyre for tyre in car.tyres if tyre is not None]
-    if len(tyres) < 2:
-        raise LinkworkError("linear theory needs handling tyres; choose tyre brush, or a file")
-    stiff, trails, relaxations, settling = [], [], [], []
-    for axle, tyre in zip(car.axles, tyres, strict=True):
-        load, small = axle.wheel_load, 1e-4
-        cornering = stiffnesses(tyre, load)[1]
-        found = forces(tyre, load=load, tangent=small)
-        zero = forces(tyre, load=load)
-        stiff.append(2.0 * cornering)
-        trails.append(-(found.moment - zero.moment) / (found.y - zero.y))
-        carcass = numbers(tyre)
-        relaxations.append(cornering / float(carcass[STIFF_Y]))
-        settling.append(float(carcass[DAMP_Y] / carcass[STIFF_Y]))
-    mass, middle, inertia = _whole(car)
+    At no slip; or, with a `lateral` acceleration [m/s²], by the secants of the tyres' forces and moments there.
+    """
+    front, rear = linear_tyres(car, lateral)
+    mass, middle, inertia = whole(car)
     a, b = car.arms[0] - middle, car.arms[1] + middle
     return SingleTrack(
-        mass, inertia, a - trails[0], b + trails[1], stiff[0], stiff[1],
-        0.5 * sum(relaxations), 0.5 * sum(settling), trails[0], trails[1],
+        mass, inertia, a - front.trail, b + rear.trail, front.stiffness, rear.stiffness,
+        0.5 * (front.relaxation + rear.relaxation), 0.5 * (front.settling + rear.settling), front.trail, rear.trail,
     )  # fmt: skip
-
-
-def _whole(car: Car) -> tuple[float, float, float]:
-    """Mass of a car [kg], how far its centre is ahead of the chassis' [m], moment of inertia about it [kg m²]."""
-    found = []
-    for body in car.component().flatten().bodies.values():
-        mass, com, inertia = body.mass_properties
-        R = matrix(body.rotation)
-        x, y, _ = np.add(body.at, R @ np.asarray(com))
-        found.append((mass, x, y, float((R @ np.asarray(inertia) @ R.T)[2, 2])))
-    masses, x, y, own = np.array(found).T
-    middle = masses @ x / masses.sum()
-    return float(masses.sum()), float(middle), float(own.sum() + masses @ ((x - middle) ** 2 + y**2))
 
 
 def figure(value: Any, unit: str) -> Figure:

@@ -94,10 +94,11 @@ def _constant_radius(outcome: Outcome, path: Path) -> None:
         _dress(axis, "lateral acceleration [m/s²]", name)
     ackermann = outcome["wheelbase over radius"]
     axes[0].axhline(ackermann, color="0.5", linestyle=":", linewidth=1.2, label="wheelbase over radius")
-    slope = outcome["understeer gradient of linear theory"] / 9.81
-    axes[0].plot(
-        lateral[shown], ackermann + slope * lateral[shown], color=_RED, linestyle="--", label="linear theory"
-    )
+    for theory, colour, dash in (("linear theory", _RED, "--"), ("linear theory with roll", _GREEN, ":")):
+        slope = outcome[f"understeer gradient of {theory}"] / 9.81
+        axes[0].plot(
+            lateral[shown], ackermann + slope * lateral[shown], color=colour, linestyle=dash, label=theory
+        )
     axes[0].legend(frameon=False, fontsize=8)
     write_figure(chart, path)
 
@@ -112,9 +113,13 @@ def _frequency_response(outcome: Outcome, path: Path) -> None:
         (("yaw", "yaw rate gain [1/s]"), ("lateral", "lateral acceleration gain [m/s²/rad]"))
     ):
         for k, (values, label) in enumerate(
-            ((marks[name], "the car"), (marks["theory"][column], "linear theory"))
+            (
+                (marks[name], "the car"),
+                (marks["theory"][column], "linear theory"),
+                (marks["theory with roll"][column], "linear theory with roll"),
+            )
         ):
-            colour, dash = ((_BLUE, "-"), (_RED, "--"))[k]
+            colour, dash = ((_BLUE, "-"), (_RED, "--"), (_GREEN, ":"))[k]
             axes[0, column].plot(f, np.abs(values), color=colour, linestyle=dash, label=label)
             axes[1, column].plot(f, np.degrees(np.unwrap(np.angle(values))), color=colour, linestyle=dash)
         _dress(axes[0, column], "", unit)

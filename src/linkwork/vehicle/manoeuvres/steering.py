@@ -11,6 +11,7 @@ from ...model.rotation import Array
 from ..car import Car
 from ..driver import Path, circle
 from ..roads import paint
+from ..roll_track import roll_track, understeer
 from .base import (
     KMH,
     STEERING,
@@ -42,8 +43,8 @@ def step_steer(
     `angle` of the steering wheel [rad]; by default what gives the `lateral` acceleration [m/s²] by linear theory.
     """
     need_positive("step steer", speed=speed, duration=duration)
-    theory = single_track(car)
-    yaw_gain, gain = theory.steady(speed)
+    yaw_gain, gain = single_track(car).steady(speed)
+    rolling = roll_track(car)
     turned = lateral / gain * car.steering_ratio if angle is None else angle
     _within_reach(car, "step steer", turned)
     start = 0.5
@@ -61,6 +62,9 @@ def step_steer(
         "lateral acceleration": figure(aside, "m/s²"),
         "yaw rate": figure(yaw, "rad/s"),
         "yaw rate of linear theory": figure(turned / car.steering_ratio * yaw_gain, "rad/s"),
+        "yaw rate of linear theory with roll": figure(
+            turned / car.steering_ratio * rolling.steady(speed)[0], "rad/s"
+        ),
         "response time of yaw rate": figure(
             first_time(m.time, sign * m.yaw_rate >= 0.9 * sign * yaw) - half, "s"
         ),
@@ -71,6 +75,7 @@ def step_steer(
         "overshoot of yaw rate": figure(100.0 * (m.yaw_rate[peak] / yaw - 1.0), "%"),
         "sideslip": figure(math.degrees(m.slip[late].mean()), "°"),
         "roll": figure(math.degrees(m.roll[late].mean()), "°"),
+        "roll of linear theory": figure(math.degrees(rolling.roll(speed) * aside), "°"),
     }
     return Outcome("step steer", figures, m, record, {})
 
@@ -119,7 +124,7 @@ def frequency_response(
     """ISO 7401: yaw rate and lateral acceleration over the frequency of steering, from a pulse of half a sine.
 
     The pulse is as high as would give the `lateral` acceleration if it lasted [m/s²]; marks: gains over frequency,
-    beside linear theory.
+    beside linear theory, without and with roll.
     """
     need_positive("frequency response", speed=speed, duration=duration)
     theory = single_track(car)
@@ -133,16 +138,17 @@ def frequency_response(
     steer = _spectrum(m.time, m.wheel, f) / car.steering_ratio
     yaw, aside = _spectrum(m.time, m.yaw_rate, f) / steer, _spectrum(m.time, m.lateral, f) / steer
     k = int(np.argmax(np.abs(yaw)))
-    found, _ = theory.resonance(speed)
+    rolling = roll_track(car)
     figures = {
         "yaw resonance": figure(f[k], "Hz"),
-        "yaw resonance of linear theory": figure(found, "Hz"),
+        "yaw resonance of linear theory": figure(theory.resonance(speed)[0], "Hz"),
+        "yaw resonance of linear theory with roll": figure(rolling.resonance(speed)[0], "Hz"),
         "yaw gain there": figure(abs(yaw[k]), "1/s"),
         "yaw gain at 0.2 Hz": figure(np.interp(0.2, f, np.abs(yaw)), "1/s"),
         "lag of yaw rate at 1 Hz": figure(-math.degrees(np.angle(yaw[np.argmin(np.abs(f - 1.0))])), "°"),
     }
-    expected = theory.response(speed, f)
-    marks = {"frequency": f, "yaw": yaw, "lateral": aside, "theory": expected}
+    marks = {"frequency": f, "yaw": yaw, "lateral": aside, "theory": theory.response(speed, f)}
+    marks["theory with roll"] = rolling.response(speed, f)
     return Outcome("frequency response", figures, m, record, marks)
 
 
@@ -188,6 +194,9 @@ def constant_radius(
     figures = {
         "understeer gradient": figure(math.degrees(slope) * G, "°/g"),
         "understeer gradient of linear theory": figure(math.degrees(single_track(car).understeer) * G, "°/g"),
+        "understeer gradient of linear theory with roll": figure(
+            math.degrees(understeer(roll_track(car), car.wheelbase)) * G, "°/g"
+        ),
         "steer angle at no speed": figure(math.degrees(at_rest), "°"),
         "wheelbase over radius": figure(math.degrees(car.wheelbase / radius), "°"),
         "lateral acceleration reached": figure(slow.max(), "m/s²"),
