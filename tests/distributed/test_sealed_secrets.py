@@ -270,6 +270,61 @@ def test_bodies_welded_inside_cannot_be_told_apart(served, monkeypatch):
                 assert "secret" not in str(answer) and "inner" not in str(answer)  # noqa: PT018
 
 
+def shifted(body, mass, at):
+    """A body with a point of some mass more (or less), at a place of the assembled pose."""
+    place, known = np.array(at) - np.array(body.at), body.mass_properties
+    whole = known.mass + mass
+    com = (known.mass * known.com + mass * place) / whole
+    moments = known.inertia.copy()
+    for m, r in ((known.mass, known.com - com), (mass, place - com)):
+        moments += m * (r @ r * np.eye(3) - np.outer(r, r))
+    return Body(
+        body.name, mass=whole, com=tuple(com), at=body.at,
+        inertia=(moments[0, 0], moments[1, 1], moments[2, 2], moments[0, 1], moments[0, 2], moments[1, 2]),
+    )  # fmt: skip
+
+
+def test_an_attacker_cannot_tell_on_which_side_of_a_hinge_a_mass_is(served, monkeypatch):
+    """Points on the axis of a hinge belong to both sides: of the ten numbers of a body behind one, three are told only
+    in sums with those of the port (the theory of identification calls the sums base parameters)."""
+    one, other = strut(), strut()
+    for mass, at in ((0.4, (0.0, 0.0, 0.3)), (0.25, (0.0, 0.3, 0.3)), (-0.1, (0.0, -0.2, 0.3))):
+        other.bodies["top"] = shifted(other.bodies["top"], mass, at)
+        other.bodies["inner"] = shifted(other.bodies["inner"], -mass, at)
+    assert other.bodies["inner"].mass == pytest.approx(1.45)
+    beside = strut()  # as much mass, a centimetre off the axis
+    beside.bodies["top"] = shifted(beside.bodies["top"], 0.4, (0.01, 0.0, 0.3))
+    beside.bodies["inner"] = shifted(beside.bodies["inner"], -0.4, (0.01, 0.0, 0.3))
+    first, second, third = (conversation(served, part, monkeypatch)[1] for part in (one, other, beside))
+    # Gaps of the inside, closed to 1e-8 m, are its own.
+    assert apart(first, second) < 1e-3 * apart(first, third)
+
+
+def apart(one, other):
+    """By what share two conversations differ in numbers that are not votes: those are said in docs/sealed.md."""
+    assert [len(a) for a in one] == [len(b) for b in other]
+    pairs = [(a, b) for a, b in zip(one, other, strict=True) if len(a) != len(VOTE.names)]
+    return max(np.abs(a - b).max() / max(1.0, np.abs(a).max()) for a, b in pairs)
+
+
+def test_an_attacker_who_guesses_the_structure_fits_its_numbers(served, monkeypatch):
+    """What no wall keeps in, and docs/sealed.md says: who knows of what kind the inside is finds its stiffness by
+    comparing a model of his own with what he sees."""
+
+    def told(stiffness):
+        """What a test rig shows of a component: the attacker seals and serves his guesses himself."""
+        return conversation(served, strut(spring=stiffness), monkeypatch)[2]["rail.angle"]
+
+    seen, own = told(800.0), told
+    low, high = 500.0, 1200.0
+    misfits = [own(low) - seen, own(high) - seen]
+    for _ in range(3):  # secants of the misfit, along its own direction
+        slope = (misfits[1] - misfits[0]) / (high - low)
+        low, high = high, high - float(misfits[1] @ slope / (slope @ slope))
+        misfits = [misfits[1], own(high) - seen]
+    assert high == pytest.approx(800.0, rel=1e-4)
+
+
 def test_what_identification_at_the_ports_reveals(served, monkeypatch):
     """Said in docs/sealed.md: who may push a port and sees how it moves learns how heavy and how stiff it is."""
     _, soft, record, _ = conversation(served, strut(spring=800.0), monkeypatch)

@@ -26,7 +26,7 @@ sends all of them what cannot be understood. Parameters change while the model m
 reset, another scene is chosen. Recordings are made and read again: no row may be missing. A disk is full while
 something is recorded (a small tmpfs, where this machine lets us mount one; else a limit on the size of files): the
 motion must go on, visitors must be told, and when there is room again the recording must be whole. A run beside it is
-killed while it writes, and what it had written is recovered.
+killed while it writes, and what it had written is recovered. No picture may fail.
 
 Every twenty seconds nobody is there and nothing happens, and it is measured what the process holds. Exit code 1 means
 that one of these does not hold:
@@ -64,7 +64,7 @@ def page(report: Report) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    yield _HEAD.format(seconds=report.seconds, seed=report.seed)
+    yield _HEAD.format(seconds=60 * (report.seconds // 60), seed=report.seed)
     yield (
         f"{report.seconds:.0f} s, {report.steps} steps, {report.heard} messages to visitors; disks: {report.disk}; "
         f"{report.cores} cores, on which {report.load:.1f} threads ran or waited on average, those of other programs "

@@ -188,6 +188,9 @@ def _round(scene: Scene, report: Report, began: float, until: float) -> None:
         wait("nobody is left", lambda: not scene.visitors.count and not scene.page.server.channel.visitors)
     except WrongError as error:
         report.wrong.append(str(error))
+    if failed := scene.page.pictures.failed:
+        scene.page.pictures.failed = 0
+        report.wrong.append(f"by {time.monotonic() - began:.0f} s {failed} pictures could not be taken")
     scene.session.loop.forget()
     time.sleep(_REST)
     gc.collect()

@@ -25,6 +25,8 @@ class Pictures:
         """Pictures taken per second."""
         self.troubles: list[str] = []
         """What is wrong with them."""
+        self.failed = 0
+        """How many could not be taken, ever."""
         self._moments: deque[float] = deque(maxlen=int(RATE))
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="linkwork-pictures", daemon=True)
@@ -54,6 +56,7 @@ class Pictures:
                 trace = now + 1.0 / _TRACE_RATE if now > trace else trace
                 self._count(now)
             except Exception:
+                self.failed += 1
                 self.troubles = ["pictures failed; see the terminal"]
                 traceback.print_exc()
                 self._ending.wait(1.0)

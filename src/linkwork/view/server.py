@@ -31,6 +31,7 @@ from .channel import Channel
 from .editors import Editors
 from .operators import Operators
 from .reply import Handler, Reply
+from .wakeup import wake_by_own_thread
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8080
@@ -111,6 +112,7 @@ class Server:
         # Viser greets on standard output, which belongs to --json and to pipes.
         # It also obeys a variable that moves its port.
         os.environ.pop("_VISER_PORT_OVERRIDE", None)
+        wake_by_own_thread()
         with _listening_by(guarded), contextlib.redirect_stdout(io.StringIO()):
             self.viser: Any = viser.ViserServer(host=host, port=port, verbose=False)
         self.port = int(self.viser.get_port())
