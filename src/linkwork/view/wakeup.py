@@ -29,13 +29,9 @@ class OwnThread(asyncio.Event):
 def wake_by_own_thread() -> None:
     """From now on buffers of viser's servers and clients have such events."""
     from viser.infra import _infra
+    from viser.infra._async_message_buffer import AsyncMessageBuffer
 
-    if hasattr(_infra.AsyncMessageBuffer, "woken_by_own_thread"):
-        return
-
-    class Buffer(_infra.AsyncMessageBuffer):
-        woken_by_own_thread = True
-
+    class Buffer(AsyncMessageBuffer):
         def __init__(self, *arguments: Any, **options: Any):
             super().__init__(*arguments, **options)
             self.message_event = OwnThread(self.event_loop)
