@@ -131,9 +131,12 @@ def _envelope(part: list[int], neighbours: list[list[int]]) -> int:
 
 
 def new_work(tables: Tables, constraints: Constraints, plan: Elimination | None = None) -> Work:
-    """Structure and scratch for rows in the order that they stand in, the first of them embedded if a plan says so."""
+    """Structure and scratch for rows in the order that they stand in, the first of them embedded if a plan says so.
+
+    With a plan, even one without rows, factors stand apart from the inertia.
+    """
     touching, moved = touched(tables, constraints), measured(tables, constraints)
-    plan = plan or eliminate(tables, [])
+    apart, plan = plan is not None, plan or eliminate(tables, [])
     n, m, unknowns = len(tables.dofs) - 1, len(touching), len(plan.order)
     inner = unknowns - n
     near = np.zeros((2, unknowns, max(map(len, plan.near), default=0)), np.int64)
@@ -169,8 +172,8 @@ def new_work(tables: Tables, constraints: Constraints, plan: Elimination | None 
     report["inner"], report["inner_row"], report["inner_weakest"] = np.inf, -1, 1.0
     H = np.zeros((n, int(tables.dofs["depth"].max(initial=0)) + 1))
     return Work(
-        H, np.zeros((unknowns, int(plan.column.max(initial=0)) + 1)) if inner else H, near,
-        np.zeros((17, m)), flag, np.zeros((11, unknowns)), link,
+        H, np.zeros((unknowns, int(plan.column.max(initial=0)) + 1)) if apart else H, near,
+        np.zeros((17, m)), flag, np.zeros((12, unknowns)), link,
         np.zeros((n, m)), np.zeros((unknowns, m)), np.zeros(offsets[-1]), np.zeros(offsets[-1]),
         report,
     )  # fmt: skip

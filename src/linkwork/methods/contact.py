@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..compile.compiler import Compiled
-from ..compile.order import new_work
 from ..compile.reach import enlarged, new_reach
 from ..engine.contact.detect import enlarge_detection, make_detection
 from ..engine.kernels.record import named
@@ -21,7 +20,7 @@ from .base import Method
 from .capabilities import WITH_CONTACT
 from .impulse import ImpulseMethod
 from .options import RowOptions
-from .rows import Start, ordered_rows
+from .rows import Start, embedded_rows, unembedded_rows
 from .touching import Touch, TouchArrays, TouchEvent, touch_arrays
 
 _EVENTS = 8192  # that wait to be read
@@ -58,7 +57,7 @@ class ContactMethod(ImpulseMethod):
         self.colliders = start.system.colliders
         self._report = REPORT + 3 * len(self.colliders.owners)
         self._contact = Contact(
-            self.colliders.colliders, None, None, None, make_subspace(start.system.nv),
+            self.colliders.colliders, None, None, None, None,
             named(np.zeros(_EVENTS, EVENT)), np.zeros((0, 2), np.int64),
         )  # fmt: skip
         self._set_up(
@@ -71,10 +70,11 @@ class ContactMethod(ImpulseMethod):
 
     def _prepare(self, start: Start) -> None:
         self._redundant = start.dependence.names
-        self._rows = ordered_rows(self.system, set(self._redundant))
-        work = new_work(self._tables, self._rows.constraints)
-        reach = new_reach(self._tables, self._rows.constraints, len(self.colliders.colliders.shapes))
-        self._contact = self._contact._replace(work=work, reach=reach)
+        without = set(self._redundant)
+        planned = embedded_rows(self.system, without, ()) if self._options.eliminate else None
+        self._rows, work, plan = planned or unembedded_rows(self.system, without)
+        reach = new_reach(self._tables, self._rows.constraints, plan, len(self.colliders.colliders.shapes))
+        self._contact = self._contact._replace(work=work, reach=reach, space=make_subspace(len(plan.order)))
 
     def _begin(self) -> None:
         super()._begin()

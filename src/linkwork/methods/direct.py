@@ -29,7 +29,7 @@ from ..model.rotation import Array
 from .base import Method, slot
 from .contact import DEFAULT_ERP, ContactMethod
 from .options import DEFAULT_TOLERANCE, Limits, RowOptions, option
-from .rows import Start, embedded_rows
+from .rows import Start, come_and_go, coupled_rows, embedded_rows
 from .sampled import ExplicitMethod, run_memory
 
 DEFAULT_SWEEPS = 100
@@ -112,7 +112,9 @@ class DirectMethod(ExplicitMethod):
 
     def _eliminated(self, dependence: Dependence) -> tuple[RowTable, layout.Work]:
         """Rows, and the structure and scratch of what eliminates them."""
-        return embedded_rows(self.system, set(dependence.idle), set(dependence.others))
+        rows, work = coupled_rows(self.system, set(dependence.idle))
+        planned = embedded_rows(self.system, set(dependence.idle), set(dependence.others))
+        return planned[:2] if planned else (rows, work)
 
     def _fill(self) -> None:
         super()._fill()

@@ -6,13 +6,14 @@ import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Collection
+from typing import NamedTuple
 
 import numpy as np
 
 from ..compile.compiler import Compiled
 from ..compile.constrain import RowTable
 from ..compile.elimination import CENTRED
-from ..compile.embedding import eliminate
+from ..compile.embedding import Elimination, eliminate
 from ..compile.order import elimination_order, measured, multiplications, new_work, root_of, touched
 from ..compile.system import System
 from ..control.tape import carry_tape
@@ -116,19 +117,27 @@ def coupled_rows(system: System, without: Collection[str]) -> tuple[RowTable, Wo
     return table, new_work(system.tables, table.constraints)
 
 
-def embedded_rows(system: System, without: Collection[str], free: Collection[str]) -> tuple[RowTable, Work]:
-    """Rows of a system less some, with what eliminates them: joint equations of loops that close inside the tree, less
-    those that are `free` since they follow from others, come first and are eliminated with it, if that saves work.
+class Planned(NamedTuple):
+    """Rows, and what eliminates them."""
 
-    Not where limits, friction or limited drives come and go: random mechanisms with these have run away when their
-    loops were eliminated by themselves, and why is not known.
-    """
-    best = coupled_rows(system, without)
-    ordered = best[0]
+    rows: RowTable
+    """The embedded ones first."""
+    work: Work
+    plan: Elimination
+
+
+def unembedded_rows(system: System, without: Collection[str]) -> Planned:
+    """Rows of a system less some, none of them embedded, with factors that stand apart from the inertia."""
+    table, plan = ordered_rows(system, without), eliminate(system.tables, [])
+    return Planned(table, new_work(system.tables, table.constraints, plan), plan)
+
+
+def embedded_rows(system: System, without: Collection[str], free: Collection[str]) -> Planned | None:
+    """Rows of a system less some, with what eliminates them: joint equations of loops that close inside the tree, less
+    those that are `free` since they follow from others, come first and are eliminated with it. None if that does not
+    save work."""
+    ordered, work = coupled_rows(system, without)
     rows, tables = ordered.constraints.rows, system.tables
-    servos = (rows["role"] == SERVO_RATE) & np.isfinite(rows["strength"])
-    if (np.isin(rows["role"], (LIMIT, FRICTION)) | servos).any():
-        return best
     inside = [
         i
         for i, row in enumerate(rows)
@@ -143,10 +152,17 @@ def embedded_rows(system: System, without: Collection[str], free: Collection[str
         rest = [i for i in range(len(rows)) if i not in set(inside)]
         behind = elimination_order(touched(tables, ordered.chosen(rest).constraints))
         table = ordered.chosen(inside + [rest[k] for k in behind])
-        work = new_work(tables, table.constraints, plan)
-        if multiplications(work) < multiplications(best[1]):
-            best = table, work
-    return best
+        found = new_work(tables, table.constraints, plan)
+        if multiplications(found) < multiplications(work):
+            return Planned(table, found, plan)
+    return None
+
+
+def come_and_go(table: RowTable) -> bool:
+    """Whether limits, friction or limited drives are among rows."""
+    rows = table.constraints.rows
+    servos = (rows["role"] == SERVO_RATE) & np.isfinite(rows["strength"])
+    return bool((np.isin(rows["role"], (LIMIT, FRICTION)) | servos).any())
 
 
 def give_command(table: RowTable, constraints: Constraints, drive: str, value: float) -> None:

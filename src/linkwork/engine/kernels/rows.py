@@ -5,7 +5,7 @@ from A to B. Its Jacobian is exact: an axis of A turns with ω_A, so it contribu
 β·(v_B - v_A) at the two points. Coordinates of joints that close loops are read from the same frames.
 """
 
-from ..tables import CALLED, COORDINATE, DOT, SPIN, TURN
+from ..tables import CALLED, COORDINATE, DOT, HOLD, SPIN, TURN
 from .called import call_functions, measure_called
 from .jit import kernel
 from .joint_coordinates import coordinate_bias, measure_coordinate, recall_angle, track_angle
@@ -37,6 +37,28 @@ from .pairs import (
 def measure(tables, constraints, q):
     """(placed tables) => value of every coordinate, gap and Jacobian of every row."""
     pairs, coords, rows = constraints.pairs, constraints.coords, constraints.rows
+    _measure_coordinates(tables, constraints, q)
+    call_functions(tables, constraints)
+    for i in range(rows.shape[0]):
+        if rows[i].kind == CALLED:
+            measure_called(tables, pairs[rows[i].pair], rows[i])
+        else:
+            _measure_row(pairs, coords, rows[i])
+
+
+@kernel
+def measure_joints(tables, constraints, q):
+    """(poses) => value of every coordinate, gap and Jacobian of joint equations."""
+    _measure_coordinates(tables, constraints, q)
+    for i in range(constraints.rows.shape[0]):
+        if constraints.rows[i].role == HOLD:
+            _measure_row(constraints.pairs, constraints.coords, constraints.rows[i])
+
+
+@kernel
+def _measure_coordinates(tables, constraints, q):
+    """(poses) => frames of pairs, and the value of every coordinate."""
+    pairs, coords = constraints.pairs, constraints.coords
     for i in range(pairs.shape[0]):
         place_pair(tables, pairs[i])
     for i in range(coords.shape[0]):
@@ -47,12 +69,6 @@ def measure(tables, constraints, q):
             if coord.tracked != 0:
                 recall_angle(pairs[coord.pair], coord)
             measure_coordinate(pairs[coord.pair], coord)
-    call_functions(tables, constraints)
-    for i in range(rows.shape[0]):
-        if rows[i].kind == CALLED:
-            measure_called(tables, pairs[rows[i].pair], rows[i])
-        else:
-            _measure_row(pairs, coords, rows[i])
 
 
 @kernel

@@ -24,10 +24,11 @@ which bound; kept; the dof (numbered as in the table, 0 for none) that carries a
 # dof: floats of each unknown, of dofs unless it says so
 (
     INVERSE, LOAD, FORCE, FORCE_PLACE, FORCE_TURN, RESPONSE, RESPONSE_PLACE, RESPONSE_TURN, DELTA, DELTA_TURN, AHEAD,
-) = range(11)  # fmt: skip
+    GIVEN,
+) = range(12)  # fmt: skip
 """Of all unknowns: 1/D of the factors; (LOAD: forces on dofs;) forces and what embedded rows want, solved inward, of
 accelerations, places and rates; scratch. Of dofs, numbered like rates: displacements, changes of rates, and mean rates
-of a step less those at its end."""
+of a step less those at its end. What rates of locked dofs change by."""
 LINK = np.dtype(
     [
         ("rate", "i8"),  # index of its rate; of embedded rows -1
@@ -40,6 +41,10 @@ LINK = np.dtype(
         ("near", "i8"),  # how many unknowns are coupled to it when it is eliminated
         ("trunk", "i8"),  # the first of six dofs of a floating body that carries all of them, or -1
         ("next", "i8"),  # of place k: the unknown that is eliminated as the k-th
+        (
+            "locked",
+            "i8",
+        ),  # 1 while its rate is given: it answers to nothing, and its row of `Work.K` is not divided
     ]
 )
 """An unknown: dof d of the table is d - 1, and behind the dofs come the embedded rows, which are the first of all
@@ -70,7 +75,7 @@ class Work(NamedTuple):
     H: np.ndarray
     """Inertia: dofs x depth of the tree."""
     K: np.ndarray
-    """Factors L of inertia and embedded rows, K[i, column]; without such rows in the place of H."""
+    """Factors L of inertia and embedded rows, K[i, column]; in the place of H if there is no plan for such rows."""
     near: np.ndarray
     """near[0, i, :link.near]: the unknowns coupled to i when it is eliminated, those that come next first; near[1]:
     their columns in K."""

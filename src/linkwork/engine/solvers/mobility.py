@@ -8,6 +8,7 @@ from ..kernels.spatial import add_scaled6, dot6, get6, set6
 from .envelope import solve_columns, solve_envelope
 from .layout import INVERSE, KEPT, RIGHT
 
+_ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _LEVEL = 1e-9  # rounding of heights, as a share of the size of a patch
 _FAST = 1e-11  # share of its free mobility below which a point is held fast by rows
 
@@ -15,40 +16,53 @@ _FAST = 1e-11  # share of its free mobility below which a point is held fast by 
 @kernel
 def reach_patch(dofs, origins, work, reach, patch):
     """Y, Z and G of a patch; returns False if the pools are too small."""
-    H, D = work.K, work.dof[INVERSE]
+    K, D, near, link = work.K, work.dof[INVERSE], work.near, work.link
     yi, Y, reached = reach.yi, reach.Y, reach.dofs
     y = reach.used[0].y
-    if y + 2 * H.shape[1] > yi.shape[0]:
+    if y + 2 * K.shape[1] > yi.shape[0]:
         return False
     a, b, end = patch.a, patch.b, y
+    one, other = a - 1, b - 1
     x = get3(patch.x)
-    # Both paths to the root, merged from the tips down: children come before the dofs that carry them.
-    while a != 0 or b != 0:
-        d = max(a, b)
-        dof = dofs[d]
-        sign = (1.0 if b == d else 0.0) - (1.0 if a == d else 0.0)
-        S = get6(dof.S)
-        s = (S[0], S[1], S[2])
-        m = add3((S[3], S[4], S[5]), cross3(s, sub3(x, get3(origins[dof.island].o))))
-        for k in range(3):
-            Y[end, k] = sign * s[k]
-            Y[end, 3 + k] = sign * m[k]
-        yi[end] = d - 1
-        reached[d - 1].slot = end
+    # Both ways inward, merged from the tips: what is eliminated first comes first. Dofs that carry a side are on its
+    # way, and so are loops, and dofs that these couple to it.
+    while one >= 0 or other >= 0:
+        i = one
+        if one < 0 or (other >= 0 and link[other].column > link[one].column):
+            i = other
+        further = near[0, i, 0] if link[i].near > 0 else -1
+        if i == one and i == other:
+            one = other = further
+        elif i == one:
+            one = further
+        else:
+            other = further
+        yi[end] = i
+        reached[i].slot = end
+        d = i + 1
+        if d == a or d == b:
+            dof = dofs[d]
+            sign = (1.0 if b == d else 0.0) - (1.0 if a == d else 0.0)
+            S = get6(dof.S)
+            s = (S[0], S[1], S[2])
+            m = add3((S[3], S[4], S[5]), cross3(s, sub3(x, get3(origins[dof.island].o))))
+            for k in range(3):
+                Y[end, k] = sign * s[k]
+                Y[end, 3 + k] = sign * m[k]
+            if a == d:
+                a = dof.parent
+            if b == d:
+                b = dof.parent
+        else:
+            set6(Y[end], _ZERO6)
         end += 1
-        if a == d:
-            a = dof.parent
-        if b == d:
-            b = dof.parent
     for e in range(y, end):
-        d = yi[e] + 1
-        i, k = dofs[d].parent, dofs[d].depth
-        own = get6(Y[e])
-        while i != 0:
-            k -= 1
-            to = Y[reached[i - 1].slot]
-            set6(to, add_scaled6(get6(to), -H[d - 1, k], own))
-            i = dofs[i].parent
+        i = yi[e]
+        if D[i] != 0.0:
+            own = get6(Y[e])
+            for k in range(link[i].near):
+                to = Y[reached[near[0, i, k]].slot]
+                set6(to, add_scaled6(get6(to), -K[i, near[1, i, k]], own))
     patch.y, patch.ny = y, end - y
     reach.used[0].y = end
     return _respond_patch(work, reach, patch, D)
@@ -69,8 +83,9 @@ def _respond_patch(work, reach, patch, D):
         patch.G[k] = 0.0
     patch.loose = 0.0
     for e in range(y, end):
-        for c in range(3, 6):
-            patch.loose += D[yi[e]] * Y[e, c] * Y[e, c]
+        if D[yi[e]] > 0.0:  # embedded rows take some of it away
+            for c in range(3, 6):
+                patch.loose += D[yi[e]] * Y[e, c] * Y[e, c]
     if not tied:
         if z + patch.ny > zi.shape[0]:
             return False

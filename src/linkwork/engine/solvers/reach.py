@@ -2,8 +2,10 @@
 
 With the inertia factored, H = LᵀDL, velocities are kept as u = L v: a row J measures them by Y = L⁻ᵀJᵀ, which has
 entries on the paths of its bodies to the root only, and an impulse changes them by Z = D⁻¹Y. No matrix over all rows
-is ever formed: a pile costs what its contacts cost. Rows without bounds may be eliminated first (`Z` then holds what
-they add), so that what is iterated sees the mechanism as it is: loops closed, springs and servos acting.
+is ever formed: a pile costs what its contacts cost. Rows without bounds are folded in or eliminated first, so that what
+is iterated sees the mechanism as it is: loops closed, springs and servos acting. Where loops are eliminated together
+with the tree (`saddle`), they are unknowns like dofs, with a place on the ways to the root and D < 0; of others, `Z`
+holds what they add.
 
 Clusters are mechanisms: dofs that joints or rows hold together. Islands are clusters that touch each other.
 """
@@ -22,7 +24,6 @@ REACHED_DOF = np.dtype(
     [
         ("cluster", "i8"),  # the mechanism it belongs to
         ("slot", "i8"),  # where it stands in the list of dofs of a patch that is being made
-        ("armature", "f8"),  # its own rotor inertia, while rows are folded into it [kg m² or kg]
     ]
 )
 
@@ -35,7 +36,12 @@ REACHED_ROW = np.dtype(
         ("cluster", "i8"),  # the mechanism it belongs to
         ("island", "i8"),
         ("loose", "i8"),  # 1 if it may be at a bound, so that it is iterated
-        ("dof", "i8"),  # the dof (counted from 1) into whose inertia it may be folded, or 0
+        ("move", "i8"),  # the dofs that it moves with, the tip first: from here in `move_dofs`
+        ("move_end", "i8"),  # to before here
+        ("chain", "i8"),  # 1 if these carry each other
+        ("dof", "i8"),  # the dof (counted from 1) whose rate is what it measures, or 0
+        ("bound", "i8"),  # which of its bounds it is taken to be at: `eliminate.LOWEST`, `HIGHEST`, or 0
+        ("becomes", "i8"),  # how it is solved for: `eliminate.FOLDED` and others, or 0
         ("mass", "f8"),  # 1/(response to a unit impulse + softness) [kg or kg m²]
         ("last", "f8"),  # impulse before the present sweep
         ("way", "f8"),  # direction of the accelerated search
@@ -72,7 +78,8 @@ _ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Reach(NamedTuple):
-    """Which dofs (counted from 0) patches and rows reach, and the velocities that they act on."""
+    """Which dofs (counted from 0) patches and rows reach, and the velocities that they act on; embedded rows count as
+    dofs, behind these."""
 
     yi: Any
     """Pool of lists of dofs that patches measure."""
@@ -103,6 +110,8 @@ class Reach(NamedTuple):
     rows: Any
     row_dofs: Any
     """Dofs of each row."""
+    move_dofs: Any
+    """Dofs that rows move with."""
     row_order: Any
     """Iterated rows by islands."""
     order: Any

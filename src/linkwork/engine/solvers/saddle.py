@@ -46,6 +46,9 @@ def factor_saddle(work, least):
     _fill(work)
     for k in range(link.shape[0]):
         i = link[k].next
+        if link[i].locked != 0:
+            inverse[i] = 0.0
+            continue
         own = 1.0 / K[i, link[i].column]
         r = i - dofs
         if r >= 0:
@@ -144,6 +147,44 @@ def inward(K, near, link, x):
         if own != 0.0:
             for e in range(link[i].near):
                 x[near[0, i, e]] -= K[i, near[1, i, e]] * own
+
+
+@kernel
+def inward_given(work, x, given):
+    """dof[x] ← L⁻ᵀ dof[x], of forces on dofs and of what embedded rows want; locked ones move by dof[given]."""
+    K, near, link, rhs, moved = work.K, work.near, work.link, work.dof[x], work.dof[given]
+    for k in range(link.shape[0]):
+        i = link[k].next
+        own = moved[i] if link[i].locked != 0 else rhs[i]
+        if own != 0.0:
+            for e in range(link[i].near):
+                rhs[near[0, i, e]] -= K[i, near[1, i, e]] * own
+
+
+@kernel
+def outward(K, near, link, x):
+    """x ← L⁻¹ x, x being a number of each unknown."""
+    for k in range(link.shape[0] - 1, -1, -1):
+        i = link[k].next
+        if link[i].locked == 0:
+            total = x[i]
+            for e in range(link[i].near):
+                total -= K[i, near[1, i, e]] * x[near[0, i, e]]
+            x[i] = total
+
+
+@kernel
+def measure_rates(work, v, u):
+    """u = L v: velocities of unknowns, before any impulse, for rates v of the dofs."""
+    K, near, link, n = work.K, work.near, work.link, work.J.shape[0]
+    for i in range(link.shape[0]):
+        total = v[link[i].rate] if i < n else 0.0
+        if link[i].locked == 0:
+            for e in range(link[i].near):
+                a = near[0, i, e]
+                if a < n:
+                    total += K[i, near[1, i, e]] * v[link[a].rate]
+        u[i] = total
 
 
 @kernel

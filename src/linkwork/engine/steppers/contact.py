@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..contact.detect import NO_ROOM, detect
-from ..coordinates.factor import factor, solve_inward, solve_outward
+from ..coordinates.factor import inertia
 from ..coordinates.gyroscopic import turn_freely
 from ..coordinates.tree import place
 from ..elements.impulse import set_targets
@@ -19,23 +19,25 @@ from ..kernels.jit import apart, inlined, kernel, woven
 from ..kernels.tape import begin_anew
 from ..loads import apply_loads
 from ..solvers.islands import find_islands
-from ..solvers.layout import DELTA, FORCE, INVERSE, KEPT
+from ..solvers.layout import DELTA, FORCE, LOAD
 from ..solvers.mobility import prepare_points, reach_patch, reach_row
 from ..solvers.patch_basis import spread
 from ..solvers.reach import answer_row, iterated
 from ..solvers.relax import warm
+from ..solvers.saddle import factor_saddle, measure_rates, outward
 from ..solvers.settle import settle_island
 from ..solvers.shove import shove_island, to_shove
 from .anchors import aim_places, anchor_patches
 from .bounce import aim_patch, gains_energy, mark_loaded
 from .eliminate import (
+    answer_at_once,
     eliminate_rows,
     fold_rows,
     guess_rows,
     guessed_wrong,
+    push_at_once,
     rates_after,
     recover_rows,
-    unfold_rows,
 )
 from .joint_rows import couple, evaluate_rows
 from .sleep import asleep, wake
@@ -86,7 +88,7 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
 
     # Rows with bounds that were within them a step ago are taken to be so still, unless that proves wrong.
     guess_rows(work, reach, constraints, options)
-    sweeps, cut, residual, islands = 0, 0, 0.0, 0
+    sweeps, cut, residual, islands, eliminated = 0, 0, 0.0, 0, False
     for attempt in range(_GUESSES):
         _begin_again(points, found.counts[0].points, attempt > 0)
         if attempt > 0:  # the last one has left composite inertias behind
@@ -112,12 +114,8 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
         for k in range(count):
             if not asleep(reach, patches[k].island, options.sleep):
                 mark_loaded(patches[k], points)
-        if eliminated:
-            recover_rows(work, reach, rows, patches, points, count, options.sleep)
-        for d in range(reach.u.shape[0]):
-            work.dof[DELTA, d] = reach.u[d]
-        solve_outward(tables.dofs, work.K, work.dof[DELTA])
-        if not guessed_wrong(constraints, work, reach, attempt == _GUESSES - 2):
+        recover_rows(work, reach, rows, patches, points, count, options.sleep, v, eliminated)
+        if not guessed_wrong(constraints, work, reach, options.tolerance, attempt == _GUESSES - 2):
             break
     rates_after(work, reach, rows, plan.after)
     stats.last_sweeps += sweeps
@@ -125,9 +123,10 @@ def solve_contact(tables, constraints, contact, state, plan, t, h):
     stats.contacts, stats.last_residual = count, residual
     if cut != 0:
         stats.residual = max(stats.residual, residual)
-    _shove(work, contact, rows, plan, islands, h, deadline)
-    solve_outward(tables.dofs, work.K, reach.pseudo)
-    for d in range(reach.u.shape[0]):
+    moved = push_at_once(work, reach, rows, eliminated)
+    if _shove(work, contact, rows, plan, islands, h, deadline) or moved:
+        outward(work.K, work.near, work.link, reach.pseudo)
+    for d in range(work.J.shape[0]):
         i = work.link[d].rate
         v[i] = work.dof[DELTA, d]
         plan.delta[i] = reach.pseudo[d]
@@ -151,57 +150,38 @@ def _begin_again(points, count, again):
 
 @woven
 def _shove(work, contact, rows, plan, islands, h, deadline):
-    """Pseudo velocities where something has to be moved, and anchors where patches stick."""
+    """Pseudo velocities where something has to be moved, and anchors where patches stick; whether anything is moved."""
     found, reach, options, stats = contact.found, contact.reach, plan.options[0], plan.stats[0]
     side, count = found.counts[0].side, found.counts[0].patches
     patches, points = found.patches[side], found.points[side]
     deepest = aim_places(reach, found, patches, points, count, h, options)
     stats.last_depth = deepest
     stats.deepest = max(stats.deepest, deepest)
-    enough = _FINE_SHOVE * options.slop / h
+    enough, moved = _FINE_SHOVE * options.slop / h, False
     for i in range(islands):
         if not asleep(reach, i, options.sleep) and to_shove(reach, rows, patches, points, i):
             shove_island(work, reach, rows, patches, points, i, enough, options.swept, deadline)
+            moved = True
     anchor_patches(found, reach, patches, points, count, h, options)
+    return moved
 
 
 @woven
 def _move_freely(tables, constraints, work, reach, v, h, options):
-    """Inertia factored with the rows that are folded in, u = L v + h D⁻¹ (forces), and rows eliminated from it; returns
-    whether there are any of these."""
-    dofs, rows, u, D = tables.dofs, constraints.rows, reach.u, work.dof[INVERSE]
-    coupled = fold_rows(tables, constraints, work, reach, v, h)
-    factor(dofs, work.K, D, work.dof[FORCE])  # (I, p, tau) => L D, forces
-    unfold_rows(dofs, reach)
-    _transform(dofs, work, v, reach.before)
-    solve_inward(dofs, work.K, work.dof[FORCE])
-    if coupled:
-        couple(work)
-    for d in range(D.shape[0]):
-        resting = options.sleep > 0.0 and reach.clusters[reach.dofs[d].cluster].still >= options.sleep
-        u[d] = 0.0 if resting else reach.before[d] + h * D[d] * work.dof[FORCE, d]
-        reach.pseudo[d] = 0.0
-    if coupled:
-        return eliminate_rows(work, reach, rows, options.eliminate != 0)
-    for r in range(rows.shape[0]):
-        work.flag[KEPT, r] = 0
-    for c in range(reach.clusters.shape[0]):
-        reach.clusters[c].held = 0
-    return False
-
-
-@kernel
-def _transform(dofs, work, v, u):
-    """u = L v, numbered by dofs."""
-    H = work.K
-    for d in range(dofs.shape[0] - 1):
-        total = v[work.link[d].rate]
-        i, k = dofs[d + 1].parent, dofs[d + 1].depth
-        while i != 0:
-            k -= 1
-            total += H[d, k] * v[work.link[i - 1].rate]
-            i = dofs[i].parent
-        u[d] = total
+    """Inertia factored with the rows that are folded in or embedded, u = L v + h D⁻¹ (forces), and other rows
+    eliminated from it; returns whether there are any of these."""
+    rows, u, wanted = constraints.rows, reach.u, options.eliminate != 0
+    inertia(tables.dofs, work.H, work.dof[LOAD])
+    fold_rows(work, reach, rows, h, wanted)
+    factor_saddle(work, 0.0)
+    measure_rates(work, v, reach.before)
+    answer_at_once(work, FORCE, reach.before, u)
+    couple(work)
+    if options.sleep > 0.0:
+        for d in range(u.shape[0]):
+            if reach.clusters[reach.dofs[d].cluster].still >= options.sleep:
+                u[d] = 0.0
+    return eliminate_rows(work, reach, rows, wanted)
 
 
 @kernel

@@ -114,7 +114,7 @@ def move(tables, constraints, contact, state, plan, h):
         delta[i] = h * (v[i] + ahead[i] + delta[i])
     retract(tables.dofs, q, delta, q)
     if contact is not None:
-        close_loops(tables, constraints, contact.work, contact.reach, q, v, delta)
+        close_loops(tables, constraints, contact.work, contact.reach, q, delta)
         if plan.options[0].sleep > 0.0:
             doze(contact.work, contact.reach, v, h)
 

@@ -124,7 +124,7 @@ def couple(work):
         begin, end = link[i].begin, link[i].end
         if begin == end:
             continue
-        for e in range(link[i].near):
+        for e in range(link[i].near if link[i].locked == 0 else 0):
             a, weight = near[0, i, e], K[i, near[1, i, e]]
             for r in range(begin, end):
                 Y[a, r] -= weight * Y[i, r]

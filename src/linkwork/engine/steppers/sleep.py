@@ -33,5 +33,7 @@ def doze(work, reach, v, h):
     for c in range(reach.clusters.shape[0]):
         cluster, fastest = reach.clusters[c], 0.0
         for k in range(cluster.begin, cluster.end):
-            fastest = max(fastest, abs(v[work.link[reach.cluster_dofs[k]].rate]))
+            rate = work.link[reach.cluster_dofs[k]].rate
+            if rate >= 0:  # no embedded row
+                fastest = max(fastest, abs(v[rate]))
         cluster.still = cluster.still + h if fastest <= _SLOW and cluster.restless == 0 else 0.0
