@@ -43,20 +43,22 @@ def evaluated(simulation, seed=0, first=7):
     return work, constraints.rows[on], matrix, a[work.link["rate"][:n]]
 
 
-def test_nothing_is_embedded_where_rows_have_bounds():
+def test_loops_are_embedded_beside_rows_with_bounds():
     work = Simulation(vehicle(1, road=False, driven=True), dt=1e-3).method._work
-    assert len(work.link) == len(work.J)
+    assert len(work.link) - len(work.J) == 12
+    assert len(work.flag[layout.ON]) > 12  # motors, and springs, which are given
 
 
+@pytest.mark.parametrize("driven", [False, True])
 @pytest.mark.parametrize("axles", [1, 2, 5])
-def test_forces_and_corrections_of_a_vehicle_are_those_of_dense_algebra(axles):
-    """Its joint equations are embedded."""
-    simulation = Simulation(vehicle(axles, road=False, driven=False), dt=1e-3)
+def test_forces_and_corrections_of_a_vehicle_are_those_of_dense_algebra(axles, driven):
+    """Its joint equations are embedded, its motors are not."""
+    simulation = Simulation(vehicle(axles, road=False, driven=driven), dt=1e-3)
     simulation.method._constraints.rows["mode"] = HELD
     work, rows, matrix, a = evaluated(simulation)
     n, on = len(a), work.flag[layout.ON] != 0
     assert len(work.link) - n == 12 * axles
-    assert on.sum() == 12 * axles
+    assert on.sum() == (14 if driven else 12) * axles
     rate, load, nothing = work.link["rate"][:n], work.dof[layout.LOAD][:n], np.zeros(n)
     joint = rows["role"] == HOLD
     for forces, wanted, moved, pushed in (

@@ -29,7 +29,7 @@ from ..model.rotation import Array
 from .base import Method, slot
 from .contact import DEFAULT_ERP, ContactMethod
 from .options import DEFAULT_TOLERANCE, Limits, RowOptions, option
-from .rows import Start, come_and_go, coupled_rows, embedded_rows
+from .rows import Start, coupled_rows, embedded_rows
 from .sampled import ExplicitMethod, run_memory
 
 DEFAULT_SWEEPS = 100

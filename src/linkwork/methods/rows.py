@@ -20,7 +20,7 @@ from ..control.tape import carry_tape
 from ..engine.coordinates.dynamics import body_pose, body_twist
 from ..engine.coordinates.tree import place
 from ..engine.solvers.layout import Work
-from ..engine.tables import DOT, FRICTION, HOLD, LIMIT, SERVO_RATE, Constraints
+from ..engine.tables import DOT, HOLD, Constraints
 from ..mechanism.assemble import assemble
 from ..mechanism.dependence import Dependence, dependence
 from ..mechanism.scales import idle_rows
@@ -156,13 +156,6 @@ def embedded_rows(system: System, without: Collection[str], free: Collection[str
         if multiplications(found) < multiplications(work):
             return Planned(table, found, plan)
     return None
-
-
-def come_and_go(table: RowTable) -> bool:
-    """Whether limits, friction or limited drives are among rows."""
-    rows = table.constraints.rows
-    servos = (rows["role"] == SERVO_RATE) & np.isfinite(rows["strength"])
-    return bool((np.isin(rows["role"], (LIMIT, FRICTION)) | servos).any())
 
 
 def give_command(table: RowTable, constraints: Constraints, drive: str, value: float) -> None:
