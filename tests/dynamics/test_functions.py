@@ -189,6 +189,45 @@ def test_whole_numbers_and_strided_arrays_are_taken():
     )
 
 
+def test_every_kind_of_argument_gives_the_same():
+    """Arrays that compiled code reads where they lie, and what has to be made one of those first."""
+    dynamics = Dynamics(scene("puma560"))
+    q, v, tau = np.random.default_rng(4).normal(size=(3, 6))
+    wanted = dynamics.forward(q, v, tau)
+    packed = np.zeros(
+        1, np.dtype([("a", "i1"), ("q", "f8", 6)])
+    )  # numbers that are not where numbers should be
+    packed["q"][0] = q
+    table = np.zeros((6, 3))
+    table[:, 1] = q
+    fixed = q.copy()
+    fixed.flags.writeable = False
+    kinds = [
+        list(q),
+        tuple(q),
+        q.astype(">f8"),
+        q[::-1].copy()[::-1],
+        table[:, 1],
+        packed["q"][0],
+        fixed,
+        q.view(np.recarray),
+    ]
+    for _ in range(3):  # the first calls go another way
+        for kind in kinds:
+            assert np.array_equal(dynamics.forward(kind, v, tau), wanted), type(kind)
+            assert np.array_equal(dynamics.forward(q, kind, tau), dynamics.forward(q, q, tau))
+        assert np.array_equal(dynamics.forward(q, v, tau, None, None, np.float64(0.0)), wanted)
+        assert np.array_equal(
+            dynamics.forward(q, v), dynamics.forward(q, v, np.zeros(6))
+        )  # nothing is left of tau
+        assert not np.array_equal(dynamics.forward(q.astype(np.float32), v, tau), wanted)
+        for wrong in (None, q[:5], np.zeros((6, 1)), 1.0, "q", object()):
+            with pytest.raises(LinkworkError, match=r"^q "):
+                dynamics.forward(wrong, v, tau)
+        with pytest.raises(LinkworkError, match=r"^v has the shape"):
+            dynamics.bias(q, np.zeros(7))
+
+
 def test_no_states_give_no_results():
     dynamics = Dynamics(scene("peaucellier"))
     assert dynamics.forward(np.zeros((0, 7)), np.zeros((0, 7))).shape == (0, 7)

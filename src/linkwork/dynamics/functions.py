@@ -11,6 +11,9 @@ import numpy as np
 from ..compile.compiler import Compiled
 from ..engine.functions import compute as ask
 from ..engine.functions import slopes as ask_slopes
+from ..engine.functions.lockstep import compute_lanes
+from ..engine.kernels.jit import compiled
+from ..engine.kernels.lanes import LANES
 from ..engine.kernels.record import new_record
 from ..engine.kernels.steady import slots
 from ..model import Model
@@ -23,7 +26,11 @@ from .single import Single
 Vector3 = Sequence[float] | Array
 Pair = tuple[Array, Array]
 ORIGIN, START = (0.0, 0.0, 0.0), 0.0
-_NOTHING = np.empty(0)
+NOTHING = np.empty(0)
+empty = np.empty
+_LOCKSTEP = (
+    4 * LANES
+)  # states from which on several are gone through at a time: fewer are not worth compiling it
 _REMEMBERED = 1000  # points of bodies that were asked for
 
 
@@ -87,10 +94,12 @@ class Functions:
         )  # fmt: skip
         self._single = Single(made, self._asked, self._usual)
         self._single_slopes = Single(made, self._asked, self._usual, slopes=True)
-        self._spare = np.empty(self._rows)
+        self._spare, self._square, self._wide = np.empty(self._rows), (self.nv, self.nv), (6, self.nv)
         asked = np.asarray(self._asked)
         self._body, self._at = slots(asked["body"].reshape(1)), slots(asked["at"])
         self._looked: Place | None = None
+        self._looked_at: str | None = None
+        """The body or marker at whose origin was looked last."""
         self._points: dict[tuple[str, Vector3], Place] = {}
         self._places: dict[str, Place] = {}
         for index, name in enumerate(system.bodies):
@@ -148,6 +157,7 @@ class Functions:
         place = self._places.get(body) if at is ORIGIN else None
         if place is None:
             place = self._place(body, at)
+        self._looked_at = body if at is ORIGIN else None
         if place is not self._looked:
             self._looked = place
             self._body[0] = place.body
@@ -158,12 +168,13 @@ class Functions:
 
     def _one(
         self, what: int, shape: Shape, out: Array | None, q: Any, v: Any = None, force: Any = None, x: Any = None,
-        u: Any = None, t: Any = START, name: str = "force", spare: Array = _NOTHING,
+        u: Any = None, t: Any = START, name: str = "force", spare: Array = NOTHING,
     ) -> Array:  # fmt: skip
         """One result; `name`: what errors call the force; `spare`: for a second result that nobody wants."""
         if out is None or fits(out, shape):
-            result = np.empty(shape) if out is None else out
-            if self._single(what, result, spare, q, v, force, x, u, t):
+            result = empty(shape) if out is None else out
+            single = self._single
+            if single.ask(single.told, what, q, v, force, x, u, t, result, spare):
                 return result
         inputs = self._state(q, v, (name, force), x, u, t)
         axes = leading(inputs)
@@ -179,8 +190,9 @@ class Functions:
         if out is not None and not (isinstance(out, tuple | list) and len(out) == 2):
             raise LinkworkError("out must be two arrays, one for each result")
         if out is None or (fits(out[0], shape) and fits(out[1], more)):
-            first, second = (np.empty(shape), np.empty(more)) if out is None else out
-            if self._single(what, first.reshape(-1), second.reshape(-1), q, v, force, x, u, t):
+            first, second = (empty(shape), empty(more)) if out is None else out
+            single = self._single
+            if single.ask(single.told, what, q, v, force, x, u, t, first, second):
                 return first, second
         inputs = self._state(q, v, (name, force), x, u, t)
         axes = leading(inputs)
@@ -195,8 +207,9 @@ class Functions:
         """Derivatives by coordinates, rates, and forces or accelerations."""
         shape = (3, self.nv, self.nv)
         if out is None or fits(out, shape):
-            result = np.empty(shape) if out is None else out
-            if self._single_slopes(what, result.reshape(-1), _NOTHING, q, v, force, x, u, t):
+            result = empty(shape) if out is None else out
+            single = self._single_slopes
+            if single.ask(single.told, what, q, v, force, x, u, t, result, NOTHING):
                 return Derivatives(result[0], result[1], result[2])
         inputs = self._state(q, v, (name, force), x, u, t)
         axes, made = leading(inputs), self._mechanism
@@ -215,15 +228,14 @@ class Functions:
     def _compute(self, what: int, inputs: dict[str, Array], out: Array, more: Array, dims: int) -> None:
         """Call the kernel; `dims` is how many axes of `out` a single state has."""
         asked, made = self._asked, self._mechanism
-        asked["what"], asked["count"] = what, math.prod(out.shape[: out.ndim - dims])
-        asked["width"], asked["more"] = (
-            math.prod(out.shape[out.ndim - dims :]),
-            more.size // max(asked["count"], 1),
-        )
-        ask.compute(
-            made.tables, made.constraints, made.room, asked,
-            self._inputs(inputs), out.reshape(-1), more.reshape(-1),
-        )  # fmt: skip
+        count = math.prod(out.shape[: out.ndim - dims])
+        asked["what"], asked["count"] = what, count
+        asked["width"], asked["more"] = math.prod(out.shape[out.ndim - dims :]), more.size // max(count, 1)
+        told = asked, self._inputs(inputs), out.reshape(-1), more.reshape(-1)
+        if count >= _LOCKSTEP and compiled() and made.goes_in_lockstep(what):
+            compute_lanes(made.tables, made.scratch_for_lockstep, *told)
+        else:
+            ask.compute(made.tables, made.constraints, made.room, *told)
 
 
 def _fixed(array: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from ..engine.functions import compute as ask
 from ..model.rotation import Array, rotation_vectors
 from .arrays import room_for
-from .functions import ORIGIN, START, Functions, Pair, Vector3
+from .functions import NOTHING, ORIGIN, START, Functions, Pair, Vector3, empty
 
 
 class Kinematics(Functions):
@@ -43,7 +43,13 @@ class Kinematics(Functions):
 
         World axes; the angular velocity comes first.
         """
-        self._look_at(body, at)
+        if body is not self._looked_at or at is not ORIGIN:
+            self._look_at(body, at)
+        one = self._single
+        if out is None and one.ask(
+            one.told, ask.JACOBIAN, q, None, None, None, None, START, made := empty(self._wide), NOTHING
+        ):
+            return made
         return self._one(ask.JACOBIAN, (6, self.nv), out, q)
 
     def jacobian_drift(

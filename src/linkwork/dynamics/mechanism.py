@@ -14,6 +14,8 @@ from ..compile.constrain import RowTable
 from ..compile.order import between, ends_of, path
 from ..compile.system import System
 from ..engine.coordinates.tree import place
+from ..engine.functions import compute as ask
+from ..engine.functions.lockstep import Lockstep, new_lockstep
 from ..engine.functions.room import Room, new_room
 from ..engine.functions.slopes import Slopes, new_slopes
 from ..engine.kernels.rows import measure
@@ -78,6 +80,22 @@ class Mechanism:
         sizes = np.array([reach if column.unit.startswith("m") else 1.0 for column in system.rates])
         room = self.room or new_room(system.nv, system.depth, 0, np.zeros(0))
         return room, new_slopes(above, moves, system.nq, sizes)
+
+    @cached_property
+    def scratch_for_lockstep(self) -> Lockstep:
+        """Scratch of several states at a time, for the longest result."""
+        nq, nv, bodies = self.system.nq, self.system.nv, len(self.system.bodies)
+        return new_lockstep(self.tables, nq, nv, max(nv * nv, 6 * nv, 6 * bodies, nq, 6), 9 * max(bodies, 1))
+
+    def goes_in_lockstep(self, what: int) -> bool:
+        """Whether a function asks for nothing but the tree, so that several states can be gone through at a time."""
+        if what < ask.PLACED or what in (ask.MOMENTUM, ask.MOVED):
+            return True
+        if self.constraints is not None:
+            return False
+        return what in (ask.INERTIA, ask.BIAS) or (
+            what in (ask.FORWARD, ask.INVERSE) and len(self.tables.loads) == 0
+        )
 
     @property
     def rows(self) -> int:

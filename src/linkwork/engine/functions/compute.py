@@ -16,7 +16,7 @@ from ..elements.respond import stored_energy
 from ..kernels.jit import kernel, woven
 from ..tables import HOLD, LAW, SERVO_RATE
 from .closing import project
-from .forces import put_accelerations, put_bias, put_forces, put_inertia, stir
+from .forces import ALL, put_accelerations, put_bias, put_forces, put_inertia, stir
 from .motion import (
     put_centre,
     put_centre_jacobian,
@@ -78,40 +78,51 @@ def compute(tables, constraints, room, asked, inputs, out, more):
 
     asked: what, how many states, which body, widths of q, v, x, u, out and more; at: a point of that body [m].
     """
-    what, count, nq, nv = asked.what, asked.count, asked.nq, asked.nv
-    worst = 0.0
-    for k in range(count):
+    nq, nv, worst = asked.nq, asked.nv, 0.0
+    for k in range(asked.count):
         q, v, f = of(inputs.q, nq, k), of(inputs.v, nv, k), of(inputs.force, nv, k)
         x, u = of(inputs.x, asked.nx, k), of(inputs.u, asked.nu, k)
         state = q, v, x, u, inputs.t[k if inputs.t.shape[0] > 1 else 0]
         result = out[k * asked.width : (k + 1) * asked.width]
         second = more[k * asked.more : (k + 1) * asked.more]
-        if what == FORWARD:
-            stir(tables, constraints, room, state)
-            put_accelerations(tables, constraints, room, f, result, second)
-        elif what == INVERSE:
-            stir(tables, constraints, room, state)
-            put_forces(tables, constraints, room, f, result)
-        elif what == INERTIA:
-            put_inertia(tables, constraints, room, q, v, result.reshape((nv, nv)))
-        elif what == BIAS:
-            put_bias(tables, constraints, room, q, v, result)
-        elif what < PLACED:
-            _place(tables, what, q, v)
-            _put_motion(tables, asked, v, result, second)
-        elif what == ENERGIES:
+        worst = max(worst, put(tables, constraints, room, ALL, asked, state, f, result, second))
+    return worst
+
+
+@kernel
+def put(tables, constraints, room, whole, asked, state, f, result, second):
+    """A function of a state into result and second. Returns the gap that a projection left.
+
+    whole: None for what asks for nothing but the tree, without loads.
+    """
+    q, v, _, _, t = state
+    what, nv = asked.what, asked.nv
+    if what == FORWARD:
+        stir(tables, constraints, room, whole, state)
+        put_accelerations(tables, constraints, room, f, result, second)
+    elif what == INVERSE:
+        stir(tables, constraints, room, whole, state)
+        put_forces(tables, constraints, room, f, result)
+    elif what == INERTIA:
+        put_inertia(tables, constraints, room, q, v, result.reshape((nv, nv)))
+    elif what == BIAS:
+        put_bias(tables, constraints, room, q, v, result)
+    elif what < PLACED:
+        _place(tables, what, q, v)
+        _put_motion(tables, asked, v, result, second)
+    elif what == MOMENTUM:
+        momentum(tables, q, v, result)
+    elif what == MOVED:
+        retract(tables.dofs, q, f, result)
+    elif whole is not None:
+        if what == ENERGIES:
             _put_energies(tables, constraints, room, state, result)
-        elif what == MOMENTUM:
-            momentum(tables, q, v, result)
-        elif what == MOVED:
-            retract(tables.dofs, q, f, result)
         elif constraints is not None:
             if what == PROJECT:
-                worst = max(worst, project(tables, constraints, room, state, f, result, second))
-            else:
-                stir(tables, constraints, room, state)
-                _put_rows(tables, constraints, room, what, state[4], result)
-    return worst
+                return project(tables, constraints, room, state, f, result, second)
+            stir(tables, constraints, room, whole, state)
+            _put_rows(tables, constraints, room, what, t, result)
+    return 0.0
 
 
 @kernel
@@ -151,7 +162,7 @@ def _put_energies(tables, constraints, room, state, out):
     q, v, _, _, t = state
     kinetic, height, strain = energies(tables, q, v, t)
     if constraints is not None:
-        stir(tables, constraints, room, state)
+        stir(tables, constraints, room, ALL, state)
         strain += stored_energy(tables, constraints, t)
         for r in range(constraints.rows.shape[0]):
             row = constraints.rows[r]

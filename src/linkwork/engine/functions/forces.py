@@ -9,13 +9,16 @@ from ..tables import LAW
 from .room import FORCE, INVERSE, KEPT, MULTIPLIER
 from .rows import factor_kept, measure_rows, push_laws, respond_rows, solve_kept
 
+ALL = True
+"""For `stir`: with loads. Without them it is None, so that they are left out of the compiled code."""
+
 
 @inlined
-def stir(tables, constraints, room, state):
-    """(q, v, x, u, t) => placed and loaded tables; rows measured, their laws evaluated."""
+def stir(tables, constraints, room, whole, state):
+    """(q, v, x, u, t) => placed tables, loaded unless `whole` is None; rows measured, their laws evaluated."""
     q, v, x, u, t = state
     place(tables.dofs, tables.islands, q, v)
-    if tables.loads.shape[0] > 0:
+    if whole is not None and tables.loads.shape[0] > 0:
         apply_loads(tables, q, v, t)
     if constraints is not None:
         measure_rows(tables, constraints, room, q, v)

@@ -1,4 +1,4 @@
-"""Functions of one state: from numbers of users to compiled code and back without a detour through Python's calls.
+"""Functions of one state: from arrays of users to compiled code and back without a detour through Python's calls.
 
 The arguments of `compute` and `differentiate` are laid out once (`kernels/steady.py`); here a state is copied in among
 them, the addresses of results are written down, and the call is made.
@@ -6,60 +6,76 @@ them, the addresses of results are written down, and the call is made.
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..kernels.jit import kernel
+from ..kernels.jit import brief_kernel, inlined
+from ..kernels.objects import (
+    KNOWN,
+    Handle,
+    Word,
+    copy_numbers,
+    is_none,
+    number_of,
+    peek,
+    poke,
+    size_and_place,
+)
 from ..kernels.steady import LENGTH, cross
 
-CALL = np.dtype(
-    [
-        ("bridge", "i8"),  # address of the code that makes the call
-        ("nq", "i8"),  # numbers of a state
-        ("nv", "i8"),
-        ("nx", "i8"),
-        ("nu", "i8"),
-        ("out", "i8"),  # where the words of the result are, from its count on
-        ("more", "i8"),  # and of the second one; 0 if there is none
-    ]
+# What `told` holds, a word each: numbers of a state; addresses of the code that makes the call, of its arguments, of
+# the state among them and of the one that is usual, of fields of what is asked for, of the words of results, from
+# their count on (the second is 0 if there is none).
+NQ, NV, NX, NU, BRIDGE, WORDS, NUMBERS, USUAL, WHAT, COUNT, WIDTH, MORE_WIDTH, OUT, MORE = range(
+    KNOWN, KNOWN + 14
 )
+TOLD = MORE + 1
+"""Words of `told`, which begins with those of `objects.known`."""
+SIGNATURE = (Word, Word, *(Handle,) * 8)
 
 
-@kernel
-def _copy(x, into, at):
-    """Numbers into others from a place on; returns the place behind them."""
-    for i in range(x.shape[0]):
-        into[at + i] = x[i]
-    return at + x.shape[0]
+@inlined
+def _told(told, k):
+    return peek(told + 8 * k)
 
 
-@kernel
-def _aim(words, at, array):
+@inlined
+def _aim(words, size, place):
     """Let the words of an array of one axis say where the numbers of this one are."""
-    words[at] = array.size
-    words[at + 2] = array.ctypes.data
-    words[at + LENGTH] = array.size
+    poke(words, size)
+    poke(words + 16, place)
+    poke(words + 8 * LENGTH, size)
 
 
-@kernel
-def ask(call, asked, what, words, numbers, q, v, force, x, u, t, out, more):
-    """Ask for a function of one state; False if these arrays are none.
+@brief_kernel
+def ask(told, what, q, v, force, x, u, t, out, more):
+    """Ask for a function of one state, into arrays that fit; False if what is given are neither arrays of as many
+    numbers as a state has, nor (but q) None.
 
-    numbers: where coordinates, rates, forces, states of elements, commands and time stand one after the other.
+    told: address of what is said above.
     """
-    told = call[0]
-    if q.shape[0] != told.nq or v.shape[0] != told.nv or force.shape[0] != told.nv:
+    into, usual = _told(told, NUMBERS), _told(told, USUAL)
+    nv, nx = 8 * _told(told, NV), 8 * _told(told, NX)
+    if is_none(told, q) or not copy_numbers(told, q, _told(told, NQ), usual, into):
         return False
-    if x.shape[0] != told.nx or u.shape[0] != told.nu:
+    at = 8 * _told(told, NQ)
+    if not copy_numbers(told, v, _told(told, NV), usual + at, into + at):
         return False
-    at = _copy(q, numbers, 0)
-    at = _copy(v, numbers, at)
-    at = _copy(force, numbers, at)
-    at = _copy(x, numbers, at)
-    at = _copy(u, numbers, at)
-    numbers[at] = t
-    asked[0].what, asked[0].count = what, 1
-    asked[0].width, asked[0].more = out.size, more.size
-    _aim(words, told.out, out)
-    if told.more != 0:
-        _aim(words, told.more, more)
-    return cross(told.bridge, words.ctypes.data) == 0
+    at += nv
+    if not copy_numbers(told, force, _told(told, NV), usual + at, into + at):
+        return False
+    at += nv
+    if not copy_numbers(told, x, _told(told, NX), usual + at, into + at):
+        return False
+    at += nx
+    if not copy_numbers(told, u, _told(told, NU), usual + at, into + at):
+        return False
+    if not number_of(told, t, into + at + 8 * _told(told, NU)):
+        return False
+    size, place = size_and_place(out)
+    _aim(_told(told, OUT), size, place)
+    poke(_told(told, WHAT), what)
+    poke(_told(told, COUNT), 1)
+    poke(_told(told, WIDTH), size)
+    if _told(told, MORE) != 0:
+        size, place = size_and_place(more)
+        _aim(_told(told, MORE), size, place)
+        poke(_told(told, MORE_WIDTH), size)
+    return cross(_told(told, BRIDGE), _told(told, WORDS)) == 0

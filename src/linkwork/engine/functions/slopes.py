@@ -34,7 +34,7 @@ from ..kernels.skyline import Skyline, clear, new_skyline
 from ..loads import apply_loads
 from ..tables import BALL, LAW, SCREW
 from .compute import of
-from .forces import eliminate, stir
+from .forces import ALL, eliminate, stir
 from .room import FORCE, KEPT, MULTIPLIER, SOFT, WANT
 from .rows import measure_rows, solve_kept
 
@@ -103,7 +103,7 @@ def differentiate(tables, constraints, room, slopes, asked, inputs, out):
         _differentiate_springs(tables, slopes, q, v)
         if constraints is not None:
             _differentiate_drift(tables, constraints, room, slopes, q, v)
-        stir(tables, constraints, room, state)
+        stir(tables, constraints, room, ALL, state)
         if asked.what == FORWARD:
             rank = eliminate(tables, constraints, room, f, a)
         else:

@@ -8,8 +8,10 @@ Rotation matrices are 9-tuples, row by row; symmetric 3x3 matrices are 6-tuples
 """
 
 import math
+from typing import Any
 
-from .jit import exact_kernel, inlined
+from .jit import exact_inlined, exact_kernel, for_lanes, inlined, lanewise
+from .lanes import choose, floor, within
 
 _TWO_OVER_PI = 0.6366197723675814
 # π/2 in three parts whose leading bits leave room for exact products with a multiple of π/2
@@ -31,6 +33,40 @@ def sincos(x: float) -> tuple[float, float]:
     if not abs(x) <= _REDUCTION_LIMIT:
         return math.sin(x), math.cos(x)
     n = math.floor(x * _TWO_OVER_PI + 0.5)
+    s, c = _near_zero(x, n)
+    quarter = int(n) & 3
+    if quarter == 0:
+        return s, c
+    if quarter == 1:
+        return c, -s
+    if quarter == 2:
+        return -s, -c
+    return -c, s
+
+
+@for_lanes(sincos)
+@exact_kernel
+def _sincos_of_lanes(x: Any) -> Any:
+    """Sines and cosines of the angles of several states, to the last bit those of each, without a branch for each."""
+    if not within(x, _REDUCTION_LIMIT):
+        return _sincos_by_lane(x)
+    n = floor(x * _TWO_OVER_PI + 0.5)
+    s, c = _near_zero(x, n)
+    half = n - 4.0 * floor(0.25 * n)  # 0, 1, 2 or 3 quarters
+    turned = choose(half, 2.0, -1.0, 1.0)
+    odd = half - 2.0 * floor(0.5 * half)
+    return turned * choose(odd, 1.0, c, s), turned * choose(odd, 1.0, -s, c)
+
+
+@lanewise
+@exact_kernel
+def _sincos_by_lane(x: float) -> tuple[float, float]:
+    return sincos(x)
+
+
+@exact_inlined
+def _near_zero(x, n):
+    """Sine and cosine of x less n quarters of a turn, which is within an eighth."""
     y = x - n * _PIO2_HIGH
     correction = n * _PIO2_MID
     r = y - correction
@@ -48,14 +84,7 @@ def sincos(x: float) -> tuple[float, float]:
     half = 0.5 * z
     w = 1.0 - half
     c = w + (((1.0 - w) - half) + (g - r * tail))
-    quarter = int(n) & 3
-    if quarter == 0:
-        return s, c
-    if quarter == 1:
-        return c, -s
-    if quarter == 2:
-        return -s, -c
-    return -c, s
+    return s, c
 
 
 @inlined
@@ -220,6 +249,7 @@ def quat_mul(p, q):
     )
 
 
+@lanewise
 @inlined
 def quat_exp(phi):
     """Unit quaternion of the rotation vector phi [rad]."""
@@ -232,6 +262,7 @@ def quat_exp(phi):
     return c, k * phi[0], k * phi[1], k * phi[2]
 
 
+@lanewise
 @inlined
 def quat_log(q):
     """Rotation vector [rad] of a unit quaternion, the short way round (angle <= π)."""
@@ -243,6 +274,7 @@ def quat_log(q):
     return k * x, k * y, k * z
 
 
+@lanewise
 @inlined
 def rotation_vector_rate(phi, w):
     """Rate of the rotation vector phi of a frame whose own-axes angular velocity is w.

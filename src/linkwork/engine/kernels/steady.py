@@ -151,12 +151,11 @@ else:
 @cache
 def _entry() -> Callable[[int, int], int]:
     """`cross` without a look at the types of its arguments."""
-    return entry_of(cross, (0, 0))
+    return entry_of(cross, (types.int64, types.int64))
 
 
-def entry_of(kernel: Any, examples: Sequence[Any]) -> Callable[..., Any]:
-    """A kernel for arguments like these, called without a look at their types."""
-    signature = tuple(map(typeof, examples))
+def entry_of(kernel: Any, signature: tuple[Any, ...]) -> Callable[..., Any]:
+    """A kernel for arguments of these types, called without a look at them."""
     kernel.compile(signature)
     found: Callable[..., Any] = kernel.overloads[signature].entry_point
     return found
