@@ -56,13 +56,13 @@ class Single:
                 derivatives.differentiate,
                 (made.tables, made.constraints, room, slopes, record, inputs, out),
             )
-            results = (laid.where + 8 * (laid.begins[-1] + _COUNT), 0)
+            results: tuple[int, ...] = (laid.where + 8 * (laid.begins[-1] + _COUNT), 0)
         else:
             laid = LaidOut(
                 arrays.compute, (made.tables, made.constraints, made.room, record, inputs, out, more)
             )
             results = tuple(laid.where + 8 * (begin + _COUNT) for begin in laid.begins[-2:])
-        fields = self._asked.dtype.fields or {}
+        fields: Any = self._asked.dtype.fields
         asked = [self._asked.ctypes.data + fields[name][1] for name in ("what", "count", "width", "more")]
         told = np.zeros(single.TOLD, np.int64)
         told[:KNOWN] = known()
