@@ -9,10 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from . import driving
 from .progress import Progress
 from .report import Section, grids, made_with, notes_and_targets, number
+from .sitting import find_browser
 from .targets import Target, judge_view
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ HOW = {
     "longest_gap_ms": "longest time between two of them",
     "late_p99_ms": "99th percentile of how late steps of 1 ms begin, over at most the last 4096",
     "lost_ms": "time that the physics gave up because it was too late",
+    **driving.HOW,
 }
 
 
@@ -42,6 +46,7 @@ class ViewResult:
     quick: bool
     made_with: dict[str, Any]
     rows: list[dict[str, Any]]
+    driving: list[dict[str, Any]]
     notes: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,6 +75,17 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
         ],
         words=2,
     )  # fmt: skip
+    yield Section(
+        f"Somebody drives {driving.SCENE} with a step of 1 ms, or browsers of this machine render it in software",
+        ("who", "events", "latency median [ms]", "latency 95 % [ms]", "late p99 [ms]", "a bare process [ms]", "lost [ms]"),
+        [
+            (
+                row["who"], number(row["events"]), number(row["latency_median_ms"]), number(row["latency_p95_ms"]),
+                number(row["late_p99_ms"]), number(row["bare_p99_ms"]), number(row["lost_ms"]),
+            )
+            for row in data["driving"]
+        ],
+    )  # fmt: skip
     yield from notes_and_targets(data)
 
 
@@ -79,7 +95,7 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
     from linkwork.view.live import show
 
     seconds = SECONDS_QUICK if quick else SECONDS
-    tick = Progress(progress).stretch(1.0, len(SIZES) * len(VISITORS))
+    tick = Progress(progress).stretch(0.8, len(SIZES) * len(VISITORS))
     rows = []
     for bodies in SIZES:
         page = show(scene("chain", links=bodies, damping=0.05), port=0, dt=DT, block=False)
@@ -90,7 +106,12 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
         finally:
             page.close()
     notes = ["Visitors are processes of this machine that read every message but render nothing."]
-    return ViewResult(quick, made_with(1, seconds), rows, notes)
+    driven: list[dict[str, Any]] = []
+    if find_browser() is None or find_spec("playwright") is None:
+        notes.append("No browser or no playwright is installed: nobody drove.")
+    else:
+        driven = driving.measure(seconds)
+    return ViewResult(quick, made_with(1, seconds), rows, driven, notes)
 
 
 def _measure(page: Page, visitors: int, seconds: float) -> dict[str, Any]:

@@ -62,8 +62,8 @@ def collider_table(compiler: Tabulator) -> ColliderTable | None:
     ]
     if not owners:
         return None
-    solids, made, notes = _solids(owners)
-    shapes, hulls = _records([solid for owner in owners for solid in solids[owner.name]], made)
+    solids, made, notes = solids_of(owners)
+    shapes, hulls = records_of([solid for owner in owners for solid in solids[owner.name]], made)
     compiler.notes += notes
     ranges, count = {}, 0
     for owner in owners:
@@ -117,7 +117,7 @@ class Solid(NamedTuple):
     """Of a mesh, which of all hulls it is."""
 
 
-def _solids(owners: Sequence[Body | Scenery]) -> tuple[dict[str, list[Solid]], list[Hull], list[str]]:
+def solids_of(owners: Sequence[Body | Scenery]) -> tuple[dict[str, list[Solid]], list[Hull], list[str]]:
     """What everything touches with, the hulls of all meshes, and what the user should know about these."""
     meshes: dict[Any, range] = {}
     made: list[Hull] = []
@@ -156,7 +156,7 @@ def _told(owner: Body | Scenery, error: LinkworkError) -> list[Problem]:
     return [Problem(f"{owner.kind} '{owner.name}': {one.where}", one.what) for one in error.problems]
 
 
-def _records(solids: Sequence[Solid], made: Sequence[Hull]) -> tuple[Any, Hulls]:
+def records_of(solids: Sequence[Solid], made: Sequence[Hull]) -> tuple[Any, Hulls]:
     """A record for every solid, and hulls and height fields of all of them."""
     fields = [
         Terrain(one.shape.grid(), one.shape.size, one.shape.smooth)

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 
 class Channel(NamedTuple):
-    """What an operator sets: an output of an element of the panel."""
+    """What is set between steps: an output of an element of the panel, or of a sensor that looks then."""
 
     name: str
     start: float
+    operated: bool
+    """Whether an operator sets it."""
 
 
 @dataclass
@@ -30,13 +32,15 @@ class Lowered:
     diagram: Diagram
     tape: Tape
     channels: tuple[Channel, ...]
-    """What operators set, in their order among the inputs behind the commands of drives."""
+    """What is set between steps, in their order among the inputs behind the commands of drives."""
     driven: dict[str, str] = field(default_factory=dict)
     """Drives that the diagram commands, and the blocks that do."""
     switches: tuple[str, ...] = ()
     """Joints that it attaches and releases, by their numbers on the tape."""
     fastest: tuple[str, float] = ("", 0.0)
     """The block whose own states change fastest, and its largest rate [1/s]."""
+    looking: tuple[Any, ...] = ()
+    """Blocks that are sensors which look between steps."""
     first: int = 0
     """Where its outputs begin among the states that are recorded."""
 
@@ -55,6 +59,7 @@ class Lowered:
 
 def lowered(constrainer: Constrainer, inputs: list[float]) -> Lowered:
     """The diagram of the model that rows are made of; inputs of operators are added to `inputs`."""
+    from ..control.blocks.sensors import LOOKING
     from ..control.fast import fastest_rate
     from ..control.lower import Lowering  # all blocks: only with a diagram
 
@@ -68,7 +73,8 @@ def lowered(constrainer: Constrainer, inputs: list[float]) -> Lowered:
     fastest = max(
         ((name, fastest_rate(block)) for name, block in diagram.blocks.items()), key=lambda one: one[1]
     )
-    return Lowered(diagram, tape, tuple(place.channels), driven, tuple(place.switches), fastest)
+    looking = tuple(block for block in diagram.blocks.values() if isinstance(block, LOOKING))
+    return Lowered(diagram, tape, tuple(place.channels), driven, tuple(place.switches), fastest, looking)
 
 
 class _Place:
@@ -101,7 +107,13 @@ class _Place:
         return self._compiler.flat.drives[drive].law is None
 
     def operator_place(self, channel: str, value: float) -> int:
-        self.channels.append(Channel(channel, value))
+        return self._channel(channel, value, True)
+
+    def look_place(self, channel: str, value: float) -> int:
+        return self._channel(channel, value, False)
+
+    def _channel(self, channel: str, value: float, operated: bool) -> int:
+        self.channels.append(Channel(channel, value, operated))
         self._inputs.append(value)
         return len(self._inputs) - 1
 

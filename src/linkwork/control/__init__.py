@@ -7,7 +7,7 @@ from .blocks.mathematics import Cross, Dot, Formula, Gain, Maximum, Minimum, Nor
 from .blocks.nonlinear import DeadZone, Lookup, Lookup2D, Play, RateLimit, Relay, Saturation
 from .blocks.panel import Button, Gauge, Joystick, Knob, Lamp, Lever, Selector, Text, Toggle
 from .blocks.sampled import Delay, Hold, MovingAverage, SampledPID, SampledStateSpace, SampledTransferFunction
-from .blocks.sensors import IMU
+from .blocks.sensors import IMU, ContactSensor, LoadCell, RangeFinder
 from .blocks.sources import Chirp, Clock, Constant, Noise, Pulse, Ramp, SineWave, Step, TimeTable
 from .blocks.user import CompiledFunction, PythonFunction
 
@@ -21,6 +21,7 @@ __all__ = [
     "Compare",
     "CompiledFunction",
     "Constant",
+    "ContactSensor",
     "ContinuousPID",
     "Cross",
     "DeadZone",
@@ -40,6 +41,7 @@ __all__ = [
     "Knob",
     "Lamp",
     "Lever",
+    "LoadCell",
     "Lookup",
     "Lookup2D",
     "Maximum",
@@ -55,6 +57,7 @@ __all__ = [
     "Pulse",
     "PythonFunction",
     "Ramp",
+    "RangeFinder",
     "RateLimit",
     "Relay",
     "SampledPID",

@@ -14,6 +14,7 @@ from ..model.block import ALIKE, OUT, Block, Input
 from ..model.component import Flat
 from ..model.errors import ModelError, Problem, nearest
 from .blocks.actuators import AttachCommand, DriveCommand, ForceCommand, Inlet
+from .blocks.sensors import ContactSensor
 from .signals import Signal, signals_of
 from .units import command_unit, fits
 
@@ -89,6 +90,7 @@ class Diagram:
             made._fault(instance, ("inputs", port), f"its component has no inlet '{port}'{near}")
         made._connect()
         made._writers(flat)
+        made._feeling(flat)
         made._sort()
         made._units(flat)
         return made
@@ -197,6 +199,22 @@ class Diagram:
                 self._fault(
                     name, (what,), f"joint '{target}' always holds: give it `attached` to let it come and go"
                 )
+
+    def _feeling(self, flat: Flat) -> None:
+        """Sensors of contact on what nothing can touch."""
+        things: dict[str, Any] = {**flat.scenery, **flat.bodies}
+        for name, block in self.blocks.items():
+            if not isinstance(block, ContactSensor):
+                continue
+            for path, target in (("body", block.body), ("other", block.other)):
+                thing = things.get(target or "")
+                if target is not None and thing is None and target not in flat.bodies:
+                    near = nearest(target, things)
+                    self._fault(name, (path,), f"there is no body or scenery '{target}'{near}")
+                elif thing is not None and getattr(thing, "material", None) is None:
+                    self._fault(name, (path,), f"'{target}' touches nothing: give it a `material`")
+            if block.other == block.body:
+                self._fault(name, ("other",), "shapes of one body never touch; name another")
 
     def follows(self, name: str) -> bool:
         """Whether outputs of a block follow its inputs at once, so that it may close an algebraic loop."""

@@ -46,6 +46,9 @@ class Place(Protocol):
     def operator_place(self, channel: str, value: float) -> int:
         """A new place among the inputs for what an operator sets, with its value at the start."""
 
+    def look_place(self, channel: str, value: float) -> int:
+        """A new place among the inputs for what a sensor that looks between steps has seen, with its value at first."""
+
     def numbers(self, values: Any, scratch: int = 0) -> tuple[int, int]:
         """Store numbers, with room for `scratch` more behind them; returns (first, count)."""
 
@@ -147,7 +150,8 @@ class Lowering:
             return once(codes.DRIVE_FORCE, self.place.drive_place(signal.owner))
         body, at, turned = self.place.body_place(signal.owner)
         if signal.what == ROTATION:
-            return once(codes.ROTATION, body, signal.part, tuple(turned))
+            first = once(codes.ROTATION, body, 0, tuple(turned))
+            return first if signal.part == 0 else once(codes.ROTATION, body, signal.part, (), first)
         kinds = {
             POSITION: codes.POSITION, VELOCITY: codes.VELOCITY, ANGULAR_VELOCITY: codes.TURNING,
             ACCELERATION: codes.ACCELERATION,
@@ -238,6 +242,15 @@ def _imu(to: Lowering, block: Any) -> Lowered:
         p = (*block.at, *axes[k])
         made[f"w{axis}"] = to.tape.add(codes.SPIN, body, p=p)
         made[f"a{axis}"] = to.tape.add(codes.SPECIFIC_FORCE, body, p=p)
+    return made
+
+
+@_lowers("contact_sensor", "load_cell", "range_finder")
+def _looking(to: Lowering, block: Any) -> Lowered:
+    made = {}
+    for port in block.ports():
+        first = block.reach if port.name == "distance" else 0.0
+        made[port.name] = to.tape.add(codes.INPUT, to.place.look_place(f"{block.name}.{port.name}", first), value=first)
     return made
 
 

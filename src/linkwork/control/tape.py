@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..engine.control import codes
 from ..engine.kernels.record import named
@@ -90,12 +91,12 @@ class Tape:
             self._record(codes.DATA)["p"][: len(part)] = part
         return place
 
-    def once(self, kind: int, a: int = -1, b: int = -1, p: Sequence[float] = ()) -> int:
+    def once(self, kind: int, a: int = -1, b: int = -1, p: Sequence[float] = (), c: int = -1) -> int:
         """An operation that several blocks share: a number, a sensor."""
-        key = (kind, a, b, *p)
+        key = (kind, a, b, c, *p)
         if key not in self._known:
             block, self.block = self.block, "~"
-            place = self._known[key] = self.add(kind, a, b, p=p)
+            place = self._known[key] = self.add(kind, a, b, c, p)
             if kind == codes.CONSTANT:
                 self.records[place]["value"] = p[0]
             self.block = block
@@ -134,17 +135,63 @@ class Tape:
         if len(self.records) == 1:
             return named(np.zeros(0, OP))
         table = np.array(self.records, OP)
-        head = table[0]
-        kinds = table["kind"][1:]
-        bounded = np.isfinite(table["p"][1:, 1]) | np.isfinite(table["p"][1:, 2])
-        in_pieces = np.isin(kinds, codes.PIECES) & ((kinds != codes.INTEGRATE) | bounded)
-        keeps_rate = (kinds == codes.COMMAND) & (table["p"][1:, 0] != 0.0)
+        head, kinds = table[0], table["kind"]
+        bounded = np.isfinite(table["p"][:, 1]) | np.isfinite(table["p"][:, 2])
+        table["pieces"] = np.isin(kinds, codes.PIECES) & ((kinds != codes.INTEGRATE) | bounded)
+        in_pieces = table["pieces"] != 0
+        keeps_rate = (kinds == codes.COMMAND) & (table["p"][:, 0] != 0.0)
         head["a"] = int(in_pieces.any() or keeps_rate.any())
         head["b"] = int((table["due"][1:] < math.inf).any())
         head["c"] = int(np.isin(kinds, codes.MEASURED_LATER).any())
-        table["samples"][1:][np.isin(kinds, codes.MEASURED_LATER)] = -1.0
+        table["samples"][np.isin(kinds, codes.MEASURED_LATER)] = -1.0
         head["due"], head["mode"] = -math.inf if head["b"] else math.inf, 0
+        by_rate = in_pieces & (kinds == codes.PLAY)
+        by_flow = in_pieces & (kinds == codes.INTEGRATE)
+        head["p"][2:6] = (
+            1.0 + (by_rate | by_flow).any(), (kinds == codes.ATTACH).any(), (kinds == codes.DRIVE_FORCE).any(),
+            by_rate.any(),
+        )  # fmt: skip
+        _chain(table, "next_state", table["state"] >= 0)
+        _chain(table, "next_piece", in_pieces)
+        _chain(table, "next_late", np.isin(kinds, codes.LATE))
+        _chain(table, "next_command", keeps_rate)
+        _chain(table, "next_again", _again(table, in_pieces, keeps_rate))
         return named(table)
+
+
+def _chain(table: np.ndarray, field_: str, chosen: npt.NDArray[np.bool_]) -> None:
+    """Let each of some operations name the next one of them."""
+    before = 0
+    for place in np.flatnonzero(chosen).tolist():
+        table[before][field_] = place
+        before = place
+
+
+def _again(
+    table: np.ndarray, in_pieces: npt.NDArray[np.bool_], keeps_rate: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Operations whose rates hang on flows of states, and are wanted: by ends of pieces, by drives that keep a rate."""
+    kinds = table["kind"]
+    moving, wanted = np.isin(kinds, codes.STATES), keeps_rate.copy()
+    for i in np.flatnonzero(in_pieces):
+        wanted[_taken(table[i])] = True
+    wanted |= in_pieces & moving
+    known = -1
+    while known != (known := int(moving.sum() + wanted.sum())):  # some take what comes after them
+        for i in range(1, len(table)):
+            moving[i] |= moving[_taken(table[i])].any()
+            if wanted[-i] and kinds[-i] not in codes.STATES:
+                wanted[_taken(table[-i])] = True
+    return moving & wanted & (kinds >= codes.BLEND) & ~np.isin(kinds, (codes.FUNCTION, codes.PYTHON))
+
+
+def _taken(op: Any) -> list[int]:
+    """Places of the operations whose values another one takes."""
+    kind = op["kind"]
+    if kind < codes.BLEND:
+        return []
+    fields = ("a",) if kind in (codes.COMMAND, codes.SCALE, codes.ATTACH, codes.PICK) else ("a", "b", "c")
+    return [int(op[name]) for name in fields if op[name] > 0]
 
 
 WRITTEN = ("value", "x", "mode", "memory", "samples", "due")

@@ -251,6 +251,15 @@ OP = np.dtype(
         ("state", "i8"),  # place of its continuous state among all of them, or -1
         ("column", "i8"),  # place of its value among the states that are recorded, or -1
         ("period", "f8"),  # time between its samples, 0 for none [s]
+        ("pieces", "i8"),  # 1 if its law consists of pieces, as its numbers are
+        # The next operation, 0 for none, of those that have continuous states, have pieces, take inputs late, are
+        # evaluated again once flows of states are known, and command drives that keep a rate; the first record has the
+        # first of each.
+        ("next_state", "i8"),
+        ("next_piece", "i8"),
+        ("next_late", "i8"),
+        ("next_again", "i8"),
+        ("next_command", "i8"),
         # --- written as it goes ---
         ("value", "f8"),
         ("rate", "f8"),  # of the value; NaN where that is not known

@@ -187,6 +187,10 @@ class Desk:
         median, most = np.percentile(known, (50, 95))
         return Latency(float(median), float(most), len(known))
 
+    def forget(self) -> None:
+        """Measure latency anew from now on."""
+        self._latencies.clear()
+
     # In the thread of the physics
 
     def act(self, simulation: Simulation) -> None:

@@ -53,7 +53,9 @@ class ImpulseMethod(RowMethod):
 
     def _fill(self) -> None:
         self._constraints = self._rows.fresh()
-        self._constraints.tape["c"][:1] *= BY_IMPULSES
+        head = self._constraints.tape[:1]
+        head["c"] *= BY_IMPULSES
+        head["a"] *= head["p"][:, 5] != 0.0  # nothing else asks for rates, where no event is located
         self._after, self._orders = np.zeros(len(self._rows.names)), None
 
     def _marks(self) -> Sequence[tuple[str, RowTable]]:

@@ -14,7 +14,7 @@ from ..observe.observer import Block
 from .base import Method
 
 _ON_GRID = 1e-9  # a change this near to the end of a step, in steps, is at it
-_SAME_TIME = 1e-12  # times that differ by this share are the same
+SAME_TIME = 1e-12  # times that differ by this share are the same
 
 
 class Plan:
@@ -68,7 +68,7 @@ class Plan:
         """A change at the time of a target that differs by rounding, so that no step is left between the two."""
         if not self._method.adaptive:
             return due
-        close = [x for x in targets if abs(x - due.time) <= _SAME_TIME * max(1.0, abs(x))]
+        close = [x for x in targets if abs(x - due.time) <= SAME_TIME * max(1.0, abs(x))]
         return due._replace(time=close[0]) if close else due
 
     @property

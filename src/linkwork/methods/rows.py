@@ -173,7 +173,7 @@ def give_command(table: RowTable, constraints: Constraints, drive: str, value: f
 
 
 def operate(table: RowTable, constraints: Constraints, channel: str, value: float) -> None:
-    """Set what an operator holds, an output of an element of the panel, or say why not."""
+    """Set what is set between steps, an output of an element of the panel or of a sensor, or say why not."""
     known = [] if table.diagram is None else [told.name for told in table.diagram.channels]
     if channel not in known:
         raise LinkworkError(

@@ -45,6 +45,7 @@ from ..model.rotation import Array
 from ..observe.observer import Block, DirectObserver, RowObserver
 from .base import Method
 from .capabilities import SWITCHING
+from .looking import looks_of
 from .planned import Plan, joined
 from .rows import Start, carry, give_command, operate
 
@@ -71,11 +72,13 @@ class RowMethod(Method):
         self._tables = self.scratch.tables("step", start.system)
         self.observer = self._new_observer(start)
         self._first = start
+        self._looks = looks_of(self, start)
         self._plan = plan(start.system.row_table.joints)
         self._done = np.zeros(1, np.int64)  # changes of the plan that have been made
         self.changes: list[JointChange] = []
         self._configure_as(start)
         self.reset()
+        self._looks.begin()
 
     def _new_observer(self, start: Start) -> RowObserver:
         return DirectObserver(start.compiled, start.system, self.scratch)
@@ -90,6 +93,7 @@ class RowMethod(Method):
 
     def reset(self) -> None:
         self._done[0] = 0
+        self._looks.counts[:] = 0
         self.changes = []
         if self._start is not self._first:
             self._configure_as(self._first)
@@ -131,6 +135,10 @@ class RowMethod(Method):
     # --- what is attached ---
 
     def reach(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        return self._looks.reach(targets, self._reach)
+
+    def _reach(self, targets: Sequence[float]) -> tuple[int, int, Block]:
+        """Through the changes of joints, planned or as the diagram says."""
         parts: list[Block] = []
         done = 0
         while True:
@@ -413,6 +421,10 @@ class RowMethod(Method):
     def operate(self, channel: str, value: float) -> None:
         operate(self._rows, self._constraints, channel, value)
 
+    def look(self, channel: str, value: float) -> None:
+        """Hand the diagram what a sensor has seen between steps."""
+        operate(self._rows, self._constraints, channel, value)
+
     def wire_values(self) -> Array:
         told = self._rows.diagram
         if told is None:
@@ -442,6 +454,7 @@ class RowMethod(Method):
             "stats": np.asarray(self._stats),
         }
         if len(self._constraints.tape):
+            known["looks"] = self._looks.counts
             known["diagram"] = self._constraints.tape[[name for name in OP.names or () if name != "function"]]
         if not self.switchable:
             return known

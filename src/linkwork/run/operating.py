@@ -67,7 +67,7 @@ class Operating:
     def _element(self, channel: str) -> Element:
         """The element of the panel that an output belongs to."""
         told = self.method.diagram
-        known = [] if told is None else [one.name for one in told.channels]
+        known = [] if told is None else [one.name for one in told.channels if one.operated]
         if told is None or channel not in known:
             raise LinkworkError(
                 f"there is no element of the panel '{channel}' to operate{nearest(channel, known)}"

@@ -6,10 +6,9 @@ between steps alone: where a step begins anew, at an instant, at an event that w
 
 import math
 
-from ..kernels.jit import exact_kernel, kernel, later_exact
+from ..kernels.jit import kernel, later_exact
 from ..kernels.tape import BY_IMPULSES, HEAD, early, note_due
 from .codes import (
-    ABSOLUTE,
     ACCELERATION,
     ATTACH,
     BLEND,
@@ -24,7 +23,6 @@ from .codes import (
     HOLD,
     INPUT,
     INTEGRATE,
-    LESS,
     MACHINE,
     PICK,
     PLAY,
@@ -87,9 +85,10 @@ def _pass(tables, constraints, v, t):
 def _finish(tables, constraints, v, t):
     """(values of all operations) => flows of states, and rates and margins where they are asked for."""
     tape = constraints.tape
-    for i in range(1, tape.shape[0]):
-        if tape[i].state >= 0:
-            tape[i].flow = flow_of(tape, tape[i])
+    i = tape[HEAD].next_state
+    while i != 0:
+        tape[i].flow = flow_of(tape, tape[i])
+        i = tape[i].next_state
     if tape[HEAD].a != 0:
         _rates(tables, constraints, v, t)
 
@@ -98,25 +97,15 @@ def _finish(tables, constraints, v, t):
 def _rates(tables, constraints, v, t):
     """The rates of states are known only now, and those of what follows them; then margins."""
     tape = constraints.tape
-    i, n = 1, tape.shape[0]
-    while i < n:
+    i = tape[HEAD].next_again
+    while i != 0:
+        _evaluate(tables, constraints, tape[i], i, v, t)
+        i = tape[i].next_again
+    i = tape[HEAD].next_piece
+    while i != 0:
         op = tape[i]
-        if op.kind >= BLEND and op.kind != FUNCTION and op.kind != PYTHON:
-            _evaluate(tables, constraints, op, i, v, t)
-        i += 1 + op.skip
-    for i in range(1, n):
-        op = tape[i]
-        op.margin, op.margin_rate = math.inf, 0.0
-        if _in_pieces(op):
-            op.margin, op.margin_rate = margin(tape, op, tables.numbers)
-
-
-@exact_kernel
-def _in_pieces(op):
-    kind = op.kind
-    if kind == INTEGRATE:
-        return op.p[1] > -math.inf or op.p[2] < math.inf
-    return kind == FOLLOW or (kind >= ABSOLUTE and kind <= LESS)
+        op.margin, op.margin_rate = margin(tape, op, tables.numbers)
+        i = op.next_piece
 
 
 @later_exact
@@ -136,7 +125,7 @@ def pass_between(tables, constraints, v, t):
     if tape[HEAD].c == BY_IMPULSES:
         sense_means(tables, constraints, t)
     for k in range(_ROUNDS):
-        for again in range(_turns(tape)):
+        for again in range(int(tape[HEAD].p[2])):
             _turn(tables, constraints, v, t, ended, k + again == 0, again == 0)
             _follow(tape, tables.numbers, ended, k + again == 0)
             _finish(tables, constraints, v, t)
@@ -154,21 +143,14 @@ def _asks_for_rates(op):
 
 
 @kernel
-def _turns(tape):
-    """How often all pieces are chosen: twice if some choose by rates or flows, which are there the second time."""
-    for i in range(1, tape.shape[0]):
-        if _asks_for_rates(tape[i]) and _in_pieces(tape[i]):
-            return 2
-    return 1
-
-
-@kernel
 def _follow(tape, numbers, ended, begin):
     """Choose pieces of what follows its input, which may come after it; its value does not depend on that."""
-    for i in range(1, tape.shape[0]):
+    i = tape[HEAD].next_piece
+    while i != 0:
         op = tape[i]
         if op.kind == FOLLOW and (begin or i != ended):
             choose(tape, op, numbers, i == ended)
+        i = op.next_piece
 
 
 @kernel
@@ -183,7 +165,7 @@ def _turn(tables, constraints, v, t, ended, begin, first):
         op = tape[i]
         if op.due < math.inf and op.due - early(op) <= t:
             _act_on_time(tape, op, i, numbers, t)
-        if _in_pieces(op) and op.kind != FOLLOW and (begin or i != ended) and (first or _asks_for_rates(op)):
+        if op.pieces != 0 and op.kind != FOLLOW and (begin or i != ended) and (first or _asks_for_rates(op)):
             choose(tape, op, numbers, i == ended)
         _evaluate(tables, constraints, op, i, v, t)
         i += 1 + op.skip
@@ -208,23 +190,23 @@ def _act_on_time(tape, op, i, numbers, t):
 def _take_in_all(tape, t):
     """Delays, state machines and flip-flops take their inputs; returns whether some output has changed."""
     changed = False
-    i, n = 1, tape.shape[0]
-    while i < n:
+    i = tape[HEAD].next_late
+    while i != 0:
         op = tape[i]
         if op.kind == FLIP_FLOP:
             changed |= take_in(tape, i, t)
-        elif (op.kind == DELAY or op.kind == MACHINE) and op.due - early(op) <= t:
+        elif op.due - early(op) <= t:
             changed |= take_in(tape, i, t)
             op.samples += 1.0
             op.due = op.samples * op.period
-        i += 1 + op.skip
+        i = op.next_late
     return changed
 
 
 @kernel
 def _switches(tape):
     """Note whether joints wait to be attached or released."""
-    for i in range(1, tape.shape[0]):
+    for i in range(1, tape.shape[0] if tape[HEAD].p[3] != 0.0 else 1):
         op = tape[i]
         if op.kind == ATTACH:
             op.value = 1.0 if tape[op.a].value >= 0.5 else 0.0

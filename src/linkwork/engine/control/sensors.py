@@ -27,6 +27,8 @@ from .codes import (
 def sense(tables, constraints, op, v):
     """Value of a sensor, and its rate where that is known. a: coordinate or body, b: which component."""
     kind = op.kind
+    if kind == ROTATION and op.c >= 0:  # another component of the same quaternion
+        return constraints.tape[op.c].memory[op.b], math.nan
     if kind == COORDINATE:
         coord = constraints.coords[op.a]
         return coord.value, coordinate_rate(tables.dofs, constraints.pairs, coord, v)
@@ -45,6 +47,8 @@ def sense(tables, constraints, op, v):
         return dot3(rotate(R, (op.p[3], op.p[4], op.p[5])), w), math.nan
     if kind == ROTATION:
         quaternion = matrix_quaternion(chain(R, quat_matrix(op.p[0], op.p[1], op.p[2], op.p[3])))
+        for k in range(4):
+            op.memory[k] = quaternion[k]
         return quaternion[op.b], math.nan
     return op.value, 0.0
 
@@ -104,7 +108,7 @@ def sense_means(tables, constraints, t):
 def sense_forces(constraints, h):
     """The same after a step of h by impulses, which knows forces alone."""
     tape, rows = constraints.tape, constraints.rows
-    if tape[HEAD].c != 0:
+    if tape[HEAD].p[4] != 0.0:
         for r in range(rows.shape[0]):
             rows[r].force = rows[r].p / h
         for i in range(1, tape.shape[0]):

@@ -3,7 +3,9 @@
 Its first record stands for the whole: `a`: 1 if rates are asked for, by laws in pieces or by drives that keep a rate,
 `b`: 1 if something acts at instants, `c`: 1 if forces or accelerations are measured, `BY_IMPULSES` if accelerations are
 means over a step, `due`: the next instant, `mode`: the operation whose piece is known to end now, 0 for none, `p[0]`: 1
-while joints wait to be attached or released, `p[1]`: 1 if a step begins anew with the next evaluation.
+while joints wait to be attached or released, `p[1]`: 1 if a step begins anew with the next evaluation, `p[2]`: how often
+pieces are chosen (twice if some choose by rates or flows), `p[3]`, `p[4]`, `p[5]`: 1 if joints are attached, forces of
+drives measured, pieces chosen by rates. Operations of a kind that loops look for are chained: see `tables.OP`.
 """
 
 import math
@@ -51,7 +53,7 @@ def begin_anew(tape, event):
 def note_due(tape):
     """The next instant of the tape is the first of its operations'."""
     first = math.inf
-    for i in range(1, tape.shape[0]):
+    for i in range(1, tape.shape[0] if tape[HEAD].b != 0 else 1):
         if tape[i].due < math.inf:
             first = min(first, tape[i].due - early(tape[i]))
     tape[HEAD].due = first
@@ -73,25 +75,28 @@ def up_to_instant(tape, t, reach):
 @kernel
 def read_tape(tape, y, at):
     """y[at …] = continuous states of the tape."""
-    for i in range(1, tape.shape[0]):
-        if tape[i].state >= 0:
-            y[at + tape[i].state] = tape[i].x
+    i = tape[HEAD].next_state if tape.shape[0] > 0 else 0
+    while i != 0:
+        y[at + tape[i].state] = tape[i].x
+        i = tape[i].next_state
 
 
 @kernel
 def write_tape(tape, y, at):
     """Continuous states of the tape = y[at …]."""
-    for i in range(1, tape.shape[0]):
-        if tape[i].state >= 0:
-            tape[i].x = y[at + tape[i].state]
+    i = tape[HEAD].next_state if tape.shape[0] > 0 else 0
+    while i != 0:
+        tape[i].x = y[at + tape[i].state]
+        i = tape[i].next_state
 
 
 @kernel
 def read_tape_flows(tape, y, at):
     """y[at …] = how fast states of the tape change, as last evaluated."""
-    for i in range(1, tape.shape[0]):
-        if tape[i].state >= 0:
-            y[at + tape[i].state] = tape[i].flow
+    i = tape[HEAD].next_state if tape.shape[0] > 0 else 0
+    while i != 0:
+        y[at + tape[i].state] = tape[i].flow
+        i = tape[i].next_state
 
 
 @kernel
@@ -105,13 +110,16 @@ def sample_tape(tape, out):
 @kernel
 def push_tape(tape, h):
     """Continuous states move on by h, as they flow now: explicit Euler, for steps by impulses."""
-    for i in range(1, tape.shape[0]):
-        if tape[i].state >= 0:
-            tape[i].x += h * tape[i].flow
+    i = tape[HEAD].next_state
+    while i != 0:
+        tape[i].x += h * tape[i].flow
+        i = tape[i].next_state
 
 
 @kernel
 def remember_tape(tape):
     """Where pieces stand at the start of the next step."""
-    for i in range(1, tape.shape[0]):
+    i = tape[HEAD].next_piece
+    while i != 0:
         tape[i].began, tape[i].began_rate = tape[i].margin, tape[i].margin_rate
+        i = tape[i].next_piece

@@ -9,7 +9,7 @@ import math
 
 from ..elements.respond import margin_of
 from ..kernels.jit import inlined, kernel
-from ..kernels.tape import ENOUGH, SHARP
+from ..kernels.tape import ENOUGH, HEAD, SHARP
 from ..solvers.box import EXACT
 from ..solvers.layout import BEGAN, BEGAN_RATE
 from ..tables import FRICTION, HELD, LIMIT, LOW, SERVO_RATE
@@ -106,12 +106,14 @@ def first_event(constraints, work, h):
         if at <= by and (at < share or event < 0):
             share, event, until = at, i, by
     tape = constraints.tape
-    for k in range(1, tape.shape[0]):
+    k = tape[HEAD].next_piece if tape.shape[0] > 0 else 0
+    while k != 0:
         op = tape[k]
         if op.began < math.inf and op.margin < math.inf:
             at, by = _end_of_piece(op, h)
             if at <= by and (at < share or event < 0):
                 share, event, until = at, rows.shape[0] + k, by
+        k = op.next_piece
     return share, event, until
 
 
