@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from linkwork.view.page import Page
 
 SCENE = "krt100_driven"
-CROWDS = {"one drives": ("drive",), "two render": ("watch", "watch"), "two render, one drives": ("watch", "watch", "drive")}
+CROWDS = {
+    "one drives": ("drive",),
+    "two render": ("watch", "watch"),
+    "two render, one drives": ("watch", "watch", "drive"),
+}
 """Who sits at the scene."""
 DT = 1e-3
 _SETTLING = 1.5  # [s]
@@ -33,7 +37,7 @@ print(json.dumps(1e3 * late[int(0.99 * len(late))]))
 HOW = {
     "latency_*_ms": "from the time stamp of an event of a mouse in a browser with the panel alone, 60 a second, to the "
     "step of the simulation that obeys it",
-    "bare_p99_ms": "99th percentile of how late a process begins that does nothing each millisecond, measured meanwhile",
+    "bare_p99_ms": "meanwhile, 99th percentile of how late a process wakes that does nothing each millisecond",
 }
 
 

@@ -67,7 +67,11 @@ def judge_view(data: dict[str, Any]) -> list[Target]:
         ),
         _most("serving two visitors, share of a core", 0.25, [row["serving"] for row in watched]),
         _most("steps of 1 ms begin later because of two visitors, 99th percentile [ms]", 1.0, more),
-        _most("steps of 1 ms begin late with two visitors, 99th percentile [ms]", 1.0, _column(watched, "late_p99_ms")),
+        _most(
+            "steps of 1 ms begin late with two visitors, 99th percentile [ms]",
+            1.0,
+            _column(watched, "late_p99_ms"),
+        ),
         _most("time given up by the physics [ms]", 0.0, [row["lost_ms"] for row in rows]),
         *_judge_driving(data["driving"]),
     ]
@@ -79,7 +83,11 @@ def _judge_driving(rows: Sequence[dict[str, Any]]) -> list[Target]:
     rendering = [row for row in rows if row["who"] == "two render"]
     return [
         _most("from a hand to the step that obeys, 95 % [ms]", 20.0, _column(alone, "latency_p95_ms")),
-        _most("steps of 1 ms begin late while two browsers render, 99th percentile [ms]", 5.0, _column(rendering, "late_p99_ms")),
+        _most(
+            "steps of 1 ms begin late while two browsers render, 99th percentile [ms]",
+            5.0,
+            _column(rendering, "late_p99_ms"),
+        ),
         _most("time given up by the physics meanwhile [ms]", 0.0, _column(rendering, "lost_ms")),
     ]
 

@@ -77,7 +77,10 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
     )  # fmt: skip
     yield Section(
         f"Somebody drives {driving.SCENE} with a step of 1 ms, or browsers of this machine render it in software",
-        ("who", "events", "latency median [ms]", "latency 95 % [ms]", "late p99 [ms]", "a bare process [ms]", "lost [ms]"),
+        (
+            "who", "events", "latency median [ms]", "latency 95 % [ms]", "late p99 [ms]", "a bare process [ms]",
+            "lost [ms]",
+        ),
         [
             (
                 row["who"], number(row["events"]), number(row["latency_median_ms"]), number(row["latency_p95_ms"]),

@@ -196,7 +196,9 @@ def test_what_lies_on_a_floor_is_felt_by_its_weight(options):
 # --- joints ---
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "simmc"}, {"integrator": "rk4"}, {"integrator": "adaptive"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"method": "simmc"}, {"integrator": "rk4"}, {"integrator": "adaptive"}]
+)
 def test_a_load_cell_feels_what_a_swinging_pendulum_pulls(options):
     """A point mass on a rod: m (g cos φ + l φ'²) along it, whatever it does across."""
     model = Model("pendulum")

@@ -250,7 +250,9 @@ def _looking(to: Lowering, block: Any) -> Lowered:
     made = {}
     for port in block.ports():
         first = block.reach if port.name == "distance" else 0.0
-        made[port.name] = to.tape.add(codes.INPUT, to.place.look_place(f"{block.name}.{port.name}", first), value=first)
+        made[port.name] = to.tape.add(
+            codes.INPUT, to.place.look_place(f"{block.name}.{port.name}", first), value=first
+        )
     return made
 
 

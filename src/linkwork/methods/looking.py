@@ -63,9 +63,13 @@ class Looks:
         return [_EARLY * max(block.sample_time, step) for block in self._blocks]
 
     def _next(self, target: float) -> float:
-        """The next instant, as methods count targets: a time, or the number of a step; `target`, if it differs from that
-        by rounding alone, so that no step is left between the two."""
-        due = min(float(count * block.sample_time) for count, block in zip(self.counts, self._blocks, strict=True))
+        """The next instant, as methods count targets: a time, or the number of a step.
+
+        It is `target` if it differs from that by rounding alone, so that no step is left between the two.
+        """
+        due = min(
+            float(count * block.sample_time) for count, block in zip(self.counts, self._blocks, strict=True)
+        )
         if self._method.adaptive:
             return target if abs(target - due) <= SAME_TIME * max(1.0, due) else due
         clock = self._method.state.clock
@@ -87,7 +91,6 @@ class Looks:
             for port, value in zip(sensor.ports(), self._looks[k](block), strict=True):
                 self._method.look(f"{sensor.name}.{port.name}", value)
             self.counts[k] = math.floor((now + self._slack[k]) / sensor.sample_time) + 1
-
 
 
 def looks_of(method: RowMethod, start: Start) -> Looks:
@@ -122,7 +125,10 @@ def _range_finder(method: RowMethod, start: Start, sensor: RangeFinder) -> Look:
     from ..engine.contact.ray import cast_rays
 
     bodies = start.compiled.flat.bodies
-    tables, targets = method.scratch.tables("rays", start.system), ray_targets(start.compiled.flat, list(bodies))
+    tables, targets = (
+        method.scratch.tables("rays", start.system),
+        ray_targets(start.compiled.flat, list(bodies)),
+    )
     rays = ray_of(list(bodies).index(sensor.body), sensor.at, sensor.direction, sensor.reach)[None]
     out = np.zeros(1)
 

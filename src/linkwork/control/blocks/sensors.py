@@ -43,7 +43,7 @@ class ContactSensor(Block):
     """Feels what pushes on a body: the sum of its contacts, or of those with one other body or piece of scenery.
 
     Outputs: force `x`, `y`, `z` [N] in world axes, friction included, its size `force` [N], and `touching` [1]: 1 where
-    it is not zero. It is the mean over the last step, looked at every `sample_time` and held until the next time.
+    that is not zero. Forces are means over the last step, looked at every `sample_time` and held until the next time.
     """
 
     kind = "contact_sensor"
@@ -82,8 +82,8 @@ class LoadCell(Block):
 class RangeFinder(Block):
     """Measures how far it is, along a ray from a body, to the first shape of scenery or of another body.
 
-    Outputs: `distance` [m], that of `reach` if nothing is nearer, and `hit` [1]: 1 where something is. It sees shapes as
-    contact does (meshes as their convex parts, a torus with its hole closed), with a material or without, and looks
+    Outputs: `distance` [m], that of `reach` if nothing is nearer, and `hit` [1]: 1 where something is. It sees shapes
+    as contact does (meshes as their convex parts, a torus with its hole closed), with a material or without, and looks
     every `sample_time`; what it saw is held until the next time.
     """
 

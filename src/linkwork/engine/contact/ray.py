@@ -55,7 +55,9 @@ def cast_rays(tables, shapes, hulls, targets, rays, q, v, out):
             if carrier >= 0:
                 p, R = body_pose(tables, carrier)
                 at, turn = add3(p, rotate(R, at)), chain(R, turn)
-            nearest = min(nearest, meet(shapes[i], hulls, _inside(turn, sub3(start, at)), _inside(turn, way), nearest))
+            nearest = min(
+                nearest, meet(shapes[i], hulls, _inside(turn, sub3(start, at)), _inside(turn, way), nearest)
+            )
         out[k] = nearest
 
 
@@ -136,7 +138,7 @@ def _through_ball(x, d, r):
 
 @kernel
 def _meet_round(shape, x, d, reach):
-    """The same for a ball around a point, a line or a disc: sphere, capsule, torus (with its hole closed)."""
+    """Distance up to a ball around a point, a line or a disc: sphere, capsule, torus (with its hole closed)."""
     r = shape.dims[1] if shape.kind == TORUS else shape.dims[0]
     t = 0.0
     for _ in range(_STEPS):
@@ -171,7 +173,7 @@ def _core(shape, y):
 
 @kernel
 def _meet_field(shape, hulls, x, d, reach):
-    """The same for a height field, below which all is solid, down from its rim, too."""
+    """Distance up to a height field, below which all is solid, down from its rim, too."""
     field = make_field(shape, hulls)
     near, far = _cut(0.0, reach, x[2] - field.top, d[2])
     for k in range(2):

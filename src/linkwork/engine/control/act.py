@@ -26,7 +26,6 @@ from .codes import (
     MACHINE,
     PICK,
     PLAY,
-    PYTHON,
     SCALE,
     SPECIFIC_FORCE,
     SPIN,

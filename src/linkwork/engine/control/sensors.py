@@ -106,7 +106,7 @@ def sense_means(tables, constraints, t):
 
 @later
 def sense_forces(constraints, h):
-    """The same after a step of h by impulses, which knows forces alone."""
+    """(end of a step of h by impulses, which know forces alone) What sensors of forces tell during the next one."""
     tape, rows = constraints.tape, constraints.rows
     if tape[HEAD].p[4] != 0.0:
         for r in range(rows.shape[0]):

@@ -3,9 +3,9 @@
 Its first record stands for the whole: `a`: 1 if rates are asked for, by laws in pieces or by drives that keep a rate,
 `b`: 1 if something acts at instants, `c`: 1 if forces or accelerations are measured, `BY_IMPULSES` if accelerations are
 means over a step, `due`: the next instant, `mode`: the operation whose piece is known to end now, 0 for none, `p[0]`: 1
-while joints wait to be attached or released, `p[1]`: 1 if a step begins anew with the next evaluation, `p[2]`: how often
-pieces are chosen (twice if some choose by rates or flows), `p[3]`, `p[4]`, `p[5]`: 1 if joints are attached, forces of
-drives measured, pieces chosen by rates. Operations of a kind that loops look for are chained: see `tables.OP`.
+while joints wait to be attached or released, `p[1]`: 1 if a step begins anew with the next evaluation, `p[2]`: how
+often pieces are chosen (twice if some choose by rates or flows), `p[3]`, `p[4]`, `p[5]`: 1 if joints are attached,
+forces of drives measured, pieces chosen by rates. Operations that loops look for are chained: see `tables.OP`.
 """
 
 import math

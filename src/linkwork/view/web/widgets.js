@@ -5,7 +5,11 @@ import { short } from "./plot.js";
 const SVG = "http://www.w3.org/2000/svg";
 const POINTER = "pointer";
 const ARC = 135; // of gauges and knobs to both sides of upright [degrees]
-const SIGNS = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", Space: "␣" };
+const SIGNS = {
+  ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", Space: "␣", Minus: "−", Equal: "=", Comma: ",", Period: ".", Slash: "/",
+  Semicolon: ";", Quote: "'", Backslash: "\\", Backquote: "`", BracketLeft: "[", BracketRight: "]", Enter: "⏎", Backspace: "⌫", Tab: "⇥",
+  ShiftLeft: "⇧", ShiftRight: "⇧", ControlLeft: "Ctrl", ControlRight: "Ctrl",
+};
 
 /** Make an element of a panel; `hands` is told what is done to it. */
 export function makeWidget(described, hands) {
@@ -28,6 +32,12 @@ function around(radius, angle) {
 function arc(radius, from, to) {
   const large = Math.abs(to - from) > 180 ? 1 : 0;
   return `M ${around(radius, from).join(" ")} A ${radius} ${radius} 0 ${large} ${to > from ? 1 : 0} ${around(radius, to).join(" ")}`;
+}
+
+/** Into how many parts a scale is divided so that its marks are round numbers; by halves if nothing else is. */
+function divisions(span) {
+  const round = (step) => [1, 2, 2.5, 3, 5, 6].some((n) => { const x = step / (n * 10 ** Math.floor(Math.log10(step / n) + 1e-9)); return Math.abs(x - 1) < 1e-9; });
+  return [4, 5, 3, 6].find((count) => round(span / count)) ?? 2;
 }
 
 const shareOf = (input, value) => (value - input.low) / (input.high - input.low || 1);
@@ -260,12 +270,13 @@ class Gauge extends Widget {
   build() {
     this.needle = draw("path", { d: "M -3 6 L 0 -36 L 3 6 Z", class: "needle" });
     const { low, high } = this.described, scale = draw("g", { class: "scale" });
-    for (let k = 0; k <= 6; k++) {
-      const angle = ARC * (k / 3 - 1), [x, y] = around(42, angle), [u, v] = around(37, angle);
+    const count = 2 * divisions(high - low);
+    for (let k = 0; k <= count; k++) {
+      const angle = ARC * ((2 * k) / count - 1), [x, y] = around(42, angle), [u, v] = around(k % 2 ? 39 : 36, angle);
       scale.append(draw("line", { x1: x, y1: y, x2: u, y2: v }));
       if (k % 2 === 0) {
         const [p, q] = around(28, angle);
-        scale.append(draw("text", { x: p, y: q + 2.5 }, short(low + ((high - low) * k) / 6)));
+        scale.append(draw("text", { x: p, y: q + 2.5 }, short(low + ((high - low) * k) / count)));
       }
     }
     this.body.append(draw("svg", { viewBox: "-50 -50 100 92", class: "dial" },
