@@ -6,6 +6,7 @@ import { Form } from "./diagram_form.js";
 import { short } from "./plot.js";
 
 const NOTICE = 9000; // how long what went wrong is shown [ms]
+const READABLE = 0.5; // no diagram opens smaller than that
 const find = (id) => document.getElementById(id);
 const sheet = find("sheet"), drawing = find("drawing"), scroll = find("scroll");
 let told = { inside: "", editable: false, faults: [], wires: [] }, known = false, zoom = 1, live = {};
@@ -55,7 +56,7 @@ function show(now) {
   crumbs(now.inside);
   find("wires").replaceChildren(...(now.wires ?? []).map((wire) => make("option", { value: wire })));
   hand.renew();
-  if (first) fit();
+  if (first) fit(READABLE);
   values();
 }
 
@@ -105,9 +106,12 @@ function scaled(factor) {
   drawing.style.transform = `scale(${zoom})`;
 }
 
-function fit() {
+/** Show the whole diagram, but no smaller than `least`: the rest is scrolled to. */
+function fit(least) {
   const svg = drawing.querySelector("svg");
-  if (svg) scaled(Math.min((scroll.clientWidth - 24) / svg.width.baseVal.value, (scroll.clientHeight - 100) / svg.height.baseVal.value, 1.4));
+  if (!svg) return;
+  const whole = Math.min((scroll.clientWidth - 24) / svg.width.baseVal.value, (scroll.clientHeight - 100) / svg.height.baseVal.value, 1.4);
+  scaled(Math.max(whole, least));
 }
 
 function remove() {
@@ -117,7 +121,7 @@ function remove() {
 
 find("in").onclick = () => scaled(zoom * 1.25);
 find("out").onclick = () => scaled(zoom / 1.25);
-find("fit").onclick = fit;
+find("fit").onclick = () => fit(0);
 for (const deed of ["undo", "redo", "save", "reload"]) find(deed).onclick = () => act(deed);
 find("delete").onclick = remove;
 find("group").onclick = () => act("group", hand.names(), "");
