@@ -15,7 +15,6 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome")
 # WebGL without a graphics card. The sandbox of chromium refuses to run as root, as containers do.
 _FLAGS = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
 _MOVES = 60.0  # a second, as many as a mouse at a screen of 60 Hz makes
-_WINDOW = {"width": 640, "height": 400}
 
 
 def find_browser() -> str | None:
@@ -29,7 +28,7 @@ def sit(url: str, seconds: float, how: str) -> None:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(_FLAGS))
-        page = browser.new_page(viewport=_WINDOW)
+        page = browser.new_page(viewport={"width": 640, "height": 400})
         page.goto(f"{url}panel" if how == "drive" else url)
         if how == "watch":
             page.locator("iframe, canvas").first.wait_for(timeout=60_000)

@@ -75,20 +75,21 @@ def sections(data: dict[str, Any]) -> Iterator[Section]:
         ],
         words=2,
     )  # fmt: skip
-    yield Section(
-        f"Somebody drives {driving.SCENE} with a step of 1 ms, or browsers of this machine render it in software",
-        (
-            "who", "events", "latency median [ms]", "latency 95 % [ms]", "late p99 [ms]", "a bare process [ms]",
-            "lost [ms]",
-        ),
-        [
+    if data.get("driving"):  # not without a browser
+        yield Section(
+            f"Somebody drives {driving.SCENE} with a step of 1 ms, or browsers of this machine render it in software",
             (
-                row["who"], number(row["events"]), number(row["latency_median_ms"]), number(row["latency_p95_ms"]),
-                number(row["late_p99_ms"]), number(row["bare_p99_ms"]), number(row["lost_ms"]),
-            )
-            for row in data["driving"]
-        ],
-    )  # fmt: skip
+                "who", "events", "latency median [ms]", "latency 95 % [ms]", "late p99 [ms]", "a bare process [ms]",
+                "lost [ms]",
+            ),
+            [
+                (
+                    row["who"], number(row["events"]), number(row["latency_median_ms"]), number(row["latency_p95_ms"]),
+                    number(row["late_p99_ms"]), number(row["bare_p99_ms"]), number(row["lost_ms"]),
+                )
+                for row in data["driving"]
+            ],
+        )  # fmt: skip
     yield from notes_and_targets(data)
 
 

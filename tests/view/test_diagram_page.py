@@ -4,10 +4,11 @@ import pytest
 import yaml
 
 from helpers.browser import launched
-from helpers.operated import Operator
+from helpers.operated import Operator, driven_cart
 from helpers.page import SCREENSHOTS
 from helpers.processes import PATIENCE, wait_until
 from helpers.visits import live_pages
+from linkwork.control import Constant, Lamp
 from linkwork.io import load_model
 
 browser = pytest.fixture(scope="module")(launched)
@@ -203,3 +204,27 @@ def test_a_file_that_is_changed_beside_the_page_is_shown_anew(look):
     _, one, path = look(TEXT + CONTROL)
     path.write_text(TEXT + CONTROL.replace("gain: 3", "gain: 4"))
     wait_until(lambda: "× 4" in one.locator('.box[data-box="law"]').text_content(), "it is shown")
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_a_diagram_that_is_no_file_has_the_whole_page(browser, live, width):
+    model = driven_cart()
+    model.add(Constant("wish", 0.1))
+    model.add(Lamp("lamp", "wish"))
+    page = live(model)
+    one = browser.new_page(viewport={"width": width, "height": 800})
+    try:
+        one.goto(f"{page.server.url}diagram")
+        one.locator(".box").first.wait_for(timeout=1e3 * PATIENCE)
+        assert not one.locator("#palette").is_visible()
+        sheet, form = one.locator("#sheet").bounding_box(), one.locator("#form").bounding_box()
+        assert sheet["x"] == 0.0
+        if width > 760:  # the form beside it
+            assert sheet["width"] > 0.7 * width
+            assert form["x"] == pytest.approx(sheet["width"])
+            assert form["x"] + form["width"] == pytest.approx(width)
+        else:
+            assert sheet["width"] == width
+            assert sheet["height"] + form["height"] > 0.8 * 800  # nothing is left empty below
+    finally:
+        one.close()

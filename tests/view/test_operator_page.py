@@ -8,6 +8,8 @@ from helpers.page import SCREENSHOTS
 from helpers.panels import panels
 from helpers.processes import wait_until
 from helpers.visits import live_pages, visits
+from linkwork.control import Gauge, Joystick
+from linkwork.model.panel import PanelGroup
 
 browser = pytest.fixture(scope="module")(launched)
 live = pytest.fixture(live_pages)
@@ -124,6 +126,28 @@ def test_a_finger_moves_a_lever_on_a_phone(live, panel):
     assert one.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     finger("touchEnd")
     stands(page)
+
+
+@pytest.mark.parametrize("width", [360, 390, 844])
+def test_two_joysticks_side_by_side_are_whole_on_a_phone(live, panel, width):
+    model = driven_cart()
+    model.add(PanelGroup("sticks", label="Sticks"))
+    model.add(PanelGroup("told", label="Told"))
+    for k, name in enumerate(("left", "right")):
+        keys = ("KeyA", "KeyD", "KeyS", "KeyW") if k == 0 else ("KeyJ", "KeyL", "KeyK", "KeyI")
+        model.add(Joystick(name, group="sticks", cell=(k, 0), keys=keys))
+    for name, low, high in (("speed", -10.0, 10.0), ("lean", 0.0, 200.0), ("odd", 0.0, 7.0)):
+        model.add(Gauge(name, "left.x", group="told", low=low, high=high))
+    page = live(model)
+    one = panel(page, viewport={"width": width, "height": 780}, has_touch=True, is_mobile=True)
+    assert one.evaluate("document.documentElement.scrollWidth") <= width
+    for pad in one.locator(".pad").all():
+        box = pad.bounding_box()
+        assert box["x"] >= 0.0
+        assert box["x"] + box["width"] <= width
+        assert box["width"] > 120.0  # enough for a thumb
+    marks = [gauge.locator(".scale text").all_text_contents() for gauge in one.locator(".widget.gauge").all()]
+    assert marks == [["-10", "-5", "0", "5", "10"], ["0", "50", "100", "150", "200"], ["0", "3.5", "7"]]
 
 
 def test_a_connection_that_is_lost_lets_go_on_both_sides_and_comes_back(live, panel):

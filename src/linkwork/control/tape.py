@@ -173,8 +173,8 @@ def _again(
     """Operations whose rates hang on flows of states, and are wanted: by ends of pieces, by drives that keep a rate."""
     kinds = table["kind"]
     moving, wanted = np.isin(kinds, codes.STATES), keeps_rate.copy()
-    for i in np.flatnonzero(in_pieces):
-        wanted[_taken(table[i])] = True
+    for k in np.flatnonzero(in_pieces):
+        wanted[_taken(table[k])] = True
     wanted |= in_pieces & moving
     known = -1
     while known != (known := int(moving.sum() + wanted.sum())):  # some take what comes after them

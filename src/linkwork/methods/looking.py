@@ -17,6 +17,7 @@ from ..control.blocks.sensors import ContactSensor, LoadCell, RangeFinder
 from ..engine.steppers.state import OK
 from ..model.rotation import Array
 from ..observe.observer import Block
+from .capabilities import REACTIONS
 from .planned import SAME_TIME, joined
 from .rows import Start
 
@@ -115,8 +116,7 @@ def _contact(method: RowMethod, start: Start, sensor: ContactSensor) -> Look:
 
 def _load_cell(method: RowMethod, start: Start, sensor: LoadCell) -> Look:
     signals = [f"{sensor.joint}.{what}" for what in ("force", "torque")]
-    for signal in signals:
-        method.observer.reader(signal)
+    method.require(REACTIONS, f"load cell '{sensor.name}' measures those of '{sensor.joint}'")
     return lambda block: np.hstack([_known(method.observer.read(signal, block)) for signal in signals])
 
 
