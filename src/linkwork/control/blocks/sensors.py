@@ -95,7 +95,7 @@ class RangeFinder(Block):
     at: LocalOffset = _ORIGIN
     """Where the ray begins, in the body's frame [m]."""
     direction: LocalOffset = _UP
-    """Where it points, in the body's frame, of any length but zero."""
+    """Where it points, in the body's frame; of any length but zero [1]."""
     reach: Positive = 10.0
     """How far it sees [m]."""
     sample_time: Positive = 0.01
