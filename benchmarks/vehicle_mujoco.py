@@ -44,6 +44,7 @@ class MujocoVehicle:
         body = spec.worldbody.add_body(
             name="chassis",
             pos=middle,
+            ipos=(0, 0, 0),  # what is not told is not the origin: it would be `pos` once more
             mass=car.mass,
             inertia=np.array(car.inertia)[:3],
             explicitinertial=True,
@@ -90,8 +91,8 @@ class MujocoVehicle:
         tie.add_joint(type=hinge, axis=frame[:, 0])
         tie.add_joint(type=hinge, axis=frame[:, 1])
         wheel = carrier.add_body(
-            name=f"{name}_wheel", pos=at["wheel"] - at["lower_carrier"], mass=WHEEL, inertia=(0.5, 0.9, 0.5),
-            explicitinertial=True,
+            name=f"{name}_wheel", pos=at["wheel"] - at["lower_carrier"], ipos=(0, 0, 0), mass=WHEEL,
+            inertia=(0.5, 0.9, 0.5), explicitinertial=True,
         )  # fmt: skip
         wheel.add_joint(type=hinge, axis=(0, 1, 0), name=f"{name}_axle")
         wheel.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=(RADIUS, 0, 0), friction=(0.9, 0.005, 0.0001))

@@ -8,17 +8,27 @@ from linkwork import Simulation
 @pytest.mark.peers
 def test_mujoco_drives_the_same_vehicle():
     pytest.importorskip("mujoco")
-    from benchmarks.vehicle import vehicle
+    from benchmarks.vehicle import corners, vehicle
     from benchmarks.vehicle_mujoco import MujocoVehicle
 
     peer = MujocoVehicle(1e-3)
     ours = Simulation(vehicle(), dt=1e-3)
     total = float(peer._model.body_mass.sum())
     assert total == pytest.approx(1000 + 4 * (5 + 5 + 12 + 18 + 1.5))
-    peer.run(50)
-    ours.step(50)
-    # Both contacts give way a little, each in its own manner.
-    assert peer.height == pytest.approx(ours["chassis.position.z"], abs=0.02)
+    rest = ours["chassis.position.z"]
+    peer.run(1000)
+    ours.step(1000)
+    assert len(ours.touches()) == peer._data.ncon == 4  # all wheels stand on the road, none is in the air
+    # Both contacts and MuJoCo's pins give way a little, each in its own manner: millimetres, of 0.3 m of the wheels.
+    assert peer.height == pytest.approx(ours["chassis.position.z"], abs=0.005)
+    assert abs(ours["chassis.position.z"] - rest) < 0.01
+    assert peer.speed == pytest.approx(ours["chassis.velocity.x"], rel=0.01)
+    w, x, y, z = peer._data.qpos[3:7]
+    assert (w, x, y, z) == pytest.approx([ours[f"chassis.rotation.{c}"] for c in "wxyz"], abs=1e-3)
+    for corner in corners(2):
+        there = peer._data.body(f"{corner.name}_wheel").xpos
+        here = [ours[f"{corner.name}_wheel.position.{c}"] for c in "xyz"]
+        assert tuple(there) == pytest.approx(here, abs=0.01)
 
 
 def test_a_fleet_is_so_many_vehicles():
