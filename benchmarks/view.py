@@ -105,7 +105,7 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
         page = show(scene("chain", links=bodies, damping=0.05), port=0, dt=DT, block=False)
         try:
             for visitors in VISITORS:
-                rows.append({"bodies": bodies, "visitors": visitors, **_measure(page, visitors, seconds)})
+                rows.append({"bodies": bodies, "visitors": visitors, **watched(page, visitors, seconds)})
                 tick()
         finally:
             page.close()
@@ -118,7 +118,8 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
     return ViewResult(quick, made_with(1, seconds), rows, driven, notes)
 
 
-def _measure(page: Page, visitors: int, seconds: float) -> dict[str, Any]:
+def watched(page: Page, visitors: int, seconds: float) -> dict[str, Any]:
+    """What so many visitors get of a page, and what that costs."""
     command = [sys.executable, "-m", "benchmarks.visitor", page.server.url, str(seconds)]
     crowd = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(visitors)]
     assert page.session is not None

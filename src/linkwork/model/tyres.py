@@ -20,7 +20,10 @@ from .tyre_files import TyreFile, read_tyre
 GRAVITY = 9.81
 _PRESSED = 0.05  # deflection under the nominal load, in radii, by default
 _DAMPED = 0.02  # of critical, vertically, by default
-_CARCASS = 0.1  # of critical, of the carcass, by default
+_CARCASS = (0.09, 0.1)
+"""Of critical, of the carcass along and across, by default. Along, where the wheel alone swings on it, that and the
+stiffness let steps of 1 ms be explicit, standing or in the air, for a wheel of a fifteenth of the load: such steps are
+four times as fast."""
 
 if TYPE_CHECKING:
     Extent = tuple[float, float]
@@ -88,7 +91,7 @@ class BrushNumbers:
     degression: Annotated[NonNegative, Field(lt=1)] = 0.25
     """How both grow less than the load r in nominal loads: as r (1 + degression (1 - r)) [1]."""
     longitudinal_relaxation: Positive | None = None
-    """Way in which the longitudinal force follows the slip [m]; default: half of the radius."""
+    """Way in which the longitudinal force follows the slip [m]; default: 0.6 of the radius."""
     lateral_relaxation: Positive | None = None
     """Way in which the lateral force follows the slip angle [m]; default: 1.2 radii."""
     trail: NonNegative | None = None
@@ -139,12 +142,12 @@ class BrushTyre(BrushNumbers, Tyre):
     def common(self) -> tuple[float, ...]:
         k, mass = self.vertical_stiffness, self.load / GRAVITY
         c = 2.0 * _DAMPED * math.sqrt(k * mass) if self.damping is None else self.damping
-        sigma_x = 0.5 * self.radius if self.longitudinal_relaxation is None else self.longitudinal_relaxation
+        sigma_x = 0.6 * self.radius if self.longitudinal_relaxation is None else self.longitudinal_relaxation
         sigma_y = 1.2 * self.radius if self.lateral_relaxation is None else self.lateral_relaxation
         length, width = (0.6 * self.radius, 0.5 * self.radius) if self.footprint is None else self.footprint
         carcass: list[float] = []
-        for slip, sigma in zip(self.slip_stiffnesses, (sigma_x, sigma_y), strict=True):
-            carcass += slip / sigma, 2.0 * _CARCASS * math.sqrt(slip / sigma * mass)
+        for slip, sigma, share in zip(self.slip_stiffnesses, (sigma_x, sigma_y), _CARCASS, strict=True):
+            carcass += slip / sigma, 2.0 * share * math.sqrt(slip / sigma * mass)
         return self.radius, k, 0.0, c, 0.1 * self.load / k, 1 / 3, length / 4, width / 4, *carcass, 1.0
 
     def own(self) -> tuple[float, ...]:
@@ -196,8 +199,8 @@ class MagicTyre(Tyre):
         mass = tyre.load / GRAVITY
         length, width = (0.6 * tyre.radius, 0.5 * tyre.width) if self.footprint is None else self.footprint
         carcass: list[float] = []
-        for stiffness in tyre.carcass:
-            carcass += stiffness, 2.0 * _CARCASS * math.sqrt(stiffness * mass)
+        for stiffness, share in zip(tyre.carcass, _CARCASS, strict=True):
+            carcass += stiffness, 2.0 * share * math.sqrt(stiffness * mass)
         hand = 1.0 if tyre.side in ("", self.side) else -1.0
         pressed = 0.1 * tyre.load / tyre.stiffness
         return (
