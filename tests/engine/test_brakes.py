@@ -1,11 +1,24 @@
 """Brakes, clutches and motors by their map: against momentum, work and friction by hand."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from linkwork import AxleMotor, Body, Brake, Clutch, Hinge, Model, Simulation, Table, Torque, TractionMotor
+from linkwork import (
+    AxleMotor,
+    Body,
+    Brake,
+    Clutch,
+    DCMotor,
+    Hinge,
+    Model,
+    Simulation,
+    Table,
+    Torque,
+    TractionMotor,
+)
 from linkwork.model.errors import ModelError
 
 INERTIA, TORQUE = 0.2, 30.0
@@ -83,6 +96,41 @@ def test_energy_is_accounted_for():
     record = Simulation(wheels(brake, velocities=(50.0,)), dt=1e-3).run(1.0, every=1e-2)
     assert abs(record["energy.balance"]).max() < 1e-3 * 0.5 * INERTIA * 2500.0
     assert (np.diff(record["energy.dissipated"]) >= -1e-9).all()
+
+
+DRIVES = {
+    "clutch that slides": (Clutch("it", "axle0", "axle1", torque=5.0, ratio=2.0, command=1.0), (40.0, 0.0)),
+    "motor": (
+        TractionMotor("it", "axle0", torque=2.0, power=30.0, top_speed=1e3, gear=4.0, inertia=0.01, command=0.8), (1.0,)
+    ),
+    "motor that brakes": (
+        TractionMotor("it", "axle0", torque=2.0, power=1e6, top_speed=1e3, gear=4.0, command=-0.5), (30.0,)
+    ),
+    "open differential": (
+        AxleMotor("it", "axle0", "axle1", torque=2.0, power=1e6, top_speed=1e3, gear=4.0, command=1.0), (0.0, 3.0)
+    ),
+    "hub motor": (
+        DCMotor("it", "axle0", stall_torque=2.0, idle_speed=300.0, time_constant=0.02, gear=6.0, command=0.7), (2.0,)
+    ),
+}  # fmt: skip
+"""Drives of vehicles, and rates of the axles at the start."""
+
+
+@pytest.mark.parametrize("name", DRIVES)
+def test_energy_of_every_drive_balances_at_the_order_of_the_integrator(name):
+    """Supplied, dissipated, stored and kinetic: Runge-Kutta's fourth order while nothing begins or ends to slide, or
+    what rounding leaves."""
+    drive, velocities = DRIVES[name]
+    record = [
+        Simulation(wheels(drive, velocities=velocities), dt=dt, integrator="rk4").run(0.2, every=4e-3)
+        for dt in (4e-3, 2e-3, 1e-3)
+    ]
+    turned = abs(record[0]["energy.supplied"]).max() + abs(record[0]["energy.dissipated"]).max()
+    assert turned > 1.0
+    left = [abs(one["energy.balance"]).max() / turned for one in record]
+    assert left[2] < 1e-6
+    for coarse, fine in pairwise(left):
+        assert fine < coarse / 12.0 or fine < 1e-12
 
 
 def test_a_clutch_makes_both_turn_alike():
