@@ -73,6 +73,7 @@ PATCH = np.dtype(
         ("island", "i8"),
         ("touches", "i8"),  # 1 if it carries an impulse
         ("uneven", "i8"),  # how its points share loads: EVENLY, UNEVENLY or BY_CHANCE of `settle`
+        ("rests", "i8"),  # 1 if the impulses of the step before were good enough for it as they were
         ("old", "i8"),  # the patch of the last step that it continues, or -1
         ("y", "i8"),  # where its list of dofs begins in the pool, and how many they are
         ("ny", "i8"),
@@ -227,7 +228,8 @@ def _remember(found, side, made):
         if before < counts[0].old_patches:
             old = found.patches[1 - side, before]
             if old.i == i and old.j == j:
-                patch.old, patch.touches, patch.uneven = before, old.touches, old.uneven
+                patch.old, patch.touches = before, old.touches
+                patch.uneven, patch.rests = old.uneven, old.rests
                 _match(found.points[1 - side], old, points, patch)
                 pose_a = (get3(found.positions[i]), get9(found.rotations[i]))
                 pose_b = (get3(found.positions[j]), get9(found.rotations[j]))
@@ -261,7 +263,8 @@ def _begin_patch(colliders, patch, i, j, first, count):
     a, b = colliders.mounts[i], colliders.mounts[j]
     material = colliders.materials[a.material, b.material]
     patch.i, patch.j, patch.a, patch.b = i, j, a.link, b.link
-    patch.first, patch.count, patch.touches, patch.uneven = first, count, 0, 0
+    patch.first, patch.count, patch.touches = first, count, 0
+    patch.uneven = patch.rests = 0
     patch.friction, patch.restitution = material[FRICTION], material[RESTITUTION]
     patch.bounce, patch.rolling, patch.torsion = material[BOUNCE_SPEED], material[ROLLING], material[TORSION]
 

@@ -6,6 +6,7 @@ from ..kernels.clock import cycles
 from ..kernels.jit import kernel
 from .cone import judge, residual
 from .impulses import CUT_SHORT
+from .patch_basis import MOST_PATCHES
 from .relax import relax_patch, relax_row
 from .search import accelerate, keep_island
 from .subspace import drop_pulling, set_origins, softness, solve_subspace, stiffen
@@ -14,7 +15,8 @@ EVENLY, UNEVENLY, BY_CHANCE = range(3)
 """How points share loads that could be shared in many ways: impulses are the smallest; they may not be, for the
 smallest are outside of their cones; sweeps have found them, and nobody has looked for the smallest yet."""
 _RESISTING = 1e3  # how much coarser the tolerance may become where Newton steps fail, if none is asked for
-_AT_REST = 1e-2  # share of the tolerance at which the impulses of the last step are good enough for this one
+_AT_REST = 1e-2  # share of the tolerance at which the impulses of the last step are good enough for this one,
+_COMING = 1e-4  # where they have not been so a step ago, and that to which what is nearly at rest is solved
 _TRIES = 3  # Newton steps from an origin, before another one, or sweeps, are to find a better start
 _AGED = 0.9  # share of uneven impulses that steps begin with
 _ROUNDS, _MOST_ROUNDS = 4, 60  # through the points of a patch, each time it is its turn
@@ -31,17 +33,25 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
     Small islands by Newton steps, from the best impulses so far; where these lead nowhere, a few sweeps find out who
     pushes and who slides. All parts by themselves: bundled, they would be unpacked at every call.
     """
-    if options.eliminate == 0:
+    first, last = reach.islands[island].patch, reach.islands[island + 1].patch
+    if options.eliminate == 0 or last - first > MOST_PATCHES:
         return _sweep_until(work, reach, rows, patches, points, island, options, deadline)
     left = residual(work, reach, rows, patches, points, island, 0.0)
-    shared = EVENLY
-    for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
-        shared = max(shared, patches[reach.order[k]].uneven)
-    if left <= _AT_REST * options.tolerance and shared != BY_CHANCE:
+    shared, rests = EVENLY, True
+    for k in range(first, last):
+        patch = patches[reach.order[k]]
+        shared, rests = max(shared, patch.uneven), rests and patch.rests != 0
+    # What stops a motion in one step is too much for the next: forces at rest come from a second solution, which then
+    # holds for many steps, if it is good to rounding.
+    rests = shared != BY_CHANCE and left <= (_AT_REST if rests else _COMING) * options.tolerance
+    for k in range(first, last):
+        patches[reach.order[k]].rests = 1 if rests else 0
+    if rests:
         return 0, 0, left
     soft = softness(reach, patches, points, island)
     best, tolerance, share = left, options.tolerance, _AGED if shared == UNEVENLY else 0.0
     enough, most = tolerance, min(_RESISTING * tolerance, max(options.swept, tolerance))
+    fine = _COMING * tolerance if left <= tolerance else tolerance
     keep_island(reach, rows, patches, points, island, True)
     # Impulses of the last step tell little of this one if something hits: sweeps come first.
     begin = 2 * _TRIES if left > _FAR * tolerance else 0
@@ -57,7 +67,7 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
                 share = 1.0
             if stage % _TRIES == 0:
                 set_origins(reach, patches, points, island, share)
-            for k in range(reach.islands[island].patch, reach.islands[island + 1].patch):
+            for k in range(first, last):
                 judge(reach, patches[reach.order[k]], points, soft, turn > 0)
             pulls, lack = True, 0.0
             while pulls:
@@ -66,7 +76,7 @@ def settle_island(work, reach, space, rows, patches, points, island, options, de
                     return _sweep_until(work, reach, rows, patches, points, island, options, deadline)
                 pulls = drop_pulling(reach, patches, points, island)
             if residual(work, reach, rows, patches, points, island, soft) <= tolerance:
-                stiffen(work, reach, space, rows, patches, points, island, tolerance, lack)
+                stiffen(work, reach, space, rows, patches, points, island, fine, lack)
         left = residual(work, reach, rows, patches, points, island, 0.0)
         if (
             stage == 2 * _TRIES and turn > 0
