@@ -50,6 +50,11 @@ class Engine(ABC):
         """How far the last step is from the laws of contact [m/s]; None if the engine does not tell."""
         return None
 
+    @property
+    def gap(self) -> float | None:
+        """Largest of all joints so far [m or rad]; None if the engine does not tell."""
+        return None
+
 
 @dataclass(frozen=True)
 class Link:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-STARTS, STARTS_QUICK = 500, 4
+STARTS, STARTS_QUICK = 200, 4
 APART = 1e-9
 """Between two starts [m]."""
 EVERY = 0.1

@@ -1,4 +1,5 @@
-"""Wheels on smooth roads: their centres follow the curve at a wheel's radius from the road, accelerations included."""
+"""Wheels on smooth roads: their centres follow the curve at a wheel's radius from the road, accelerations included; on
+even ones of any make nothing happens."""
 
 from math import pi
 
@@ -7,6 +8,7 @@ import pytest
 
 from linkwork import (
     Body,
+    Box,
     Capsule,
     Cylinder,
     Ellipsoid,
@@ -14,6 +16,7 @@ from linkwork import (
     HeightField,
     Material,
     Model,
+    Plane,
     Scenery,
     Simulation,
     Sphere,
@@ -90,3 +93,35 @@ def test_accelerations_converge_with_the_grid():
 def test_facets_shake_it():
     taken, _ = ride(WHEELS["sphere"], 0.4, 1e-3, smooth=False)
     assert np.abs(taken).max() > 10.0
+
+
+EVEN = {
+    "plane": (Plane(),),
+    "triangles": (HeightField((24.0, 3.0), heights=((0.0,) * 241,) * 31),),
+    "spline": (HeightField((24.0, 3.0), heights=((0.0,) * 241,) * 31, smooth=True),),
+    "boxes": tuple(Box((0.37, 3.0, 0.2), at=(-12.0 + 0.37 * k, 0.0, -0.1)) for k in range(65)),
+}
+"""Roads: cells of 0.1 m, boxes side by side."""
+
+
+@pytest.mark.parametrize("road", EVEN)
+@pytest.mark.parametrize("name", WHEELS)
+def test_rolling_is_smooth_on_even_roads(name, road):
+    model = Model("roll")
+    model.add(Material("rubber", friction=0.8))
+    model.add(Scenery("road", shapes=EVEN[road], material="rubber"))
+    at = (-10.0, 0.0, RADIUS)
+    model.add(Body("wheel", at=at, mass=10.0, inertia=(0.3, 0.5, 0.3), shapes=(WHEELS[name],), material="rubber"))
+    model.add(Free("way", "ground", "wheel", at=at, velocity=(PACE, 0, 0, 0, PACE / RADIUS, 0)))
+    sim, dt = Simulation(model), 1e-3
+    record = sim.run(0.9, every=dt)
+    # Normal and tangential velocities are zero to the residual of a step, h * 1e-6 m/s²: accelerations to twice that
+    # over h, whatever they are made of; places and turns to as much as that adds up to, were it always to one side.
+    left = 1e-6 * dt
+    assert np.abs(np.diff(record["way.z_rate"])).max() / dt <= 2.0 * left / dt
+    assert np.abs(np.diff(record["way.x_rate"])).max() / dt <= 2.0 * left / dt
+    assert np.abs(record["way.y"]).max() <= 0.9 * left
+    axis = sim.point("wheel", (0.0, 1.0, 0.0))[0] - sim.point("wheel")[0]
+    assert np.abs(axis[[0, 2]]).max() <= 0.9 * left / 0.05  # a face that is 0.2 m wide, or the bend of a torus
+    # Each step may do the work of what it leaves, at the pace of the wheel.
+    assert np.abs(record["energy.balance"]).max() <= len(record["time"]) * 10.0 * PACE * left

@@ -33,10 +33,9 @@ from .integrators import (
     copy_state,
     euler,
     evaluations,
-    foretold,
     give_up_adams,
+    judge,
     keep_derivative,
-    local_error,
     next_factor,
     runge_kutta,
     store_stage,
@@ -139,18 +138,6 @@ def _prepare(tables, motion, course, tableau):
     retract(tables.dofs, motion.q, motion.y_trial, motion.q_trial)
 
 
-@woven
-def _judge(motion, course, tableau, vote):
-    """What is thought of the end of a step that was just evaluated."""
-    vote.apart, vote.error = 0.0, 0.0
-    if course.fresh and (course.smooth or course.integrator == ADAPTIVE):
-        h = course.share * course.length
-        if course.smooth and not foretold(motion, course, h):
-            vote.apart = 1.0
-        if course.integrator == ADAPTIVE:
-            vote.error = local_error(motion, course, tableau, h)
-
-
 @inlined
 def _count(course, clock, target):
     """A step, or a part of it, has been taken."""
@@ -249,15 +236,11 @@ def _decide(constraints, work, touch, parts, motion, course, clock, stats, vote)
 
 
 @inlined
-def _go_again(course, stats):
-    """Whether corrections onto the constraints may go on; if not, the step ends off them."""
-    course.rounds += 1
-    if course.rounds < ROUNDS:
-        return True
+def _note_unsettled(course, stats):
+    """A step ends off the constraints."""
     if stats.unsettled == 0:
         stats.unsettled_time = course.at
     stats.unsettled += 1
-    return False
 
 
 @woven
@@ -316,6 +299,12 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
         if constraints is not None:
             read_states(constraints, motion.y, 2 * n + 2)
     while True:
+        if touch is not None and touch.state[0].bad != 0:
+            if course.staying and course.left == 0.0 and _due(course, clock, targets[course.sample]):
+                recall_mean(touch, motion.a)
+                phase = SAMPLE
+                continue
+            return course.sample, int(touch.state[0].bad)
         if phase == PLAN:
             phase, status = _plan(constraints, touch, motion, course, clock, stats, targets)
             if phase == END:
@@ -356,18 +345,14 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
             else:
                 evaluate_tree(tables, motion, course, stats)
             if touch is not None and touch.state[0].bad != 0:
-                if course.staying and course.left == 0.0 and _due(course, clock, targets[course.sample]):
-                    recall_mean(touch, motion.a)
-                    phase = SAMPLE
-                    continue
-                return course.sample, int(touch.state[0].bad)
+                continue
             if course.fresh and not course.smooth and (not course.project or course.integrator == ADAPTIVE):
                 store_stage(tables, constraints, motion, course)
             if not course.project:
                 course.stage += 1
                 phase = PREPARE
                 continue
-            _judge(motion, course, tableau, vote)
+            judge(motion, course, tableau, vote)
             if parts is not None:
                 judge_parts(parts, motion, course, clock, vote)
             phase = DECIDE
@@ -384,9 +369,16 @@ def _run(tables, constraints, every_row, work, touch, parts, motion, books, tabl
                 again = correct_parts(tables, constraints, parts, touch, motion, course, vote)
             elif work is not None:
                 again = correct_direct(tables, constraints, work, touch, motion, course)
-            if again and _go_again(course, stats):
-                phase = EVALUATE
-                continue
+            if again:
+                course.rounds += 1
+                if course.rounds < ROUNDS:
+                    phase = EVALUATE
+                    continue
+                if touch is not None and touch.state[0].closed > 0:
+                    # Corrections that lead nowhere may have changed rates by any amount: impulses are sure.
+                    touch.state[0].bad = GIVE_UP
+                    continue
+                _note_unsettled(course, stats)
             if parts is not None:
                 note_parts(constraints, parts, course, stats, vote)
             elif work is not None:

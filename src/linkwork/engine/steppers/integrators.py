@@ -265,6 +265,18 @@ def local_error(motion, course, tableau, h):
     return worst
 
 
+@woven
+def judge(motion, course, tableau, vote):
+    """What is thought of the end of a step that was just evaluated."""
+    vote.apart, vote.error = 0.0, 0.0
+    if course.fresh and (course.smooth or course.integrator == ADAPTIVE):
+        h = course.share * course.length
+        if course.smooth and not foretold(motion, course, h):
+            vote.apart = 1.0
+        if course.integrator == ADAPTIVE:
+            vote.error = local_error(motion, course, tableau, h)
+
+
 @inlined
 def next_factor(error):
     """For the size of the next step (Hairer, Nørsett, Wanner I, II.4): min(5, max(0.2, 0.9 error^(-1/5)))."""

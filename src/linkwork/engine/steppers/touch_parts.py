@@ -4,7 +4,7 @@ An evaluation has eliminated all subsystems; its factors serve every further rig
 passes up and down without elimination, and the forces that follow one more.
 """
 
-from ..kernels.jit import inlined, kernel
+from ..kernels.jit import apart, inlined, kernel
 from ..kernels.math3 import cross3, get3, sub3
 from ..solvers.hierarchy import ACCELERATE, ENDS
 from ..solvers.layout import WANT
@@ -14,7 +14,7 @@ from .touch_modes import look_touch, settle_touch
 from .touch_survey import survey_bias
 
 
-@kernel
+@apart
 def push_parts(tables, h, touch, motion, course):
     """(rows solved) => forces of contact, with their effect on accelerations and on forces of rows: h.x, h.row."""
     for i in range(motion.a.shape[0]):
