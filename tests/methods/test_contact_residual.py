@@ -31,3 +31,17 @@ def test_bad_ones_and_misplaced_ones_are_refused():
         Simulation(scene("crank_rocker"), method=Direct(residual=1.0))
     with pytest.raises((LinkworkError, UnsupportedError), match="residual: no option"):
         Simulation(scene("stack10"), solver="impulses", residual=1.0)
+
+
+def test_what_rests_needs_no_solution_for_many_steps():
+    """What stops the last motion in one step is too much for the next: without a second solution, each other step would
+    need one."""
+    sim = Simulation(scene("stack10"), dt=H)
+    sim.step(1000)
+    taken = []
+    for _ in range(200):
+        sim.step(1)
+        report = sim.method.report()
+        taken.append(report["iterations"])
+        assert report["residual"] <= 1e-2 * TOLERANCE * H
+    assert sum(taken) <= 2

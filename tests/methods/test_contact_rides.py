@@ -111,7 +111,9 @@ def test_rolling_is_smooth_on_even_roads(name, road):
     model.add(Material("rubber", friction=0.8))
     model.add(Scenery("road", shapes=EVEN[road], material="rubber"))
     at = (-10.0, 0.0, RADIUS)
-    model.add(Body("wheel", at=at, mass=10.0, inertia=(0.3, 0.5, 0.3), shapes=(WHEELS[name],), material="rubber"))
+    model.add(
+        Body("wheel", at=at, mass=10.0, inertia=(0.3, 0.5, 0.3), shapes=(WHEELS[name],), material="rubber")
+    )
     model.add(Free("way", "ground", "wheel", at=at, velocity=(PACE, 0, 0, 0, PACE / RADIUS, 0)))
     sim, dt = Simulation(model), 1e-3
     record = sim.run(0.9, every=dt)
@@ -122,6 +124,8 @@ def test_rolling_is_smooth_on_even_roads(name, road):
     assert np.abs(np.diff(record["way.x_rate"])).max() / dt <= 2.0 * left / dt
     assert np.abs(record["way.y"]).max() <= 0.9 * left
     axis = sim.point("wheel", (0.0, 1.0, 0.0))[0] - sim.point("wheel")[0]
-    assert np.abs(axis[[0, 2]]).max() <= 0.9 * left / 0.05  # a face that is 0.2 m wide, or the bend of a torus
+    assert (
+        np.abs(axis[[0, 2]]).max() <= 0.9 * left / 0.05
+    )  # a face that is 0.2 m wide, or the bend of a torus
     # Each step may do the work of what it leaves, at the pace of the wheel.
     assert np.abs(record["energy.balance"]).max() <= len(record["time"]) * 10.0 * PACE * left

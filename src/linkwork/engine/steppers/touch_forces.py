@@ -15,7 +15,8 @@ from ..kernels.jit import inlined, kernel
 from ..kernels.math3 import add3, cross3, dot3, get3, norm3, sub3
 from ..kernels.spatial import get6
 from ..solvers.envelope import solve_envelope
-from ..solvers.layout import FORCE, INVERSE, ON, RIGHT, SOFT, P
+from ..solvers.layout import FORCE, INVERSE, ON, RIGHT, SOFT, TAKEN, P
+from ..solvers.layout import WANT as ROW_WANTS
 from ..tables import LAW
 from .row_forces import account
 from .touch_survey import GIVE_UP, survey_bias
@@ -288,17 +289,23 @@ def apply_touch(constraints, work, touch, a, bounded):
     for r in range(rows.shape[0]):  # what `account` adds to the flows of states it adds again
         if rows[r].role == LAW and rows[r].state >= 0 and flag[ON, r] != 0:
             rows[r].flow -= rows[r].push * (rows[r].goal - rows[r].force) * work.row[SOFT, r]
+    row, D, link = work.row, work.dof[INVERSE], work.link
     for c in range(state.closed):
         slot = slots[order[c]]
         for m in range(3):
             p, s = slot.p[m], 3 * c + m
             if p == 0.0:
                 continue
+            for r in range(rows.shape[0]):
+                row[P, r] -= touch.S[s, r] * p
             for d in range(touch.J.shape[1]):
                 a[touch.rate[d]] += touch.Z[s, d] * p
-                work.dof[FORCE, d] += touch.Y[s, d] * p
-            for r in range(rows.shape[0]):
-                work.row[P, r] -= touch.S[s, r] * p
+                push = touch.Y[s, d] * p
+                work.dof[FORCE, d] += push
+                for r in range(link[d].begin, link[d].end):  # rows that are let go are to know of it
+                    if flag[ON, r] != 0:
+                        row[ROW_WANTS, r] -= work.Y[d, r] * D[d] * push
+                        row[TAKEN, r] += work.Y[d, r] * D[d] * push
     account(constraints, work, a, bounded)
 
 

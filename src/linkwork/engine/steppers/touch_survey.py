@@ -3,6 +3,8 @@
 What contact geometry does to accelerations (how normals turn and points wander as bodies roll on each other) is a
 derivative along the present motion. It is taken by differences of the narrow phase itself at four poses ahead of and
 behind this one, so that every pair of shapes has it, whatever its curvature: fourth order in a thousandth of a radian.
+Where normals jump between these poses (an edge slides over another's end) there is no derivative, and differences would
+be any force.
 """
 
 import math
@@ -24,14 +26,17 @@ from ..kernels.math3 import (
     set3,
     sub3,
 )
-from .touch_tables import FREE
+from .touch_tables import FREE, STICKS
 
 NO_PAIRS, GIVE_UP = 11, 23
 """Why an evaluation of contact is no good: there is no room for so many pairs of shapes; points are too many, or one
-that carried a load is not found again, or something is deep inside of something else."""
+that carried a load is not found again or turns by jumps, or something is deep inside of something else."""
 
 _AHEAD = 1e-3
 """How far poses are moved for differences, as an angle and a share of sizes; also the longest time [s]."""
+_JUMP = (
+    0.1  # share of the velocities around the thinner shape that a step may change by for want of a derivative
+)
 _TURNED = 0.1  # what has another normal is another contact [rad]
 
 
@@ -39,6 +44,7 @@ _TURNED = 0.1  # what has another normal is another contact [rad]
 def survey_touch(tables, touch, h):
     """Points that are near within h from here, matched with the slots; state.bad tells if that is no good."""
     state, slots, found = touch.state[0], touch.slots, touch.found
+    state.step = h
     if detect(tables.dofs, tables.islands, touch.colliders, found, h, state.near) == NO_ROOM:
         state.bad = NO_PAIRS
         return
@@ -189,11 +195,13 @@ def _bias_of_pair(tables, touch, i, j):
         if slot.i == i and slot.j == j:
             slot.found = 1
             for m in range(3):
-                slot.bias[m] = 0.0
+                slot.bias[m] = slot.uneven[m] = 0.0
     # (f(-2) - 8 f(-1) + 8 f(1) - f(2)) / 12
     for k in range(4):
         x = s * (k - 2.0 if k < 2 else k - 1.0)
         weight = (1.0 if k == 0 else -8.0 if k == 1 else 8.0 if k == 2 else -1.0) / (12.0 * s)
+        # (f(1) - f(-1)) / 2, less (f(2) - f(-2)) / 4
+        other = (1.0 if k == 0 else -2.0 if k == 1 else 2.0 if k == 2 else -1.0) / (4.0 * s)
         h = 0.5 * x * x
         q_a, q_b = (
             add3(p_a, add3(scale3(x, u_a), scale3(h, a_a))),
@@ -230,11 +238,18 @@ def _bias_of_pair(tables, touch, i, j):
                 rate = (dot3(m, w), dot3(t, w), dot3((slot.axes[6], slot.axes[7], slot.axes[8]), w))
                 for d in range(3):
                     slot.bias[d] += weight * rate[d]
+                    slot.uneven[d] += other * rate[d]
+    # Where a curvature jumps, these differ by a quarter of what the motion takes around the thinner shape, which a step
+    # hardly notices; where a normal does so, by that times hundreds, of which a step would make a motion of its own.
+    most = _JUMP * _AHEAD / s * thin / state.step if state.step > 0.0 else math.inf
     for c in range(state.closed):
         slot = slots[order[c]]
-        if slot.i == i and slot.j == j and slot.found == 2:
+        if slot.i == i and slot.j == j:
             for m in range(3):
-                slot.bias[m] = 0.0
+                if slot.found == 2:
+                    slot.bias[m] = 0.0
+                elif (m == 0 or slot.mode == STICKS) and thin > 0.0 and abs(slot.uneven[m]) > most:
+                    state.bad = GIVE_UP
 
 
 @inlined

@@ -40,6 +40,7 @@ SLOT = np.dtype(
         ("gap", "f8"),  # [m]
         ("rate", "f8", 3),  # velocity of B against A along the axes [m/s]
         ("bias", "f8", 3),  # its derivative if no joint accelerated [m/s²]
+        ("uneven", "f8", 3),  # by how much that differs when taken over twice the way [m/s²]
         ("accel", "f8", 3),  # its derivative
         ("p", "f8", 3),  # force on B [N]
         ("way", "f8", 3),  # direction of the slip, in the world
@@ -56,6 +57,7 @@ TOUCHING = np.dtype(
         ("closed", "i8"),  # how many touch
         ("near", "f8"),  # shapes nearer than this are looked at even if nothing moves [m]
         ("slop", "f8"),  # what sinks in deeper is got out by impulses [m]
+        ("step", "f8"),  # how far the step goes that is evaluated [s]
         ("bad", "i8"),  # why the trial is no good: a status, or 0
         ("hit", "i8"),  # something hits here: impulses have to happen before the motion goes on
         ("renew", "i8"),  # modes are to be found anew
