@@ -1,4 +1,4 @@
-"""Explicit steps where contact is anything but smooth: levers on their stops, hit by a box that tumbles over their edges.
+"""Explicit steps where contact is not smooth: levers on their stops, hit by a box that tumbles over their edges.
 
 Stops, edges that slide over ends of edges, and impacts of several things at once: what is not smooth is left to
 impulses, and no step ends off the constraints or with energy from nowhere.
@@ -44,8 +44,8 @@ def test_no_step_ends_off_the_constraints_or_with_energy_from_nowhere(seed):
     record = simulation.run(0.8, every=1e-3)
     assert record.info["steps_unsettled"] == 0
     assert record.info["events"] > 0
-    # By impulses, in tenths of a step, what turns as fast as the fall of 0.3 m lets it, 2.4 m/s at 5 cm, errs by half of
-    # h w² of itself a second; between events by rounding. Without looking at jumps, 5 to 12 J came from nowhere.
+    # By impulses, in tenths of a step, what turns as fast as a fall of 0.3 m lets it, 2.4 m/s at 5 cm, errs by half
+    # of h w² of itself a second; between events by rounding. Without looking at jumps, 5 to 12 J came from nowhere.
     kinetic, leaps = record["energy.kinetic"].max(), record.info["steps_by_impulses"]
     balance = record["energy.balance"]
     assert (balance - balance[0]).max() <= 1e-6 + 0.5 * 1e-4 * 50.0**2 * 1e-3 * leaps * kinetic

@@ -34,9 +34,7 @@ that carried a load is not found again or turns by jumps, or something is deep i
 
 _AHEAD = 1e-3
 """How far poses are moved for differences, as an angle and a share of sizes; also the longest time [s]."""
-_JUMP = (
-    0.1  # share of the velocities around the thinner shape that a step may change by for want of a derivative
-)
+_JUMP = 0.1  # share of velocities that a step may change by where normals jump
 _TURNED = 0.1  # what has another normal is another contact [rad]
 
 
