@@ -86,7 +86,8 @@ class Memory:
             )
             advice = "take smaller steps, or a method of higher order"
             found.append(f"the run {verb} {abs(self.worst):.3g} J from nowhere, {share}: {advice}")
-        if self.returned > _RETURNED * self.in_play + rounding:
+        # What the balance itself is off by, error of the steps, may stand on either side of it.
+        if self.returned > _RETURNED * self.in_play + abs(self.worst) + rounding:
             found.append(
                 f"impacts gave {self.returned:.3g} J, where they should only take: by Newton's law of restitution, "
                 "which does not hold where a body is hit from two sides at once; give stops less restitution"
