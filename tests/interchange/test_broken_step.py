@@ -11,6 +11,7 @@ pytest.importorskip("OCP", reason="needs the extra `cad`")
 cad = pytest.importorskip("build123d", reason="needs build123d, which makes assemblies")
 pytestmark = pytest.mark.peers
 
+from helpers.opened import opened_in  # noqa: E402
 from linkwork import LinkworkError, ModelError, import_model  # noqa: E402
 
 HEAD = """ISO-10303-21;
@@ -83,8 +84,9 @@ def test_errors_tell_the_line(case, tmp_path):
     (tmp_path / "secret.step").write_text("ISO-10303-21;")
     file = tmp_path / "home" / "a.step"
     file.write_text(text)
-    with pytest.raises(ModelError, match=what) as caught:
+    with opened_in(tmp_path) as opened, pytest.raises(ModelError, match=what) as caught:
         import_model(file)
+    assert opened == []  # by the process of the kernel neither
     assert caught.value.problems[0].line == line
     assert caught.value.problems[0].file == file
 
@@ -107,8 +109,19 @@ def test_the_file_of_joints_is_read_from_its_folder_alone(good, tmp_path):
     file = tmp_path / "home" / "a.step"
     file.write_text(good)
     file.with_name("a.joints.yaml").symlink_to(tmp_path / "secret.yaml")
-    with pytest.raises(LinkworkError, match="leads outside the folders"):
+    with opened_in(tmp_path) as opened, pytest.raises(LinkworkError, match="leads outside the folders"):
         import_model(file)
+    assert opened == []
+
+
+def test_what_the_kernel_opens_is_seen(good, tmp_path):
+    """The watch itself: it sees what the process of the kernel opens, where that is allowed."""
+    file = tmp_path / "a.step"
+    file.write_text(good)
+    with opened_in(tmp_path) as opened:
+        kernel = [sys.executable, "-m", "linkwork.interchange.step_kernel", str(file)]
+        subprocess.run(kernel, check=True, capture_output=True)
+    assert "a.step" in opened
 
 
 READ = """

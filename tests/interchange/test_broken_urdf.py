@@ -7,6 +7,7 @@ import time
 import pytest
 import trimesh
 
+from helpers.opened import opened_in
 from linkwork import LinkworkError, ModelError, import_model
 
 I = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
@@ -227,8 +228,9 @@ def test_errors_tell_the_line_and_nothing_is_read_elsewhere(case, folder, monkey
     opened = []
     monkeypatch.setattr(socket, "socket", lambda *args, **kwargs: pytest.fail("it reaches for the network"))
     monkeypatch.setattr(trimesh, "load_mesh", lambda name, **kwargs: opened.append(name))
-    with pytest.raises(ModelError) as caught:
+    with opened_in(folder.parent) as elsewhere, pytest.raises(ModelError) as caught:
         import_model(file)
+    assert elsewhere == []
     assert [(one.file, one.line) for one in caught.value.problems if what in one.what] == [(file, line)], (
         caught.value
     )

@@ -11,6 +11,7 @@ mujoco = pytest.importorskip("mujoco", reason="needs the extra `mjcf`")
 pytestmark = pytest.mark.peers
 
 from helpers.mujoco_twin import MujocoTwin  # noqa: E402
+from helpers.opened import opened_in  # noqa: E402
 from helpers.robots import apart  # noqa: E402
 from linkwork import ModelError, Repeater, Simulation, import_model  # noqa: E402
 
@@ -266,8 +267,9 @@ def test_errors_tell_the_line(case, tmp_path):
     )
     file = home / "m.xml"
     file.write_text(f"<mujoco>\n{inside}</mujoco>")
-    with pytest.raises(ModelError) as caught:
+    with opened_in(tmp_path) as opened, pytest.raises(ModelError) as caught:
         import_model(file)
+    assert opened == []
     found = [(one.what, one.line) for one in caught.value.problems]
     assert any(what in told and at == line for told, at in found), found
 
@@ -302,8 +304,19 @@ def test_what_is_wrong_is_told_before_mujoco_reads_anything_elsewhere(case, tmp_
         (tmp_path / name).write_text("<mujoco/>")
     file = tmp_path / "home" / "m.xml"
     file.write_text(text)
-    with pytest.raises(ModelError, match=what):
+    with opened_in(tmp_path) as opened, pytest.raises(ModelError, match=what):
         import_model(file)
+    assert opened == []
+
+
+def test_what_mujoco_opens_is_seen(tmp_path):
+    """The watch itself: it sees what C code opens, where that is allowed."""
+    trimesh.creation.box().export(tmp_path / "m.stl")
+    body = '<body name="b"><freejoint/><geom type="mesh" mesh="m"/></body>'
+    file = write(tmp_path, f'<asset><mesh name="m" file="m.stl"/></asset><worldbody>{body}</worldbody>')
+    with opened_in(tmp_path) as opened:
+        mujoco.MjModel.from_xml_path(str(file))
+    assert {"m.stl", file.name} <= set(opened)
 
 
 def test_meshes_are_kept_and_what_has_no_counterpart_is_told(tmp_path):
