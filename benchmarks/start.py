@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -32,7 +33,7 @@ HOW = {
     "before_cpu_s": "the same with the other version",
     "longest_s": "processor time of the longest chain of kernels of which each calls the one before: no number of "
     "processes can be faster",
-    "estimate": "by how much the time that was foretold was off at worst, as a share of what it took in all",
+    "estimate": "by how much the time that compiling was foretold to take in all was off at worst, as a share of it",
     "gallery_s": "from `linkwork view` to the first answer of its gallery over HTTP, no kernel compiled",
     "moves_s": "the same to the film of the opening scene, which plays until browsers can draw",
     "live_s": "the same to a simulation of it that runs in real time, as its page is told",
@@ -67,15 +68,13 @@ try:
     from linkwork.run.warmup import telling
 except ImportError:
     telling = lambda note: nullcontext()
-told, began = [], time.monotonic()
-def note(share, pieces):
-    if share > 0.0:
-        told.append((time.monotonic() - began) / share)
-with telling(note):
+told = []
+with telling(lambda share, pieces: told.append((time.monotonic(), share))):
     simulation = Simulation(scene(sys.argv[1]), **json.loads(sys.argv[2]))
-took = time.monotonic() - began
 simulation.run(simulation.dt)
-print(json.dumps(max((abs(whole / took - 1.0) for whole in told), default=None)))
+took = told[-1][0] - told[0][0] if told else 0.0
+off = [abs((moment - told[0][0]) / share / took - 1.0) for moment, share in told if share > 0.0]
+print(json.dumps(max(off, default=None)), flush=True)
 """
 _CHAINS = """
 import json, sys, time
@@ -204,17 +203,28 @@ def _environment(folder: str, version: Path | None) -> dict[str, str]:
 
 
 def _wall(folder: str, version: Path | None, *arguments: str) -> tuple[float, str]:
-    """Wall time of a new interpreter [s], and what it prints."""
+    """Wall time of a new interpreter until it prints what it has found [s], and that."""
+    command = [sys.executable, *arguments]
     began = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, *arguments],
+    with subprocess.Popen(
+        command,
         env=_environment(folder, version),
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
-        check=True,
-        timeout=_LIMIT,
-    )
-    return time.perf_counter() - began, done.stdout
+    ) as process:
+        guard = threading.Timer(_LIMIT, process.kill)
+        guard.start()
+        try:
+            assert process.stdout is not None
+            printed = process.stdout.readline()
+            took = time.perf_counter() - began
+            printed += process.stdout.read()
+        finally:
+            guard.cancel()
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return took, printed
 
 
 def _processor_time() -> float:

@@ -97,6 +97,17 @@ def test_the_backlog_is_time_of_the_clock(speed):
     assert loop.simulation.time == pytest.approx(0.2 * speed, abs=0.01 * speed)
 
 
+def test_what_is_caught_up_with_after_a_pause_of_the_machine_is_not_the_pace():
+    """The factor once was that of the steps after the pause alone: ten and more times real time."""
+    loop, clock = by_hand()
+    for _ in range(500):
+        clock.now += DT
+        let_run(loop)
+    clock.now += 2.0  # nobody had time for it
+    let_run(loop)
+    assert loop.status.factor < 1.0
+
+
 def test_a_step_longer_than_the_backlog_is_still_taken():
     clock = Clock()
     loop = RealTime(clock.slow(Simulation(pendulum(), dt=0.05)), clock=clock, speed=0.1, backlog=0.1)

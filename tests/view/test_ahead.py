@@ -10,6 +10,7 @@ from linkwork.model.shapes import Box
 from linkwork.scenes import live_settings, open_subject
 from linkwork.stage.bounds import extent
 from linkwork.stage.stage import Poses
+from linkwork.view import ahead as view_ahead
 from linkwork.view.ahead import Ahead, focus, look_ahead
 from linkwork.view.nodes import _faded
 from linkwork.view.page import Page
@@ -44,6 +45,15 @@ def test_what_travels_is_followed(ends, followed):
     assert size < 5.0 if followed else size == pytest.approx(np.ptp(extent(TWO, *poses), axis=0).max())
 
 
+def test_what_goes_on_at_its_pace_is_seen_to_its_end():
+    """Half of a way was looked at: the rest once was out of the picture."""
+    positions, rotations = moved((0.0, 3.0, 0.0), (2.0, 3.0, 0.0))
+    _, whole = focus(TWO, Ahead(positions, rotations, 1.0))
+    followed, seen = focus(TWO, Ahead(positions[:5], rotations[:5], 4 / 9))
+    assert followed is None
+    np.testing.assert_allclose(seen, whole)
+
+
 @pytest.mark.parametrize(
     ("name", "followed"), [("iltis", "chassis"), ("incline_slider", "block"), ("a01_pendulum", None)]
 )
@@ -57,7 +67,9 @@ def test_scenes_that_leave_the_view_are_followed(name, followed):
 
 
 @pytest.mark.parametrize(("name", "pushed"), [("stack10", "box10"), ("mass_ratio", "heavy")])
-def test_what_a_scene_pushes_by_itself_is_seen_to_its_end(name, pushed):
+def test_what_a_scene_pushes_by_itself_is_seen_to_its_end(name, pushed, monkeypatch):
+    for limit in ("_PATIENCE", "_LONGEST"):  # how far one sees must not depend on the clock
+        monkeypatch.setattr(view_ahead, limit, PATIENCE)
     model, scene = open_subject(name, {})
     session = Session(model, scene=scene, budget=PATIENCE)  # iterations must not depend on the clock
     ahead = look_ahead(session)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from typing import Annotated
 
@@ -20,6 +22,7 @@ from . import study, modes, sweep, rig, manoeuvre, compare, sealed, measure, soa
 
 def main() -> None:
     """Entry point: errors of ours become one readable message and exit code 1."""
+    atexit.register(gc.freeze)  # all goes with the process: to look for cycles before took half a second
     try:
         app(standalone_mode=True)
     except LinkworkError as error:

@@ -375,7 +375,8 @@ class RealTime:
     def _note(self) -> None:
         now = self._clock()
         self._moments.append((now, self.simulation.time, self._busy))
-        while now - self._moments[0][0] > _WINDOW:
+        # One beyond the window stays: after a pause of the machine, what is caught up with is not the pace.
+        while len(self._moments) > 2 and now - self._moments[1][0] > _WINDOW:
             self._moments.popleft()
 
 

@@ -217,13 +217,16 @@ def extras_of(flat: Flat) -> list[str]:
     return [name for name, wanted in (("control", bool(flat.control)), ("terrain", rough)) if wanted]
 
 
-def _run(piece: Piece, way: dict[str, Any], diagram: bool = False) -> None:
-    """A step, recorded."""
+def _run(piece: Piece, way: dict[str, Any], diagram: bool = False, recorded: bool = True) -> None:
+    """A step, recorded if that is wanted: what records and judges a run is the same in all ways."""
     from .simulate import Simulation
 
     model = controlled(piece.build()) if diagram else piece.build()
     simulation = Simulation(model, **(piece.options | way))
-    simulation.run(simulation.dt)
+    if recorded:
+        simulation.run(simulation.dt)
+    else:
+        simulation.step()
 
 
 @cache
@@ -232,17 +235,18 @@ def parts_of(name: str) -> dict[str, Part]:
     from ..engine.kernels.rehearsal import rehearsed
 
     with rehearsed() as parts:
-        for piece in (PIECES[name], *(PIECES[other] for other in PIECES[name].besides)):
+        mine = PIECES[name]
+        for piece in (mine, *(PIECES[other] for other in mine.besides)):
             for way in piece.ways:
-                _run(piece, way, piece.diagram)
-    wanted = f"{__package__.rpartition('.')[0]}.engine.{PIECES[name].later}"
-    mine: set[Part] = set()
+                _run(piece, way, piece.diagram, recorded=way is mine.ways[0])
+    wanted = f"{__package__.rpartition('.')[0]}.engine.{mine.later}"
+    found: set[Part] = set()
     for part in reversed(parts):  # callers before what they call
         late = part.kernel.is_later and not part.entry
-        root = late and part.module.startswith(wanted) if PIECES[name].later else part.entry
-        if part in mine or root:
-            mine |= {part, *part.calls}
-    return {part.name: part for part in parts if part in mine}
+        root = late and part.module.startswith(wanted) if mine.later else part.entry
+        if part in found or root:
+            found |= {part, *part.calls}
+    return {part.name: part for part in parts if part in found}
 
 
 def compile_piece(name: str) -> None:

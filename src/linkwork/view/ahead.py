@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Simulated time to look ahead to place the camera, time of a core to spend on it, and at most of the clock [s].
 _GLANCE, _PATIENCE, _LONGEST = 5.0, 1.0, 2.0
 _FAR = 2.0  # how far something travels, in diagonals of what is there at the start
+_FORETELLS = 0.1  # share of the time from which on the way so far tells how far the rest goes
 
 
 class Ahead(NamedTuple):
@@ -59,14 +60,20 @@ def focus(stage: Stage, ahead: Ahead) -> tuple[str | None, Bounds]:
     """The body that cameras are to follow, or None, and the corners of what they are to see [m], at the start.
 
     The heaviest body is followed if all of them go far, or would at this pace. A landscape is to be travelled through;
-    other scenery is what they move about in.
+    other scenery is what they move about in. Where all go the same way, but not so far, they are seen to its end.
     """
-    gone = np.linalg.norm(ahead.positions[-1] - ahead.positions[0], axis=1).min(initial=np.inf)
+    ways = ahead.positions[-1] - ahead.positions[0]
+    lengths = np.linalg.norm(ways, axis=1)
+    gone = lengths.min(initial=np.inf)
     things = [one for one in stage.scenery if not any(isinstance(shape, HeightField) for shape in one.shapes)]
     about = replace(stage, scenery=tuple(things))
     low, high = extent(about, ahead.positions[0], ahead.rotations[0])
     if not stage.bodies or gone <= _FAR * ahead.share * float(np.linalg.norm(high - low)):
-        return None, extent(stage, ahead.positions, ahead.rotations)
+        positions, rotations = ahead.positions, ahead.rotations
+        if stage.bodies and ahead.share > _FORETELLS:
+            end = positions[-1:] + (1.0 / ahead.share - 1.0) * ways[lengths.argmin()]
+            positions, rotations = np.vstack((positions, end)), np.vstack((rotations, rotations[-1:]))
+        return None, extent(stage, positions, rotations)
     heaviest = max(stage.bodies, key=lambda body: body.mass).name
     here = ahead.positions[:, stage.index(heaviest)]
     return heaviest, extent(about, ahead.positions - (here - here[0])[:, None], ahead.rotations)
