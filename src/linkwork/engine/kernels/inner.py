@@ -52,7 +52,6 @@ class _Library(codegen.JITCodeLibrary):
     Numba lets it optimise each function three times, so as to find counts of references that cancel; there are none.
     """
 
-    vectors: ClassVar[bool]
     large: tuple[_Called, ...] = ()
     """Other kernels that it calls and that are too large to be inlined."""
     later: tuple[Spec, ...] = ()
@@ -80,7 +79,8 @@ class _Library(codegen.JITCodeLibrary):
 
     def _optimize_final_module(self) -> None:
         self.later = tuple(asked_for(self._final_module.global_variables))
-        builder = self._codegen._pass_builder(loop_vectorize=self.vectors)
+        # Loops are short here: vectors made the direct solver's a fifth slower, and compiling longer.
+        builder = self._codegen._pass_builder(loop_vectorize=False)
         builder.getModulePassManager().run(self._final_module, builder)
 
 
@@ -161,7 +161,6 @@ class _InnerLibrary(_Called):
     Large ones would not be inlined here, and have been optimised by themselves: they are `large`, for entries to link.
     """
 
-    vectors = False
     apart = False
     _whole: Any = None
 
@@ -216,8 +215,6 @@ class _InnerLibrary(_Called):
 
 class _SharedLibrary(_Library):
     """Machine code of a kernel that Python calls; functions that others have, too, stay as they are there."""
-
-    vectors = True
 
     def serialize_using_object_code(self) -> Any:
         """Code of kernels that stand apart, which it calls, what it may ask for, and its own, for the cache."""

@@ -25,7 +25,7 @@ __all__ = ["Part", "rehearsed"]
 # Time to compile, from a fit to the 550 kernels of all methods [s, s for a byte or kilobyte of Python's code]. An entry
 # is optimised as a whole: its own code weighs more than what is in shape already, and the whole more than its parts.
 _INNER, _INNER_BYTE = 0.01, 1.33e-4
-_ENTRY, _ENTRY_KILOBYTE, _ENTRY_OWN, _ENTRY_POWER = 0.064, 9.54e-3, 3.9, 1.43
+_ENTRY, _ENTRY_KILOBYTE, _ENTRY_OWN, _ENTRY_POWER = 0.064, 6.5e-3, 3.9, 1.43
 
 
 @dataclass(eq=False)
