@@ -9,7 +9,6 @@ import numpy as np
 
 from ..control.diagram import Diagram
 from ..control.tape import Tape
-from ..model.item import GROUND
 from ..model.rotation import matrix, quaternion
 
 if TYPE_CHECKING:
@@ -94,8 +93,6 @@ class _Place:
             return list(flat.bodies).index(owner), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
         marker = flat.markers[owner]
         p, R = marker.frame
-        if marker.body == GROUND:
-            raise NotImplementedError("markers of the ground do not move")
         body = flat.bodies[marker.body]
         home = matrix(body.rotation)
         return list(flat.bodies).index(marker.body), home.T @ (p - np.array(body.at)), quaternion(home.T @ R)

@@ -106,7 +106,7 @@ class Lowering:
         return self.tape.add(codes.BLEND, op, p=(-1.0,)) if wired.negative else op
 
     def fact(self, wired: Wired) -> int:
-        """The same of an input that is true or false: a minus stands for not."""
+        """The operation that an input takes which is true or false: a minus stands for not."""
         if not wired.negative:
             return self.take(wired)
         return self.tape.add(codes.NOT, self.take(wired._replace(negative=False)))

@@ -112,7 +112,7 @@ def ordered_rows(system: System, without: Collection[str]) -> RowTable:
 
 
 def coupled_rows(system: System, without: Collection[str]) -> tuple[RowTable, Work]:
-    """The same with what eliminates them, all by what they couple: none with the tree."""
+    """Rows of a system less some, with what eliminates them: all by what they couple, none with the tree."""
     table = ordered_rows(system, without)
     return table, new_work(system.tables, table.constraints)
 

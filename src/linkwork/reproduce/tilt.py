@@ -41,7 +41,7 @@ class Tilt(NamedTuple):
     load_left: float
     """That the road carries below a left wheel [N]."""
     load_right: float
-    """The same of a right wheel [N]."""
+    """That the road carries below a right wheel [N]."""
 
 
 def on_box(height: float = krt100.HEIGHT, under: tuple[str, ...] = RIGHT) -> Model:

@@ -49,7 +49,7 @@ class Curves(NamedTuple):
     support_braking: Array
     """Angle from the vertical, forward, in which the contact point rises, the wheel braked on its carrier [rad]."""
     support_driving: Array
-    """The same of the wheel's centre, for a wheel that is driven by a shaft [rad]."""
+    """Angle from the vertical, forward, in which the wheel's centre rises, the wheel driven by a shaft [rad]."""
 
 
 class Rest(NamedTuple):

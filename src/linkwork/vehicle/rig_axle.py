@@ -59,7 +59,7 @@ class Rolling(NamedTuple):
     aside: Array
     """How far the middle between the wheels' centres has moved to the left [m]."""
     ahead: Array
-    """The same forward [m]."""
+    """How far the middle between the wheels' centres has moved forward [m]."""
 
 
 def steering_curves(axle: Axle, wheelbase: float, count: int = 21) -> Steering:

@@ -40,7 +40,7 @@ class RollTrack(Lateral):
     slips: Array
     """How fast the points where wheels stand go aside with the freedoms' rates, 2 × 5."""
     forces: Array
-    """The same where forces act, a trail behind, 2 × 5."""
+    """How fast the points where forces act, a trail behind, go aside with the freedoms' rates, 2 × 5."""
     steers: Array
     """By how much suspensions steer the wheels to the left, per roll and coordinate, 2 × 3."""
     leans: Array
