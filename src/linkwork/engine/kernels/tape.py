@@ -110,7 +110,7 @@ def sample_tape(tape, out):
 @kernel
 def push_tape(tape, h):
     """Continuous states move on by h, as they flow now: explicit Euler, for steps by impulses."""
-    i = tape[HEAD].next_state
+    i = tape[HEAD].next_state if tape.shape[0] > 0 else 0
     while i != 0:
         tape[i].x += h * tape[i].flow
         i = tape[i].next_state
@@ -119,7 +119,7 @@ def push_tape(tape, h):
 @kernel
 def remember_tape(tape):
     """Where pieces stand at the start of the next step."""
-    i = tape[HEAD].next_piece
+    i = tape[HEAD].next_piece if tape.shape[0] > 0 else 0
     while i != 0:
         tape[i].began, tape[i].began_rate = tape[i].margin, tape[i].margin_rate
         i = tape[i].next_piece
