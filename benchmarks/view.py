@@ -99,7 +99,8 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
     from linkwork.view.live import show
 
     seconds = SECONDS_QUICK if quick else SECONDS
-    tick = Progress(progress).stretch(0.8, len(SIZES) * len(VISITORS))
+    told = Progress(progress)
+    tick = told.stretch(0.8, len(SIZES) * len(VISITORS))
     rows = []
     for bodies in SIZES:
         page = show(scene("chain", links=bodies, damping=0.05), port=0, dt=DT, block=False)
@@ -115,6 +116,7 @@ def run(*, quick: bool = False, progress: Callable[[float], object] | None = Non
         notes.append("No browser or no playwright is installed: nobody drove.")
     else:
         driven = driving.measure(seconds)
+    told.to(1.0)
     return ViewResult(quick, made_with(1, seconds), rows, driven, notes)
 
 
