@@ -183,7 +183,10 @@ def test_a_study_that_is_killed_goes_on_and_nothing_is_lost_or_done_twice(tmp_pa
     with subprocess.Popen(
         command, env=environment, start_new_session=True, stderr=subprocess.PIPE
     ) as process:
-        wait_until(lambda: log.exists() and len(log.read_text().split()) >= 10, "ten cases are done")
+        wait_until(
+            lambda: part.exists() and log.exists() and len(log.read_text().split()) >= 10,
+            "ten cases are done, and some of them kept",
+        )
         children = [
             int(p)
             for p in subprocess.run(
