@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from helpers.processes import all_end, wait_until
+from helpers.processes import all_end, started, wait_until
 from helpers.studied import PENDULUMS, Slow, product, troubled
 from linkwork import Body, Hinge, LinkworkError, Model, Simulation, load_model
 from linkwork.studies import dataset
@@ -180,9 +180,7 @@ def test_a_study_that_is_killed_goes_on_and_nothing_is_lost_or_done_twice(tmp_pa
     part = tmp_path / "study.nc.part"
     environment = {"PYTHONPATH": ":".join(filter(None, sys.path)), "PATH": "/usr/bin:/bin"}
     command = [sys.executable, str(script), str(log), str(path)]
-    with subprocess.Popen(
-        command, env=environment, start_new_session=True, stderr=subprocess.PIPE
-    ) as process:
+    with started(command, env=environment, start_new_session=True, stderr=subprocess.PIPE) as process:
         wait_until(
             lambda: part.exists() and log.exists() and len(log.read_text().split()) >= 10,
             "ten cases are done, and some of them kept",
